@@ -71,10 +71,10 @@ for said in sys.stdin.buffer:
 HOP = """
 import resource, sys
 import anyio
-from accord.proxy.translated import Translated, carry
+from accord.proxy.relay.translated_transport import Translated, carry
 from accord.transport.stdio import StdioTransport
 from accord.transport.subprocess import SubprocessTransport
-from accord.proxy import relay
+from accord.proxy.relay import relay
 def used():
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return usage.ru_utime + usage.ru_stime

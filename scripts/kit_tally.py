@@ -14,7 +14,7 @@ def tally(part_of: Callable[[str], str]) -> Iterator[str]:
     from accord.conformance.check import Role
     from accord.conformance.checks import gather
     from accord.conformance.rules import implied, load_for
-    from accord.conformance.verdicts import covered
+    from accord.conformance.run.verdicts import covered
     from tests.defects.catalogue import MODULES, rules
 
     roles: tuple[Role, ...] = ("agent", "client")

@@ -13,14 +13,14 @@ import anyio
 from textual.pilot import Pilot
 
 from accord.builtin.demo_project import write_demo_project
-from accord.cli.demo import FIRST_MINUTE, demo_agent
-from accord.client.asking import Decision
-from accord.client.permissions import Permissions
-from accord.terminal.engine.desk import Desk
-from accord.terminal.engine.orders import Order
+from accord.cli.commands.demo import FIRST_MINUTE, demo_agent
+from accord.client.permissions.permissions import Permissions
+from accord.client.permissions.request import Decision
+from accord.terminal.engine.chat_controller import Desk
+from accord.terminal.engine.launch_options import Order
 from accord.terminal.screen.app import AccordApp
 from accord.terminal.screen.dialogs.permission import PermissionDialog
-from accord.terminal.screen.picture import picture_of
+from accord.terminal.screen.screenshot import picture_of
 
 SIZE = (100, 36)
 SECONDS_MAX = 60

@@ -14,7 +14,7 @@ from accord.conformance import rules
 from accord.conformance.check import Role
 from accord.conformance.checks import gather
 from accord.conformance.rule import Rule, Version
-from accord.conformance.verdicts import covered
+from accord.conformance.run.verdicts import covered
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "rules.md"
 ROLES: tuple[Role, ...] = ("agent", "client")

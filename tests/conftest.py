@@ -58,7 +58,7 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
 def fresh_lines() -> Iterator[None]:
     """What one test leaves open on its captured output is no line of the next one's."""
     yield
-    module = sys.modules.get("accord.machine.line_ends")
+    module = sys.modules.get("accord.machine.console.open_lines")
     if module is not None:
         module.LINE_ENDS.forget()
 
@@ -66,7 +66,7 @@ def fresh_lines() -> Iterator[None]:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who stays when its input is closed gets SIGTERM, and who stays then SIGKILL, at once."""
-    from accord.machine.process import GroupProcess
+    from accord.machine.processes.child_process import GroupProcess
     from accord.transport import subprocess
 
     bounds = {**(GroupProcess.end.__kwdefaults__ or {})}

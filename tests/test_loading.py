@@ -74,12 +74,12 @@ def test_what_was_loaded_counts_as_old_unless_the_program_froze_some(is_frozen: 
 def test_an_agent_answers_before_it_loads_what_its_turns_need() -> None:
     """Ours: its start is somebody's wait."""
     unneeded = (
-        "accord.agent.elicitation",
-        "accord.agent.files",
-        "accord.agent.login",
-        "accord.agent.session",
-        "accord.agent.terminals",
-        "accord.agent.tool_call",
+        "accord.agent.tools.elicitation",
+        "accord.agent.tools.files",
+        "accord.agent.login.login",
+        "accord.agent.session.session",
+        "accord.agent.terminals.terminals",
+        "accord.agent.tools.tool_call",
         "accord.client",
         "accord.jsonrpc.large_text",
         "accord.store",
@@ -91,7 +91,7 @@ def test_an_agent_answers_before_it_loads_what_its_turns_need() -> None:
         "import sys\n"
         "before = set(sys.modules)\n"
         "from accord import Agent, Turn\n"
-        "import accord.agent.v1_serving, accord.transport.stdio\n"
+        "import accord.agent.serving.v1.requests, accord.transport.stdio\n"
         "print(*set(sys.modules) - before)\n"
     )
     done = subprocess.run(

@@ -32,18 +32,18 @@ from accord.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from accord.agent import Agent, Turn
-    from accord.agent.elicitation import FormField
-    from accord.agent.options import Choice
-    from accord.agent.own_terminals import Done
+    from accord.agent.session.options import Choice
+    from accord.agent.terminals.own_terminals import Done
+    from accord.agent.tools.elicitation import FormField
     from accord.client import Client, Extensions, Implementation, PromptTurn, Reply, Session
-    from accord.client.asking import Decision, PermissionOption, PermissionRequest
-    from accord.client.draft_login import Credential
-    from accord.client.elicitation import Elicitations, FormRequest, UrlRequest
-    from accord.client.files import FileService
-    from accord.client.grants import Grants
-    from accord.client.permissions import Permissions
-    from accord.client.policy import Rule
-    from accord.client.terminals import TerminalService
+    from accord.client.permissions.grants import Grants
+    from accord.client.permissions.permissions import Permissions
+    from accord.client.permissions.policy import Rule
+    from accord.client.permissions.request import Decision, PermissionOption, PermissionRequest
+    from accord.client.services.elicitation import Elicitations, FormRequest, UrlRequest
+    from accord.client.services.files import FileService
+    from accord.client.services.terminals import TerminalService
+    from accord.client.wire.draft.login import Credential
     from accord.connection import Limits
     from accord.errors import (
         AccordError,
@@ -86,9 +86,9 @@ _PLACES = {
         "Agent",
         "Turn",
     ),
-    "accord.agent.elicitation": ("FormField",),
-    "accord.agent.options": ("Choice",),
-    "accord.agent.own_terminals": ("Done",),
+    "accord.agent.tools.elicitation": ("FormField",),
+    "accord.agent.session.options": ("Choice",),
+    "accord.agent.terminals.own_terminals": ("Done",),
     "accord.client": (
         "Client",
         "Extensions",
@@ -97,22 +97,22 @@ _PLACES = {
         "Reply",
         "Session",
     ),
-    "accord.client.asking": (
+    "accord.client.permissions.request": (
         "Decision",
         "PermissionOption",
         "PermissionRequest",
     ),
-    "accord.client.draft_login": ("Credential",),
-    "accord.client.elicitation": (
+    "accord.client.wire.draft.login": ("Credential",),
+    "accord.client.services.elicitation": (
         "Elicitations",
         "FormRequest",
         "UrlRequest",
     ),
-    "accord.client.files": ("FileService",),
-    "accord.client.grants": ("Grants",),
-    "accord.client.permissions": ("Permissions",),
-    "accord.client.policy": ("Rule",),
-    "accord.client.terminals": ("TerminalService",),
+    "accord.client.services.files": ("FileService",),
+    "accord.client.permissions.grants": ("Grants",),
+    "accord.client.permissions.permissions": ("Permissions",),
+    "accord.client.permissions.policy": ("Rule",),
+    "accord.client.services.terminals": ("TerminalService",),
     "accord.connection": ("Limits",),
     "accord.errors": (
         "AccordError",
@@ -134,7 +134,7 @@ _PLACES = {
         "VersionMismatch",
     ),
     "accord.proxy.proxy": ("Proxy",),
-    "accord.proxy.translated": ("Translated",),
+    "accord.proxy.relay.translated_transport": ("Translated",),
     "accord.schema.v2": (
         "AudioContent",
         "EmbeddedResource",

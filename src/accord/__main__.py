@@ -1,7 +1,7 @@
 """`python -m accord`, and the file that every process of ours is started by.
 
-`machine/own_program.py` runs this file by its path, in an isolated interpreter.  The package is
-then imported from beside this file, whatever else is called `accord` on this machine.
+`machine/own_command_line.py` runs this file by its path, in an isolated interpreter.  The package
+is then imported from beside this file, whatever else is called `accord` on this machine.
 
 `python -m accord` searches the working directory before any of our code runs: use `accord`, or
 `python -I -m accord`, in a folder whose files are not trusted.
@@ -22,7 +22,7 @@ def _find_package() -> None:
         behind = [index + 1 for index, entry in enumerate(sys.path) if entry in library]
         sys.path.insert(max(behind, default=0), root)
     if sys.argv[1:2] == ["--import-path"]:
-        from accord.machine.own_program import use_import_path
+        from accord.machine.own_command_line import use_import_path
 
         use_import_path(sys.argv[2])
         del sys.argv[1:3]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from accord.machine.groups import live_groups
+from accord.machine.processes.process_groups import live_groups
 
 
 @pytest.fixture(params=["asyncio", "trio"])

@@ -18,7 +18,7 @@ from accord.agent import Agent
 from accord.transport.memory import MemoryTransport, memory_pair
 from accord.transport.transport import Ended
 from tests.hang_limit import HANG_SECONDS
-from tests.interop.validator import SCHEMAS, Validator
+from tests.interop.messages.validator import SCHEMAS, Validator
 
 Message = dict[str, Any]
 Serve = Callable[[Message], Any]

@@ -13,13 +13,13 @@ def test_tests_of_the_same_name_and_tests_that_import_are_found() -> None:
     """Issue 14: what most changes need."""
     about = find_tests([Path("src/accord/machine/package_sets.py")], all_tests())
     assert about[0] == Path("tests/machine/test_package_sets.py")
-    assert Path("tests/builtin/model/test_packages.py") in about
+    assert Path("tests/builtin/llm/test_packages.py") in about
     assert Path("tests/machine/test_git.py") not in about
 
 
 def test_a_test_that_was_changed_comes_first() -> None:
     """Ours: it is the one whose author is curious."""
-    changed = [Path("tests/store/test_writer.py"), Path("src/accord/machine/git.py")]
+    changed = [Path("tests/store/test_writer_thread.py"), Path("src/accord/machine/git.py")]
     assert find_tests(changed, all_tests())[0] == changed[0]
 
 
@@ -30,9 +30,9 @@ def test_nothing_changed_means_no_test_about_it() -> None:
 
 def test_modules_have_the_name_by_which_they_are_imported() -> None:
     """Ours."""
-    assert module_of(Path("src/accord/cli/run.py")) == "accord.cli.run"
+    assert module_of(Path("src/accord/cli/commands/run.py")) == "accord.cli.commands.run"
     assert module_of(Path("src/accord/store/__init__.py")) == "accord.store"
-    assert module_of(Path("tests/cli/running.py")) == "tests.cli.running"
+    assert module_of(Path("tests/cli/home.py")) == "tests.cli.home"
 
 
 def test_the_list_is_bounded_and_every_entry_is_there() -> None:

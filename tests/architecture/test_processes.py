@@ -10,7 +10,7 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parent.parent.parent / "src" / "accord"
 
-OWN = "a program of ours, by machine/own_program.py"
+OWN = "a program of ours, by machine/own_command_line.py"
 GIT = "git without anything that the repository names, by machine/git.py"
 SYSTEM = "a program of the system, by its absolute path"
 PERSON = "what the person named, on the command line, in the configuration or in $EDITOR"
@@ -18,28 +18,28 @@ ASKED = "what somebody allowed, or an MCP server that the person or the client n
 KIT = "what the judged agent asks for, in a folder that the kit has made"
 
 STARTERS = {
-    "builtin/brain/offline/repairs/script/node_check.py": SYSTEM,
-    "builtin/tools/listing.py": GIT,
-    "builtin/tools/searching.py": OWN,
-    "cli/replay.py": PERSON,
-    "cli/trace.py": PERSON,
-    "client/auth.py": PERSON,
-    "client/bounded_regex.py": OWN,
-    "conformance/host.py": KIT,
-    "conformance/program.py": PERSON,
-    "machine/groups.py": SYSTEM,
+    "builtin/offline/repairs/javascript/node_check.py": SYSTEM,
+    "builtin/tools/search/project_files.py": GIT,
+    "builtin/tools/search/glob_grep.py": OWN,
+    "cli/commands/replay.py": PERSON,
+    "cli/commands/trace.py": PERSON,
+    "client/login.py": PERSON,
+    "client/permissions/bounded_regex.py": OWN,
+    "conformance/agent/fake_client.py": KIT,
+    "conformance/run/program.py": PERSON,
+    "machine/processes/process_groups.py": SYSTEM,
     "machine/package_sets.py": OWN,
-    "machine/process.py": "the one way to start what others below ask for",
-    "machine/terminal.py": ASKED,
+    "machine/processes/child_process.py": "the one way to start what others below ask for",
+    "machine/terminals/terminals.py": ASKED,
     "mcp/stdio_pipe.py": ASKED,
-    "mcp/validation.py": OWN,
+    "mcp/schema_validation.py": OWN,
     "terminal/model/changes/git_state.py": GIT,
-    "terminal/model/prompting/clipboard.py": SYSTEM,
-    "terminal/model/prompting/files_index.py": GIT,
-    "terminal/screen/dialogs/browser.py": SYSTEM,
-    "terminal/screen/looking/editor.py": PERSON,
-    "terminal/screen/prompt/outside.py": PERSON,
-    "tracing/recorder.py": PERSON,
+    "terminal/model/prompt/clipboard_image.py": SYSTEM,
+    "terminal/model/prompt/file_index.py": GIT,
+    "terminal/screen/web_browser.py": SYSTEM,
+    "terminal/screen/external_editor.py": PERSON,
+    "terminal/screen/prompt/external_editor.py": PERSON,
+    "tracing/recorder/recorder.py": PERSON,
     "transport/subprocess.py": PERSON,
 }
 """Every file that starts a process, and what kind of program that is."""
@@ -92,7 +92,7 @@ def test_one_module_knows_the_interpreter() -> None:
         for name, tree in _files()
         if {"sys.executable", "sys._base_executable"} & (_names(tree) | _imports(tree))
     }
-    assert found == {"machine/own_program.py"}
+    assert found == {"machine/own_command_line.py"}
 
 
 def test_one_module_looks_up_programs() -> None:
@@ -102,7 +102,7 @@ def test_one_module_looks_up_programs() -> None:
         for name, tree in _files()
         if "shutil.which" in _names(tree) | _imports(tree) or "which" in _calls(tree)
     }
-    assert found == {"machine/programs.py"}
+    assert found == {"machine/processes/program_lookup.py"}
 
 
 def test_every_file_that_starts_a_process_is_known() -> None:
@@ -112,7 +112,7 @@ def test_every_file_that_starts_a_process_is_known() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "module"),
-    [(OWN, "accord.machine.own_program"), (GIT, "accord.machine.git")],
+    [(OWN, "accord.machine.own_command_line"), (GIT, "accord.machine.git")],
 )
 def test_what_starts_is_built_where_it_says(kind: str, module: str) -> None:
     """Issue 12: the table is no mere list."""

@@ -14,17 +14,17 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "accord"
 # Who may write to the standard streams, and why that is safe.
 WRITERS = {
     "cli/main.py": "a line end after Ctrl-C",
-    "cli/record.py": "a sentence of ours, made visible; must not load much",
-    "cli/replay.py": "lines of a comparison, made visible one by one",
-    "connection/faults.py": "a traceback, made visible",
+    "cli/commands/record.py": "a sentence of ours, made visible; must not load much",
+    "cli/commands/replay.py": "lines of a comparison, made visible one by one",
+    "connection/error_responses.py": "a traceback, made visible",
     "agent/agent.py": "the name of an agent, from its own program",
-    "agent/draft_logins.py": "a traceback, made visible",
-    "agent/leaving.py": "a sentence of ours",
-    "machine/shutdown.py": "a sentence of ours, when the process is about to end",
-    "proxy/ready/context.py": "a sentence of ours, made visible",
-    "builtin/tools/line_search.py": "a process of ours writes JSON to a pipe of ours",
-    "conformance/mcp_recorder.py": "an MCP server: its standard output is the wire",
-    "conformance/client/bridge.py": "the wire",
+    "agent/serving/draft/logins.py": "a traceback, made visible",
+    "agent/process_exit.py": "a sentence of ours",
+    "machine/processes/shutdown.py": "a sentence of ours, when the process is about to end",
+    "proxy/builtin/context.py": "a sentence of ours, made visible",
+    "builtin/tools/search/grep_process.py": "a process of ours writes JSON to a pipe of ours",
+    "conformance/agent/mcp_recorder.py": "an MCP server: its standard output is the wire",
+    "conformance/client/stdio_relay.py": "the wire",
 }
 STREAMS = frozenset({"stdout", "stderr", "__stdout__", "__stderr__"})
 
@@ -70,14 +70,14 @@ def test_text_is_made_visible_in_one_place() -> None:
     # They judge a key, a file, an address or a command, and show no text.
     judges = {
         "terminal/model/key_names.py",
-        "terminal/model/text/cleaning.py",
-        "agent/elicitation.py",
-        "agent/files.py",
-        "agent/remembered_answers.py",
-        "client/asking.py",
+        "terminal/model/text/display_text.py",
+        "agent/tools/elicitation.py",
+        "agent/tools/files.py",
+        "agent/tools/remembered_answers.py",
+        "client/permissions/request.py",
         "client/shell/scanner.py",
-        "machine/executed_files.py",
-        "machine/visible_text.py",
+        "machine/filesystem/auto_executed_files.py",
+        "machine/console/control_characters.py",
     }
     found = {
         name
@@ -89,7 +89,9 @@ def test_text_is_made_visible_in_one_place() -> None:
             or (isinstance(node.func, ast.Name) and node.func.id in tellers)
         )
     }
-    assert found <= judges, f"use accord.machine.visible_text in {sorted(found - judges)}"
+    assert found <= judges, (
+        f"use accord.machine.console.control_characters in {sorted(found - judges)}"
+    )
 
 
 @pytest.mark.parametrize(

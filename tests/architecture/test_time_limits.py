@@ -26,7 +26,7 @@ CLOCKS = frozenset({"monotonic", "perf_counter", "process_time", "thread_time"})
 CLOCK_READERS = {
     "hang_limit.py": "the one limit",
     "idle_clock.py": "the clock of asynchronous tests",
-    "cli/test_trace.py": "prints how long it took, and asserts nothing about it",
+    "cli/commands/test_trace.py": "prints how long it took, and asserts nothing about it",
 }
 
 

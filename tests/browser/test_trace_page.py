@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from accord.tracing.page import page_of
-from accord.tracing.recording import read_recording
+from accord.tracing.display.html_page import page_of
+from accord.tracing.recording_file import read_recording
 from tests.tracing.samples import HOSTILE, Tape, broken, hostile, long, talk
 
 

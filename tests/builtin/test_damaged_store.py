@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from tests.cli.running import Home
+from tests.cli.home import Home
 from tests.hang_limit import HANG_SECONDS
-from tests.store.damaging import NAMED, make_store
+from tests.store.damage import NAMED, make_store
 
 UNTOLD = ("Traceback", "Internal error")
 UNHARMED = (

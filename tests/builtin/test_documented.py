@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from accord.builtin.policy import MODES, decision
+from accord.builtin.mode_permissions import MODES, decision
 from accord.builtin.tools.specs import TOOLS
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/agent-tools.md").read_text(encoding="utf-8")

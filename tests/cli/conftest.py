@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import Home
+from tests.cli.home import Home
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import anyio
 
 from accord import Agent, Choice, Turn
 from accord.agent.agent import PromptType
-from accord.agent.session import AgentSession
+from accord.agent.session.session import AgentSession
 from accord.errors import RequestError
 from accord.schema import v2
 

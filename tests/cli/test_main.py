@@ -29,9 +29,9 @@ def command(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[BaseException
         def run(arguments: Namespace) -> int:
             raise error
 
-        module = ModuleType("accord.cli.fail")
+        module = ModuleType("accord.cli.commands.fail")
         module.__dict__.update(add_arguments=add_arguments, run=run)
-        monkeypatch.setitem(sys.modules, "accord.cli.fail", module)
+        monkeypatch.setitem(sys.modules, "accord.cli.commands.fail", module)
         monkeypatch.setitem(COMMANDS, "fail", "ends badly")
 
     yield make

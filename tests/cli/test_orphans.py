@@ -18,7 +18,7 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from tests.cli.running import Home
+from tests.cli.home import Home
 from tests.hang_limit import HANG_SECONDS
 from tests.machine.lifeline import Lifeline
 
@@ -49,7 +49,7 @@ LEAVES = "echo agent >&9; head -c 1 >/dev/null"
 
 def recording(folder: Path) -> Path:
     """A recording with one request of the client's."""
-    from accord.tracing.recording import read_recording
+    from accord.tracing.recording_file import read_recording
 
     path = folder / "talk.jsonl"
     agent = "import sys; sys.stdin.readline()"

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import anyio
 
-from accord.client.asking import Decision, PermissionRequest
-from accord.transcript.tool_call import FileDiff, ToolCall
+from accord.client.permissions.request import Decision, PermissionRequest
+from accord.transcript.items.tool_call import FileDiff, ToolCall
 
 
 class Decider:

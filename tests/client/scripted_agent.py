@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 
 from accord.client import Client
-from accord.client.asking import Decision, PermissionRequest
+from accord.client.permissions.request import Decision, PermissionRequest
 from accord.transcript import Update
 from accord.transport.memory import MemoryTransport, memory_pair
 from accord.transport.transport import Ended

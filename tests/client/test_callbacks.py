@@ -9,9 +9,9 @@ import anyio
 import pytest
 
 from accord.client.callbacks import CallbackCancelled, call, until_it_fails
-from accord.client.elicitation import Elicitations
-from accord.client.extensions import Extensions
-from accord.client.permissions import Permissions
+from accord.client.connection.extensions import Extensions
+from accord.client.permissions.permissions import Permissions
+from accord.client.services.elicitation import Elicitations
 from tests.client.scripted_agent import Json, ScriptedAgent, connected
 
 # Trio lets nobody make a cancellation of his own.

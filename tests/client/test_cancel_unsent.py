@@ -8,7 +8,7 @@ import pytest
 from accord.client import Session
 from accord.connection.limits import Limits
 from tests.client.scripted_agent import ScriptedAgent, connected, playing_with
-from tests.client.test_auth import answer, login_method
+from tests.client.test_login import answer, login_method
 from tests.hang_limit import HANG_SECONDS
 
 VERSIONS = pytest.mark.parametrize("version", [1, 2])

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from accord.client import Client
-from accord.client.elicitation import Elicitations
-from accord.client.files import FileService
-from accord.client.permissions import Permissions
-from accord.client.terminals import TerminalService
+from accord.client.permissions.permissions import Permissions
+from accord.client.services.elicitation import Elicitations
+from accord.client.services.files import FileService
+from accord.client.services.terminals import TerminalService
 from accord.connection.limits import Limits
 from accord.errors import LocalProtocolError, SpawnFailed
 

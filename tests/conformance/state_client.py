@@ -12,8 +12,8 @@ from typing import Any
 import anyio
 
 from accord import Client, Permissions
-from accord.client.extensions import Extensions
-from accord.client.session import Session
+from accord.client.connection.extensions import Extensions
+from accord.client.session.session import Session
 from accord.schema.codec import to_python
 
 extensions = Extensions()

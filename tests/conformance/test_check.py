@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from accord.conformance.check import Findings, shown, worst
-from accord.conformance.wire import Frame
+from accord.conformance.frames.raw_peer import Frame
 
 
 def test_a_failure_outweighs_what_passed_before_and_after() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from accord.conformance.check import Check
 from accord.conformance.checks import gather
-from accord.conformance.client.launching import with_agent
+from accord.conformance.client.launch import with_agent
 from accord.conformance.client.scenario import (
     BadScenario,
     ClientScenario,
@@ -19,10 +19,10 @@ from accord.conformance.client.scenario import (
 )
 from accord.conformance.client.stage import client_stages
 from accord.conformance.rule import Version
-from accord.conformance.running import OpenStage, run_checks
+from accord.conformance.run.check_run import OpenStage, run_checks
 
 CLIENT = (sys.executable, str(Path(__file__).with_name("state_client.py")))
-WANTED = ("client_v1_state", "client_v2_state", "settles", "cancels_no_single_call")
+WANTED = ("client.v1.session_state", "client.v2.session_state", "settles", "cancels_no_single_call")
 
 
 def is_wanted(check: Check[Any]) -> bool:

@@ -13,7 +13,7 @@ pytest_plugins = ["pytester"]
 PEER = Path(__file__).resolve().parent.parent / "defects" / "peer.py"
 HEAD = f"""
 import pytest
-from accord.conformance.profiles import PROFILES
+from accord.conformance.agent.editor_profiles import PROFILES
 
 pytestmark = pytest.mark.anyio
 AGENT = [{sys.executable!r}, "-I", "-S", {str(PEER)!r}, "agent", "1"]
@@ -123,7 +123,7 @@ def test_a_client_meets_the_test_as_its_agent(pytester: pytest.Pytester, way: st
 async def test_it(acp_client, tmp_path):
     command = CLIENT if {way!r} == "stdio" else spawning(tmp_path)
     async with acp_client(command, way={way!r}) as talk:
-        from accord.conformance.client.conversation import Offer
+        from accord.conformance.client.fake_agent import Offer
         await talk.initialize(Offer())
         await talk.session()
         prompt = await talk.prompt()
@@ -176,7 +176,7 @@ def test_a_recording_is_played_to_an_agent(pytester: pytest.Pytester) -> None:
     passes(
         pytester,
         f"""
-from accord.conformance.recorded import NotARecording
+from accord.conformance.frames.recordings import NotARecording
 
 
 async def test_it(acp_agent, acp_recording):

@@ -7,13 +7,13 @@ from xml.etree import ElementTree as ET
 
 from accord.conformance import rules
 from accord.conformance.check import Finding, check
-from accord.conformance.reports.documents import as_json, as_junit
-from accord.conformance.reports.page import as_html
-from accord.conformance.reports.plain import plain
-from accord.conformance.reports.terminal import summary, table
-from accord.conformance.running import CheckRun
-from accord.conformance.verdicts import Report, results
-from accord.conformance.wire import Frame
+from accord.conformance.frames.raw_peer import Frame
+from accord.conformance.reports.html_page import as_html
+from accord.conformance.reports.json_and_junit import as_json, as_junit
+from accord.conformance.reports.plain_text import plain
+from accord.conformance.reports.terminal_table import summary, table
+from accord.conformance.run.check_run import CheckRun
+from accord.conformance.run.verdicts import Report, results
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\u202e</pre><script>alert(1)</script>\x00\ud800"
 

@@ -8,7 +8,7 @@ from accord.conformance import rules
 from accord.conformance.check import Role
 from accord.conformance.checks import gather
 from accord.conformance.rule import Version
-from accord.conformance.verdicts import covered
+from accord.conformance.run.verdicts import covered
 from scripts.render_rules import PAGE, render
 from scripts.rules import read_table
 

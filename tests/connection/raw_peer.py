@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 
 from accord.connection import Connection, IncomingRequest, Limits
-from accord.connection.incoming import Work
+from accord.connection.handler import Work
 from accord.errors import ConnectionLost
 from accord.schema.codec import to_python
 from accord.schema.struct import Raw

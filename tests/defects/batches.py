@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.defects.wire import Json, Peer
+from tests.defects.stdio_jsonrpc import Json, Peer
 
 
 class IgnoresArrays(Peer):

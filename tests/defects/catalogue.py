@@ -16,29 +16,33 @@ PeerT = TypeVar("PeerT", bound=type[Any])
 # Side and version -> the modules with their broken peers.
 MODULES: dict[tuple[Side, Version], tuple[str, ...]] = {
     ("agent", "1"): (
-        "broken_agents_v1_wire",
-        "broken_agents_v1_logins",
-        "broken_agents_v1_sessions",
-        "broken_agents_v1_turns",
-        "broken_agents_v1_reports",
-        "broken_agents_v1_rare",
-        "broken_agents_faults",
+        "broken_agents.v1.wire",
+        "broken_agents.v1.logins",
+        "broken_agents.v1.sessions",
+        "broken_agents.v1.turns",
+        "broken_agents.v1.updates",
+        "broken_agents.v1.extensions",
+        "broken_agents.v1.faults",
     ),
     ("agent", "2"): (
-        "broken_agents_v2_wire",
-        "broken_agents_v2_sessions",
-        "broken_agents_v2_turns",
-        "broken_agents_v2_faults",
+        "broken_agents.v2.wire",
+        "broken_agents.v2.sessions",
+        "broken_agents.v2.turns",
+        "broken_agents.v2.faults",
     ),
-    ("agent", "draft"): ("broken_agents_draft", "broken_agents_draft_faults"),
+    ("agent", "draft"): ("broken_agents.draft.requests", "broken_agents.draft.faults"),
     ("client", "1"): (
-        "broken_clients_v1_wire",
-        "broken_clients_v1",
-        "broken_clients_v1_state",
-        "broken_clients_faults",
+        "broken_clients.v1.wire",
+        "broken_clients.v1.sessions",
+        "broken_clients.v1.state",
+        "broken_clients.v1.faults",
     ),
-    ("client", "2"): ("broken_clients_v2", "broken_clients_v2_state", "broken_clients_v2_faults"),
-    ("client", "draft"): ("broken_clients_draft",),
+    ("client", "2"): (
+        "broken_clients.v2.sessions",
+        "broken_clients.v2.state",
+        "broken_clients.v2.faults",
+    ),
+    ("client", "draft"): ("broken_clients.draft",),
 }
 
 

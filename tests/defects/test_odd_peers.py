@@ -6,16 +6,17 @@ import anyio
 import pytest
 
 from accord.conformance.check import Role, worst
-from accord.conformance.running import CheckRun
-from tests.defects import odd_agents, odd_clients
-from tests.defects.judging import (
+from accord.conformance.run.check_run import CheckRun
+from tests.defects.judge import (
     PATIENCE_SECONDS,
     PEERS_AT_ONCE,
     SILENT_SECONDS,
     judge,
     verdicts,
 )
-from tests.defects.odd import Odd
+from tests.defects.odd_peers import agents as odd_agents
+from tests.defects.odd_peers import clients as odd_clients
+from tests.defects.odd_peers.registry import Odd
 
 PEERS: dict[Role, dict[str, Odd]] = {"agent": odd_agents.ODD, "client": odd_clients.ODD}
 NAMES = [(side, name) for side, peers in PEERS.items() for name in peers]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from accord.discovery.config import AgentEntry, Config, load_config
-from accord.discovery.tables import FILE_BYTES_MAX
+from accord.discovery.toml_table import FILE_BYTES_MAX
 from accord.errors import ConfigError
 
 WHOLE = """

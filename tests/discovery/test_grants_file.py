@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.client.grants import Grant, Place
-from accord.client.policy import Rule
+from accord.client.permissions.grants import Grant, Place
+from accord.client.permissions.policy import Rule
 from accord.discovery.grants_file import GrantsFile
 from accord.errors import ConfigError
 

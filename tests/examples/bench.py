@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from typing import Any, Literal
 
-from accord.proxy.candidates import Outside, Settings, between
+from accord.proxy.relay.translators import Outside, Settings, between
 from accord.schema.codec import encode
 from accord.schema.draft.updates import decode_update
 from accord.schema.method import Method
@@ -26,11 +26,11 @@ from accord.translate.message import (
     Result,
     Side,
 )
-from accord.translate.reading import read_params, read_result
+from accord.translate.validation import read_params, read_result
 from tests.examples.examples import METHODS, ROOT, SESSION, Json, Spoken
 from tests.examples.peers import ANSWERS, ASKED
-from tests.interop.validator import SCHEMAS, Validator
-from tests.translate.around import Around
+from tests.interop.messages.validator import SCHEMAS, Validator
+from tests.translate.surroundings import Around
 
 HOW = Settings(unstable=True, host=frozenset({"fs", "terminal"}))
 SPEAKERS: dict[Side, Literal["agent", "client"]] = {CLIENT: "client", AGENT: "agent"}

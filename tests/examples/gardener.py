@@ -13,7 +13,7 @@ import anyio
 from accord.agent import Agent, Turn
 from accord.schema import v2
 from accord.translate.diffs import diff_of, wire_diff
-from tests.agent.draft_client import draft_client
+from tests.agent.draft.draft_client import draft_client
 from tests.agent.raw_client import RawClient, raw_client
 from tests.examples.examples import CLIENT_METHODS, Json, Spoken
 from tests.examples.peers import ANSWERS, ASKED

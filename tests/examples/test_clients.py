@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from accord.client import Client
-from accord.client.permissions import Permissions
+from accord.client.permissions.permissions import Permissions
 from accord.errors import RequestFailed
-from tests.client.draft_script import drafting
+from tests.client.draft.draft_script import drafting
 from tests.client.scripted_agent import ScriptedAgent, playing_with
 from tests.examples.examples import SESSION, Example, Json, Spoken, chosen, the
 from tests.examples.gardener import ANY, is_like, shape

@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from accord.agent import Turn
-from accord.client.asking import Decision, PermissionRequest
+from accord.client.permissions.request import Decision, PermissionRequest
 from accord.schema import v2
 from accord.transcript import Transcript
 from accord.translate.message import AGENT, CLIENT

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from accord.proxy.candidates import Outside
+from accord.proxy.relay.translators import Outside
 from accord.translate.message import AGENT, CLIENT, HOST, Failure, Notification, Result
 from tests.examples.bench import Bench
 from tests.examples.examples import EXAMPLES, SESSION, Example, Json, Spoken

@@ -12,7 +12,7 @@ import pytest
 
 from accord import Client, Limits
 from accord.errors import ConnectionLost, LimitExceeded, RemoteProtocolError
-from accord.machine.groups import live_groups
+from accord.machine.processes.process_groups import live_groups
 from tests.faults.process import PROGRAMS, SECONDS
 
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from accord.jsonrpc import FrameTooLong, splitter_for
 from accord.jsonrpc.events import Event, NotificationReceived
+from accord.jsonrpc.fast_notifications import notification_reader, notifications_reader
 from accord.jsonrpc.framing import HEADER_BYTES_MAX, Framing
 from accord.jsonrpc.peer import Peer
-from accord.jsonrpc.shortcut import notification_reader, notifications_reader
-from accord.machine.redaction import Redactor
+from accord.machine.redaction.redactor import Redactor
 from accord.schema import draft, v1, v2
 from accord.schema.codec import Invalid, decode, encode, reading
 from accord.schema.draft import methods as draft_methods
@@ -23,12 +23,12 @@ from accord.schema.method import Method
 from accord.schema.v1 import methods as v1_methods
 from accord.schema.v2 import methods as v2_methods
 from accord.schema.v2 import next_edit_methods as v2_next_edits
-from accord.tracing.page import page_of
-from accord.tracing.recording import NotARecording, Recording, read_recording
-from accord.tracing.rows import timeline_of
-from accord.tracing.scribe import FrameStream, Scribe
-from accord.tracing.statistics import figures_of
-from accord.tracing.text import figure_lines, problem_line, row_lines
+from accord.tracing.display.html_page import page_of
+from accord.tracing.display.statistics import figures_of
+from accord.tracing.display.terminal_text import figure_lines, problem_line, row_lines
+from accord.tracing.display.timeline import timeline_of
+from accord.tracing.recorder.recording_writer import FrameStream, Scribe
+from accord.tracing.recording_file import NotARecording, Recording, read_recording
 from accord.transcript import Transcript
 from tests.fuzz.source import Source, written
 

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.hang_limit import HANG_SECONDS
+from tests.interop.messages.validator import PROJECT, SCHEMAS, Side, Validator
 from tests.interop.tap import Frame, read_log
-from tests.interop.validator import PROJECT, SCHEMAS, Side, Validator
 
 Json = dict[str, Any]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.interop.harness import PEERS
-from tests.terminal.real.chatting import EMPTY, ChatScreen
+from tests.terminal.real.chat_screen import EMPTY, ChatScreen
 from tests.terminal.tmux import needs_tmux
 
 pytestmark = needs_tmux

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.interop.harness import HERE, PEERS, RUN_SECONDS, Run, judge, run_pair
+from tests.interop.messages.validator import PROJECT
 from tests.interop.tap import read_log
-from tests.interop.validator import PROJECT
 
 SCRIPT = 'print("Hello")\n'
 STATEMENT = "changed=True exit=0 output=Goodbye"

@@ -12,11 +12,11 @@ from typing import Any
 import anyio
 import pytest
 
-from accord.agent.elicitation import Answer
-from accord.machine.process import environment, spawn
-from accord.mcp.questions import Question
+from accord.agent.tools.elicitation import Answer
+from accord.machine.processes.child_process import environment, spawn
+from accord.mcp.elicitation import Question
+from accord.mcp.server_spec import ServerSpec, Transport
 from accord.mcp.servers import McpServers
-from accord.mcp.specs import ServerSpec, Transport
 from accord.schema import v2
 from tests.hang_limit import HANG_SECONDS
 from tests.interop.harness import HERE

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.interop import detour, tour
 from tests.interop.harness import PEERS, judge, run_pair
-from tests.interop.test_detour import WITHOUT
+from tests.interop.scenarios import optional_features as detour
+from tests.interop.scenarios import whole_protocol as tour
+from tests.interop.scenarios.test_optional_features import WITHOUT
 
 PAIRS = [
     (client, agent)

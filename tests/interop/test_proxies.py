@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.interop import tour
 from tests.interop.harness import PEERS, judge, run_pair
+from tests.interop.scenarios import whole_protocol as tour
 from tests.interop.test_official_pairs import OLDER, OLDER_PROBLEM
 
 PLAIN = f"{sys.executable} -c 'from accord import Proxy; Proxy().run()'"

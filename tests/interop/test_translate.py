@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.interop import tour
 from tests.interop.harness import HERE, PEERS, Run, judge, run_pair
+from tests.interop.scenarios import whole_protocol as tour
 from tests.interop.tap import Frame, read_log
 from tests.interop.test_official_pairs import OLDER_PROBLEM
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-from accord.builtin.tools.listing import project_files
+from accord.builtin.tools.search.project_files import project_files
 from accord.machine.git import filters_named, git_command, git_environment
 from accord.terminal.model.changes.git_state import read_git_state
-from accord.terminal.model.prompting.files_index import FilesIndex
-from tests.cli.hostile_project import HostileProject
+from accord.terminal.model.prompt.file_index import FilesIndex
+from tests.cli.security.hostile_project import HostileProject
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 

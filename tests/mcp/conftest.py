@@ -12,9 +12,9 @@ from typing import Any
 import anyio
 import pytest
 
-from accord.machine.groups import live_groups
+from accord.machine.processes.process_groups import live_groups
+from accord.mcp.server_spec import ServerSpec
 from accord.mcp.servers import McpServers, ServerStatus
-from accord.mcp.specs import ServerSpec
 from tests.hang_limit import HANG_SECONDS
 
 SERVERS = Path(__file__).parent / "servers"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from accord.mcp.server_spec import ServerSpec
 from accord.mcp.servers import McpServers
-from accord.mcp.specs import ServerSpec
 from tests.mcp.conftest import connected, the_status
 
 SILENT = "import os, sys, time; sys.stderr.write(os.getcwd()); sys.stderr.flush(); sys.exit(3)"

@@ -8,10 +8,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from accord.machine.groups import ProcessGroup
-from accord.mcp import link
+from accord.machine.processes.process_groups import ProcessGroup
+from accord.mcp import connection as link
+from accord.mcp.server_spec import ServerSpec
 from accord.mcp.servers import McpServers
-from accord.mcp.specs import ServerSpec
 from tests.mcp.conftest import SECONDS, connected, faulty, the_status
 
 SECRET = "hunter22"

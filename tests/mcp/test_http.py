@@ -10,8 +10,8 @@ from typing import Any
 import anyio
 import pytest
 
+from accord.mcp.server_spec import ServerSpec, Transport
 from accord.mcp.servers import McpServers
-from accord.mcp.specs import ServerSpec, Transport
 from tests.mcp.conftest import HttpServer, connected, the_status
 
 TOKEN = "abc-token-xyz"

@@ -18,7 +18,7 @@ from accord.mcp.project_file import (
     consented,
     read_project_file,
 )
-from accord.mcp.specs import spec_from_entry
+from accord.mcp.server_spec import spec_from_entry
 
 TOOLS = {
     "command": "tools",

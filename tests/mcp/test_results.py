@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from mcp_types import CallToolResult, ReadResourceResult, TextContent
 
-from accord.machine.redaction import Redactor
+from accord.machine.redaction.redactor import Redactor
 from accord.mcp import results
-from accord.mcp.faults import McpFault
+from accord.mcp.error_messages import McpFault
 from accord.mcp.results import McpTool, block_of, contents_of, result_of, text_of
-from accord.mcp.specs import ServerSpec
+from accord.mcp.server_spec import ServerSpec
 from accord.schema import v2
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import anyio
 import pytest
 
-from accord.agent.elicitation import Answer
-from accord.mcp.questions import Question
+from accord.agent.tools.elicitation import Answer
+from accord.mcp.elicitation import Question
 from accord.mcp.servers import McpServers, ServerStatus
 from accord.schema import v2
 from tests.mcp.conftest import connected, the_status, workshop

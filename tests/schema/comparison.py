@@ -16,7 +16,7 @@ from msgspec import NODEFAULT, Raw, Struct, UnsetType
 
 from accord.schema.enumeration import Enumeration
 from accord.schema.method import Method
-from tests.schema.official import Kind, Leaf, Official, Property, Schema, merged
+from tests.schema.official_schema import Kind, Leaf, Official, Property, Schema, merged
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from msgspec import NODEFAULT, UNSET, Raw, Struct, UnsetType
 
 from tests.schema.comparison import our_kind
-from tests.schema.official import BOUNDS, Node, Schema
+from tests.schema.official_schema import BOUNDS, Node, Schema
 
 Strategy = st.SearchStrategy[Any]
 

@@ -8,7 +8,7 @@ from accord.schema.enumeration import Enumeration, enumeration
 from accord.schema.method import Method
 from accord.schema.struct import ES, UNSET, E, Omit, Patch, U, Uint32, Uint64, WireStruct
 from tests.schema.comparison import Book, Comparison, has_gate, misplaced
-from tests.schema.official import Official, Schema
+from tests.schema.official_schema import Official, Schema
 
 META = {
     "type": ["object", "null"],

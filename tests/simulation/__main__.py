@@ -7,7 +7,7 @@ import sys
 import time
 
 from tests.simulation.plan import plan_of
-from tests.simulation.planted import PLANTED
+from tests.simulation.planted_bugs import PLANTED
 from tests.simulation.world import run_world
 
 

@@ -11,7 +11,7 @@ from random import Random
 from typing import Literal
 
 from accord.connection import Limits
-from tests.simulation.loop import POLICIES, Policy
+from tests.simulation.runtime.loop import POLICIES, Policy
 
 Behaviour = Literal[
     "ask",

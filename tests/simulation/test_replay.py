@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.simulation import __main__ as program
-from tests.simulation.planted import PLANTED
+from tests.simulation.planted_bugs import PLANTED
 from tests.simulation.world import run_world
 
 ROOT = Path(__file__).resolve().parents[2]

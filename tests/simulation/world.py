@@ -21,15 +21,24 @@ from unittest import mock
 import anyio
 from anyio._core._eventloop import reset_current_async_library, set_current_async_library
 
-from accord.client import Client, inbox
+from accord.client import Client
+from accord.client.session import inbox
 from accord.connection import connection as pump
-from accord.connection import sending
+from accord.connection import sender as sending
 from accord.errors import AccordError, ConnectionLost, NotFound, RateLimited
 from accord.machine import clock
 from accord.store import MemoryStore, SessionStore
 from accord.transport import pipes, readiness
-from tests.simulation.agent_side import STUBBORN, AgentSide
-from tests.simulation.checks import (
+from tests.simulation.connection import END_SECONDS_MAX, Parts, Wire
+from tests.simulation.event_log import Chronicle
+from tests.simulation.frame_checks import Conversation
+from tests.simulation.peers.agent import STUBBORN, AgentSide
+from tests.simulation.peers.client import ClientSide
+from tests.simulation.plan import Plan, plan_of
+from tests.simulation.runtime.loop import SeededLoop, Stuck
+from tests.simulation.runtime.simulated_pipes import Kernel
+from tests.simulation.runtime.stores import Life, SlowStore, sqlite_store
+from tests.simulation.state_checks import (
     READ_UPDATES_MAX,
     Watch,
     check_leftovers,
@@ -37,14 +46,6 @@ from tests.simulation.checks import (
     check_rest,
     shortened,
 )
-from tests.simulation.chronicle import Chronicle
-from tests.simulation.client_side import ClientSide
-from tests.simulation.kernel import Kernel
-from tests.simulation.loop import SeededLoop, Stuck
-from tests.simulation.plan import Plan, plan_of
-from tests.simulation.stores import Life, SlowStore, sqlite_store
-from tests.simulation.wire_watch import Conversation
-from tests.simulation.wires import END_SECONDS_MAX, Parts, Wire
 
 # Long enough for handlers that were left behind to end.
 REST_SECONDS = 5.0 * STUBBORN + 5

@@ -14,11 +14,11 @@ import pytest
 
 from accord.errors import StoreError
 from accord.schema import v2
+from accord.store.database_file import open_file
 from accord.store.interface import SessionRecord
-from accord.store.opening import open_file
 from accord.store.rescue import Rescued, rescue
 from accord.store.sqlite import SqliteStore, try_store
-from tests.store.damaging import (
+from tests.store.damage import (
     NAMED,
     PAGE,
     SESSIONS,

@@ -17,7 +17,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 
 from accord.schema import v2
 from accord.store import MemoryStore, SessionLog, SessionRecord
-from accord.store.coalescing import coalesced
+from accord.store.chunk_merge import coalesced
 from accord.store.sqlite import SqliteStore
 
 T = TypeVar("T")

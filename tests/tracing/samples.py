@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from accord.tracing.frames import Speaker
-from accord.tracing.recording import end_line, frame_line, header_line, stderr_line
+from accord.tracing.recording_file import end_line, frame_line, header_line, stderr_line
 
 SESSION = "s-1"
 HOSTILE = (

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from accord.tracing.frames import Speaker
-from accord.tracing.recording import read_recording
+from accord.tracing.recording_file import read_recording
 from accord.tracing.replay import Outcome, Player, script_of
 from tests.tracing.samples import SESSION, Tape, prompt, talk
 

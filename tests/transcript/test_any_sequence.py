@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.transcript import KINDS, Transcript
-from tests.transcript.wire import draft_update, image, text, v1_update, v2_update
+from tests.transcript.wire_updates import draft_update, image, text, v1_update, v2_update
 
 WORDS = st.text(max_size=4)
 IDS = st.sampled_from(["a", "b", ""])

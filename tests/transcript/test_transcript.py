@@ -12,8 +12,8 @@ from accord.schema import v1, v2
 from accord.schema.codec import decode
 from accord.schema.struct import UnknownVariant
 from accord.transcript import KINDS, Kind, Message, Transcript
-from accord.transcript.variants import fields_of, plain
-from tests.transcript.wire import (
+from accord.transcript.unknown_variants import fields_of, plain
+from tests.transcript.wire_updates import (
     folding_draft,
     folding_v1,
     folding_v2,

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from accord.transcript import KINDS, Transcript, Update
-from tests.transcript.wire import folding_v1, text
+from tests.transcript.wire_updates import folding_v1, text
 
 
 def described(update: Update) -> str:

@@ -18,8 +18,8 @@ from accord.translate.message import (
     Request,
     Result,
 )
-from accord.translate.same import Same
-from tests.translate.around import Around
+from accord.translate.pass_through import Same
+from tests.translate.surroundings import Around
 
 
 class Renaming(Adapter):

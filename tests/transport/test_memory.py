@@ -6,7 +6,7 @@ import anyio
 
 from accord.transport.memory import memory_pair
 from accord.transport.transport import BACKLOG_BYTES_LOW
-from tests.transport.collecting import SECONDS, Collecting
+from tests.transport.collector import SECONDS, Collecting
 
 
 async def test_bytes_go_both_ways_in_order() -> None:

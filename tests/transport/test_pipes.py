@@ -15,7 +15,7 @@ from anyio.abc import TaskGroup
 
 from accord.transport.pipes import READ_BYTES_MIN, PipeTransport, widen_pipe
 from accord.transport.transport import BACKLOG_BYTES_LOW
-from tests.transport.collecting import SECONDS, Collecting
+from tests.transport.collector import SECONDS, Collecting
 
 MEBIBYTE = 1024 * 1024
 

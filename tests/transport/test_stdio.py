@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from accord.transport.stdio import StdioTransport
-from tests.transport.collecting import Collecting
+from tests.transport.collector import Collecting
 
 
 class Pipes:

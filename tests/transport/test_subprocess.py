@@ -15,12 +15,12 @@ import anyio
 import pytest
 
 from accord.errors import SpawnFailed
-from accord.machine.groups import live_groups
-from accord.machine.passed_output import PassedOutput
-from accord.machine.process import GroupProcess
+from accord.machine.console.stderr_passthrough import PassedOutput
+from accord.machine.processes.child_process import GroupProcess
+from accord.machine.processes.process_groups import live_groups
 from accord.transport.subprocess import STDERR_BYTES_KEPT, SubprocessTransport
 from tests.machine.lifeline import Lifeline
-from tests.transport.collecting import SECONDS, Collecting
+from tests.transport.collector import SECONDS, Collecting
 
 
 @pytest.fixture(autouse=True)

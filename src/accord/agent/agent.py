@@ -21,9 +21,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_type_hi
 import anyio
 from anyio.lowlevel import checkpoint
 
-from accord.agent.guard import behind_the_answer, first
-from accord.agent.leaving import Departure, exit_code
-from accord.agent.options import (
+from accord.agent.callbacks import behind_the_answer, first
+from accord.agent.custom_values import checked
+from accord.agent.process_exit import Departure, exit_code
+from accord.agent.requirements import MCP_TRANSPORTS, check_facts, client_capabilities, known, names
+from accord.agent.serving.connection import Serving
+from accord.agent.serving.unstable.offer import UnstableOffer
+from accord.agent.session.options import (
     Choice,
     CommandHandler,
     Mode,
@@ -32,20 +36,16 @@ from accord.agent.options import (
     SlashCommand,
     choices_of,
 )
-from accord.agent.requirements import MCP_TRANSPORTS, check_facts, client_capabilities, known, names
-from accord.agent.serving import Serving
 from accord.agent.turn import Turn
-from accord.agent.unstable_offer import UnstableOffer
-from accord.agent.words import checked
 from accord.connection import Connection, Limits
-from accord.connection.strictness import strict_by_default
+from accord.connection.strict_mode import strict_by_default
 from accord.errors import AccordError, ConnectionLost, LocalProtocolError
 from accord.machine.logs import logger
 from accord.transport.transport import Transport
 
 if TYPE_CHECKING:
-    from accord.agent.login import AuthMethod, LoginHook
-    from accord.agent.session import AgentSession
+    from accord.agent.login.login import AuthMethod, LoginHook
+    from accord.agent.session.session import AgentSession
     from accord.store import SessionStore
 
 GARBAGE_THRESHOLDS = (10_000, 20, 20)
@@ -234,7 +234,7 @@ class Agent(UnstableOffer):
         """Offer a way to log in; with `required`, sessions need a login first."""
         if method_id in self.auth_methods:
             raise LocalProtocolError(f"there is a login method {method_id!r} already")
-        from accord.agent.login import AuthMethod
+        from accord.agent.login.login import AuthMethod
 
         args = None if terminal_args is None else tuple(terminal_args)
         self.auth_methods[method_id] = AuthMethod(
@@ -249,7 +249,7 @@ class Agent(UnstableOffer):
         that is named `credentials` it serves clients of the 2026-02 draft, which send a secret
         along with `api_key`, `oauth2` or `custom`; what it returns is when that login ends.
         """
-        from accord.agent.login import login_hook
+        from accord.agent.login.login import login_hook
 
         self.authenticate_hook, self.reads_credentials = login_hook(_coroutine(handler))
         return handler

@@ -7,7 +7,7 @@ from accord.protocol.extensions import check_name
 from accord.schema.codec import Invalid, decode, encode, to_python
 
 if TYPE_CHECKING:
-    from accord.agent.session import AgentSession
+    from accord.agent.session.session import AgentSession
 
 T = TypeVar("T")
 

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from accord.agent.conforming import check_update, raw_of, several
+from accord.agent.custom_values import checked
 from accord.agent.extensions import ExtendedTurn
-from accord.agent.options import OptionValue
-from accord.agent.paths import absolute
-from accord.agent.speech import Compaction, MessageStream, as_block
-from accord.agent.unstable_turn import UnstableTurn
-from accord.agent.wire import FileDetails
-from accord.agent.words import checked
+from accord.agent.serving.outgoing_checks import check_update, raw_of, several
+from accord.agent.serving.unstable.turn import UnstableTurn
+from accord.agent.serving.wire import FileDetails
+from accord.agent.session.messages import Compaction, MessageStream, as_block
+from accord.agent.session.options import OptionValue
+from accord.agent.session.paths import absolute
 from accord.errors import LocalProtocolError
 from accord.schema import v2
 from accord.schema.struct import UNSET
@@ -31,13 +31,14 @@ from accord.schema.struct import UNSET
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from accord.agent.serving.chunk_frames import Chunk
+    from accord.agent.session.plan import EntryLike, PlanHandle
+    from accord.agent.session.session import AgentSession
+    from accord.agent.terminals.own_terminals import Done, OwnTerminal
+
     # What the methods below import themselves is loaded behind the answer to `initialize`.
-    from accord.agent.elicitation import Answer, FormField
-    from accord.agent.own_terminals import Done, OwnTerminal
-    from accord.agent.pieces import Chunk
-    from accord.agent.plan import EntryLike, PlanHandle
-    from accord.agent.session import AgentSession
-    from accord.agent.tool_call import ToolCallHandle
+    from accord.agent.tools.elicitation import Answer, FormField
+    from accord.agent.tools.tool_call import ToolCallHandle
 
 
 class Turn(UnstableTurn, ExtendedTurn):
@@ -169,7 +170,7 @@ class Turn(UnstableTurn, ExtendedTurn):
 
     async def plan(self, *entries: EntryLike, plan_id: str = "main") -> PlanHandle:
         """Show a plan; the handle ticks its entries off."""
-        from accord.agent.plan import PlanHandle, as_entry
+        from accord.agent.session.plan import PlanHandle, as_entry
 
         plan = PlanHandle(self.emit, plan_id, [as_entry(entry) for entry in entries])
         await plan.show()
@@ -227,7 +228,7 @@ class Turn(UnstableTurn, ExtendedTurn):
         cancellable: bool = False,
     ) -> ToolCallHandle:
         """A tool call as a block: announced on entry, final on exit, failed by an exception."""
-        from accord.agent.tool_call import CallFacts, ToolCallHandle
+        from accord.agent.tools.tool_call import CallFacts, ToolCallHandle
 
         about = CallFacts(
             title,
@@ -265,7 +266,7 @@ class Turn(UnstableTurn, ExtendedTurn):
 
         It is UTF-8; only clients of the 2026-02 draft can be asked for another encoding.
         """
-        from accord.agent.files import read_text
+        from accord.agent.tools.files import read_text
 
         return await read_text(self._session, str(path), line, limit, FileDetails(encoding))
 
@@ -282,7 +283,7 @@ class Turn(UnstableTurn, ExtendedTurn):
 
         True when the file is a new one, None where the client does not say.
         """
-        from accord.agent.files import write_text
+        from accord.agent.tools.files import write_text
 
         details = FileDetails(encoding, overwrite, create_directories)
         return await write_text(self._session, str(path), text, details)
@@ -295,7 +296,7 @@ class Turn(UnstableTurn, ExtendedTurn):
         False when the user said no: nothing was written.  Nobody is asked where the file has that
         text already.
         """
-        from accord.agent.files import edit_file
+        from accord.agent.tools.files import edit_file
 
         return await edit_file(self, str(path), text, title, reason)
 
@@ -304,7 +305,7 @@ class Turn(UnstableTurn, ExtendedTurn):
 
         False when the user said no: it is still there.
         """
-        from accord.agent.files import delete_file
+        from accord.agent.tools.files import delete_file
 
         return await delete_file(self, str(path), reason)
 
@@ -312,7 +313,7 @@ class Turn(UnstableTurn, ExtendedTurn):
         self, path: str | Path, target: str | Path, *, reason: str | None = None
     ) -> bool:
         """Give a file another name, never one that is taken; otherwise as `delete`."""
-        from accord.agent.files import move_file
+        from accord.agent.tools.files import move_file
 
         return await move_file(self, str(path), str(target), reason)
 
@@ -328,7 +329,7 @@ class Turn(UnstableTurn, ExtendedTurn):
         output_bytes: int = 1024 * 1024,
     ) -> Done:
         """Run a command in the client's terminal where it offers one, else in our own process."""
-        from accord.agent.terminals import job_of, run_command
+        from accord.agent.terminals.terminals import job_of, run_command
 
         job = job_of(self._session, command, args, cwd, env, timeout, output_bytes)
         return await run_command(self, job, title=title, reason=reason)
@@ -347,7 +348,7 @@ class Turn(UnstableTurn, ExtendedTurn):
 
         It runs in a process of ours, and ends by itself, by `stop`, or with the session.
         """
-        from accord.agent.terminals import job_of, start_command
+        from accord.agent.terminals.terminals import job_of, start_command
 
         job = job_of(self._session, command, args, cwd, env, None, output_bytes)
         return await start_command(self, job, title=title, reason=reason)
@@ -356,13 +357,13 @@ class Turn(UnstableTurn, ExtendedTurn):
 
     async def ask(self, message: str, **fields: FormField) -> Answer:
         """Ask the user to fill a form, where the client can show one."""
-        from accord.agent.elicitation import elicit_form
+        from accord.agent.tools.elicitation import elicit_form
 
         return await elicit_form(self._session, message, fields)
 
     async def ask_to_visit(self, message: str, url: str) -> Answer:
         """Ask the user to open a page; `accepted` says that they agreed, not that they are done."""
-        from accord.agent.elicitation import elicit_url
+        from accord.agent.tools.elicitation import elicit_url
 
         return await elicit_url(self._session, message, url)
 
@@ -413,7 +414,7 @@ class Turn(UnstableTurn, ExtendedTurn):
                 stream.close()
 
     async def _drop_plans(self) -> None:
-        from accord.agent.plan import without_open
+        from accord.agent.session.plan import without_open
 
         for plan in self._plans.values():
             left = without_open(plan)

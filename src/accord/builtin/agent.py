@@ -25,10 +25,10 @@ from accord.version import __version__
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from accord.agent.session import AgentSession
+    from accord.agent.session.session import AgentSession
     from accord.agent.turn import Turn
-    from accord.builtin.conversation import Conversation
-    from accord.builtin.setup import Setup
+    from accord.builtin.session import Conversation
+    from accord.builtin.user_setup import Setup
 
 NAME = "accord"
 TITLE = "Accord"
@@ -90,7 +90,7 @@ class BuiltIn:
     def setup(self) -> Setup:
         """What the user has set up, read when it is first asked for."""
         if self._setup is None:
-            from accord.builtin.setup import Setup
+            from accord.builtin.user_setup import Setup
 
             self._setup = Setup(self.settings)
         return self._setup
@@ -99,20 +99,20 @@ class BuiltIn:
         """Behind the answer to `initialize`, and before the first session."""
         from importlib import import_module
 
-        from accord.builtin.offering import declare
+        from accord.builtin.session_options import declare
 
         # The brain and the tools come with it, while the client reads the answer.
-        import_module("accord.builtin.conversation")
+        import_module("accord.builtin.session")
         self.agent.store = self.setup.open_store()
         declare(self.agent, self.setup, self._command)
 
     async def _check_folder(self, path: str) -> None:
-        from accord.builtin.folders import check_folder
+        from accord.builtin.folder_checks import check_folder
 
         await check_folder(path)
 
     async def _begin(self, session: AgentSession) -> None:
-        from accord.builtin.conversation import Conversation
+        from accord.builtin.session import Conversation
 
         known = self.conversations.get(session)
         if known is not None:

@@ -18,8 +18,8 @@ from accord.errors import RequestError
 
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
-    from accord.builtin.models.choice import ModelChoice
-    from accord.builtin.setup import Setup
+    from accord.builtin.models.providers import ModelChoice
+    from accord.builtin.user_setup import Setup
 
 
 KEY_NAMES = {"api_key": "apiKey", "custom": "key"}

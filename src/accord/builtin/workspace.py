@@ -13,11 +13,11 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from accord.builtin.file_form import Sending
+from accord.builtin.tools.files.file_format import Sending
 
 if TYPE_CHECKING:
-    from accord.agent.session import AgentSession
-    from accord.builtin.journal import Journal
+    from accord.agent.session.session import AgentSession
+    from accord.builtin.undo_journal import Journal
     from accord.mcp.servers import McpServers
 
 
@@ -52,7 +52,7 @@ async def open_workspace(
     session: AgentSession, settings: WorkspaceSettings | None = None
 ) -> Workspace:
     """The workspace of a session that begins or goes on, with the journal it had."""
-    from accord.builtin.journal import Journal
+    from accord.builtin.undo_journal import Journal
 
     return Workspace(session, await Journal.restore(session), settings or WorkspaceSettings())
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, TextIO
 
-from accord.machine.line_ends import LINE_ENDS
-from accord.machine.visible_text import visible, visible_json
+from accord.machine.console.control_characters import visible, visible_json
+from accord.machine.console.open_lines import LINE_ENDS
 
 if TYPE_CHECKING:
     from types import TracebackType

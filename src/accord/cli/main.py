@@ -1,6 +1,6 @@
 """`accord`: finds the command and runs it.
 
-Each command is a module beside this one with `add_arguments` and `run`; only the one that was
+Each command is a module in `commands/` with `add_arguments` and `run`; only the one that was
 asked for is imported, so that starting is quick.
 
 What always holds: whatever ends a command, the user sees a sentence and no traceback, except for
@@ -71,7 +71,7 @@ def _parser(wanted: str | None) -> "ArgumentParser":
             formatter_class=RawDescriptionHelpFormatter,
         )
         if name == wanted:
-            import_module(f"accord.cli.{name}").add_arguments(command)
+            import_module(f"accord.cli.commands.{name}").add_arguments(command)
     return parser
 
 
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is not None:
         return _main(arguments)
     _mend_clock()
-    from accord.machine import shutdown
+    from accord.machine.processes import shutdown
 
     # The recorder copies itself, which it can do while it has one thread.
     shutdown.own_process(in_thread="record" not in sys.argv[1:2])
@@ -99,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _main(arguments: Sequence[str] | None) -> int:
     try:
         if arguments is None:
-            from accord.machine.own_program import ignore_working_directory
+            from accord.machine.own_command_line import ignore_working_directory
 
             ignore_working_directory()
         _fill_closed_streams()
@@ -149,7 +149,7 @@ def _run(given: list[str]) -> int:
     from importlib import import_module
 
     if len(given) == 1 and given[0] in QUICK:
-        quick: int = import_module(f"accord.cli.{given[0]}").run_without_arguments()
+        quick: int = import_module(f"accord.cli.commands.{given[0]}").run_without_arguments()
         return quick
     given, after = _split(given)
     alone = not given and after is None
@@ -173,7 +173,7 @@ def _run(given: list[str]) -> int:
         from accord.cli.console import clean_traces
 
         clean_traces()
-    code: int = import_module(f"accord.cli.{parsed.command}").run(parsed)
+    code: int = import_module(f"accord.cli.commands.{parsed.command}").run(parsed)
     return code
 
 

@@ -14,18 +14,18 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
+from accord.cli.agent_setup.permissions import Wishes, deciding
 from accord.cli.console import say, say_json
-from accord.cli.run_permissions import Wishes, deciding
-from accord.client.asking import own_request
-from accord.client.audited import shown_rule
-from accord.client.grants import Grant, Place
-from accord.client.policy import Effect, Facts, ReadRule, judge, read_rules
+from accord.client.audit.services import shown_rule
+from accord.client.permissions.grants import Grant, Place
+from accord.client.permissions.policy import Effect, Facts, ReadRule, judge, read_rules
+from accord.client.permissions.request import own_request
 from accord.client.shell.syntax import Program, Reading
 from accord.discovery.config import Config, load_config
 from accord.discovery.grants_file import GrantsFile
-from accord.discovery.places import grants_file, policy_file
+from accord.discovery.user_paths import grants_file, policy_file
 from accord.errors import ConfigError
-from accord.machine.visible_text import visible_line
+from accord.machine.console.control_characters import visible_line
 
 DESCRIPTION = """\
 Says what would be decided about a command, by which rule, and how the command was read. It asks the

@@ -15,11 +15,11 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from accord.machine.line_ends import LINE_ENDS
+from accord.machine.console.open_lines import LINE_ENDS
 
 if TYPE_CHECKING:
-    from accord.machine.redaction import Redactor
-    from accord.machine.secret_stream import SecretByteStream
+    from accord.machine.redaction.redactor import Redactor
+    from accord.machine.redaction.secret_stream import SecretByteStream
 
 
 class _Bytes:

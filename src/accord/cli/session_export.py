@@ -11,14 +11,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from accord.machine.conversation_redaction import ConversationRedactor
-from accord.machine.redaction import Redactor
+from accord.machine.redaction.conversation_redactor import ConversationRedactor
+from accord.machine.redaction.redactor import Redactor
 from accord.schema.codec import encode, to_python
 from accord.store.interface import SessionRecord
 from accord.transcript import Transcript
-from accord.transcript.message import Message
-from accord.transcript.plan import Plan
-from accord.transcript.tool_call import FileDiff, ToolCall
+from accord.transcript.items.message import Message
+from accord.transcript.items.plan import Plan
+from accord.transcript.items.tool_call import FileDiff, ToolCall
 
 # What one tool call shows of its text in Markdown; the JSON has all of it.
 SHOWN_CHARACTERS_MAX = 4000

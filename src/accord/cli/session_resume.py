@@ -7,7 +7,7 @@ import sys
 import anyio
 
 from accord.errors import AccordError
-from accord.machine.own_program import own_command
+from accord.machine.own_command_line import own_command
 from accord.store.interface import SessionRecord
 
 INTERRUPTED = 130
@@ -28,12 +28,12 @@ def resume(record: SessionRecord, prompt: str) -> int:
 
 
 def _talk(record: SessionRecord) -> int:
-    from accord.cli.chat_setup import BUILT_IN, built_in_agent, make_desk
+    from accord.cli.agent_setup.chat import BUILT_IN, built_in_agent, make_desk
     from accord.discovery.config import load_config
-    from accord.terminal.engine.orders import Order
+    from accord.terminal.engine.launch_options import Order
     from accord.terminal.model.settings import Settings
+    from accord.terminal.plain.line_mode import run_plain
     from accord.terminal.plain.line_terminal import line_terminal
-    from accord.terminal.plain.running import run_plain
 
     desk = make_desk(load_config(), Settings(), (record.cwd,))
     place, session = record.cwd, record.session_id

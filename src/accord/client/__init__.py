@@ -1,12 +1,12 @@
 """Being a client: starting agents, talking to them, and serving what they ask for."""
 
-from accord.client.capabilities import AgentCapabilities
 from accord.client.client import Client
-from accord.client.extensions import Extensions
-from accord.client.handshake import Implementation
-from accord.client.session import Session
-from accord.client.turn import PromptTurn, Reply
-from accord.client.wire import AuthMethod, SessionInfo, SessionPage
+from accord.client.connection.capabilities import AgentCapabilities
+from accord.client.connection.extensions import Extensions
+from accord.client.connection.handshake import Implementation
+from accord.client.session.session import Session
+from accord.client.session.turn import PromptTurn, Reply
+from accord.client.wire.wire import AuthMethod, SessionInfo, SessionPage
 
 __all__ = [
     "AgentCapabilities",

@@ -15,19 +15,19 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack, overload
 
-from accord.client import auth
+from accord.client import login as auth
 from accord.client.callbacks import until_it_fails
-from accord.client.capabilities import AgentCapabilities
-from accord.client.checks import absolute, checked_id, command_words, make_setup
-from accord.client.connected import Connected
-from accord.client.conversation import Conversation, UpdateListener
-from accord.client.encoding import encode
-from accord.client.handshake import Implementation
-from accord.client.opening import Opening
+from accord.client.connection.capabilities import AgentCapabilities
+from accord.client.connection.core import Connected
+from accord.client.connection.handshake import Implementation
+from accord.client.connection.opening import Opening
+from accord.client.connection.outgoing import encode
 from accord.client.option_checks import check_program, transport_maker
 from accord.client.options import ClientOptions, TerminalRunner, make_options
-from accord.client.session import Session, begin_with
-from accord.client.wire import AuthMethod, Request, SessionInfo, SessionPage, Setup
+from accord.client.session.request_checks import absolute, checked_id, command_words, make_setup
+from accord.client.session.session import Session, begin_with
+from accord.client.session.state import Conversation, UpdateListener
+from accord.client.wire.wire import AuthMethod, Request, SessionInfo, SessionPage, Setup
 from accord.errors import ConnectionLost, LocalProtocolError, NotFound, RemoteProtocolError
 from accord.protocol.extensions import check_name, read_advertised
 from accord.schema.codec import decode, to_python
@@ -35,7 +35,7 @@ from accord.schema.struct import Raw
 from accord.transport.transport import Transport
 
 if TYPE_CHECKING:
-    from accord.client.unstable import Unstable
+    from accord.client.connection.unstable import Unstable
     from accord.schema import draft, v1, v2
 
     McpServer: TypeAlias = v2.McpServer | v1.McpServer | draft.McpServer
@@ -87,7 +87,7 @@ class Client:
         made = make_options(options, login_terminal=runner)
 
         def transport() -> Transport:
-            from accord.machine.process import environment
+            from accord.machine.processes.child_process import environment
             from accord.transport.subprocess import SubprocessTransport
 
             return SubprocessTransport(
@@ -150,7 +150,7 @@ class Client:
     @cached_property
     def unstable(self) -> "Unstable":
         """What the protocol calls unstable: archives, titles, logins, providers of models."""
-        from accord.client.unstable import Unstable
+        from accord.client.connection.unstable import Unstable
 
         return Unstable(self._connected)
 

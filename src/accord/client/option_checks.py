@@ -7,9 +7,9 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
-from accord.client.extensions import Extensions
-from accord.client.handshake import Implementation
-from accord.client.patience import Retry
+from accord.client.connection.extensions import Extensions
+from accord.client.connection.handshake import Implementation
+from accord.client.session.retry import Retry
 from accord.connection.limits import Limits
 from accord.errors import LocalProtocolError
 

@@ -4,24 +4,24 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
 
-from accord.client.extensions import Extensions
-from accord.client.handshake import VERSIONS, Implementation, Offer
+from accord.client.connection.extensions import Extensions
+from accord.client.connection.handshake import VERSIONS, Implementation, Offer
 from accord.client.option_checks import check_services, check_values, check_versions
-from accord.client.patience import Retry
-from accord.client.wire import AuthMethod
+from accord.client.session.retry import Retry
+from accord.client.wire.wire import AuthMethod
 from accord.connection.limits import Limits
-from accord.connection.strictness import strict_by_default
+from accord.connection.strict_mode import strict_by_default
 from accord.errors import LocalProtocolError
 from accord.jsonrpc.framing import Framing
 from accord.version import __version__
 
 if TYPE_CHECKING:
-    from accord.client.draft_login import Credential, CredentialSource
-    from accord.client.elicitation import Elicitations
-    from accord.client.overheard import Listener
-    from accord.client.permissions import Permissions
-    from accord.client.service_forms import ReadsFiles, RunsTerminals, WritesFiles
-    from accord.client.unstable import AuthStatus
+    from accord.client.connection.traffic_tap import Listener
+    from accord.client.connection.unstable import AuthStatus
+    from accord.client.permissions.permissions import Permissions
+    from accord.client.services.elicitation import Elicitations
+    from accord.client.services.protocols import ReadsFiles, RunsTerminals, WritesFiles
+    from accord.client.wire.draft.login import Credential, CredentialSource
 
 # The id of a method to log in by, or who chooses one; None means that the user does not want to.
 Login: TypeAlias = str | Callable[[Sequence[AuthMethod]], "str | Awaitable[str | None] | None"]
@@ -155,19 +155,19 @@ def _our_name() -> Implementation:
 
 
 def _default_permissions() -> Any:
-    from accord.client.permissions import Permissions
+    from accord.client.permissions.permissions import Permissions
 
     return Permissions()
 
 
 def _default_files() -> Any:
-    from accord.client.files import FileService
+    from accord.client.services.files import FileService
 
     return FileService()
 
 
 def _default_terminals() -> Any:
-    from accord.client.terminals import TerminalService
+    from accord.client.services.terminals import TerminalService
 
     return TerminalService()
 

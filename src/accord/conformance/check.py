@@ -14,8 +14,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
+from accord.conformance.frames.raw_peer import Frame
 from accord.conformance.rule import Verdict, Version
-from accord.conformance.wire import Frame
 
 Role = Literal["agent", "client"]
 StageT = TypeVar("StageT")
@@ -130,7 +130,8 @@ def check(
     """Make a check of an async function that takes a stage."""
 
     def made(run: Callable[[StageT], Awaitable[None]]) -> Check[StageT]:
-        name = f"{run.__module__.rpartition('.')[2]}.{getattr(run, '__name__', 'check')}"
+        module = run.__module__.rpartition(".checks.")[2]
+        name = f"{module}.{getattr(run, '__name__', 'check')}"
         return Check(name, rules, role, version, run, needs, faults, basic)
 
     return made

@@ -17,15 +17,15 @@ from typing import Any, Protocol
 import anyio
 import pytest
 
-from accord.conformance.agent_stage import HOSTS, Talk
+from accord.conformance.agent.editor_profiles import PROFILES, EditorProfile
+from accord.conformance.agent.stage import HOSTS, Talk
 from accord.conformance.check import Role
-from accord.conformance.client.conversation import Conversation
-from accord.conformance.client.launching import Way, launched
-from accord.conformance.profiles import PROFILES, EditorProfile
-from accord.conformance.program import started
-from accord.conformance.recorded import Recorded, play_client, read_recorded
+from accord.conformance.client.fake_agent import Conversation
+from accord.conformance.client.launch import Way, launched
+from accord.conformance.frames.raw_peer import ANSWER_SECONDS, Message, RawPeer
+from accord.conformance.frames.recordings import Recorded, play_client, read_recorded
 from accord.conformance.rule import Version
-from accord.conformance.wire import ANSWER_SECONDS, Message, RawPeer
+from accord.conformance.run.program import started
 
 CONNECT_SECONDS = 30.0
 
@@ -188,12 +188,12 @@ def acp_judge() -> Judge:
         scenario: str | None = None,
         only: Sequence[str] = (),
     ) -> list[str]:
-        from accord.conformance.agent_stage import agent_stages
+        from accord.conformance.agent.scenario import DEFAULT, load_scenario
+        from accord.conformance.agent.stage import agent_stages
         from accord.conformance.client.scenario import read_scenario
         from accord.conformance.client.stage import client_stages
-        from accord.conformance.judging import Wishes
-        from accord.conformance.judging import judge as run
-        from accord.conformance.scenario import DEFAULT, load_scenario
+        from accord.conformance.run.kit_run import Wishes
+        from accord.conformance.run.kit_run import judge as run
 
         prompts = load_scenario(scenario or ("none" if role == "client" else DEFAULT))
         stages: Any = agent_stages(command, prompts)

@@ -22,21 +22,21 @@ import anyio
 from anyio.abc import TaskGroup
 from anyio.lowlevel import checkpoint
 
-from accord.connection.calling import CANCEL_REQUEST, Calling
-from accord.connection.incoming import Handler, IncomingRequest, RequestId, Shortcut, Work
+from accord.connection.bad_line_log import Noise, quoted
+from accord.connection.caller import CANCEL_REQUEST, Calling
+from accord.connection.deviation_log import Tolerated
+from accord.connection.handler import Handler, IncomingRequest, RequestId, Shortcut, Work
+from accord.connection.incoming_requests import Requests
 from accord.connection.limits import (
     FRAMES_AT_ONCE,
     LAST_ANSWERS_SECONDS_MAX,
     MANY_FRAMES,
     Limits,
 )
-from accord.connection.noise import Noise, quoted
-from accord.connection.requests import Requests
-from accord.connection.tolerated import Tolerated
 from accord.connection.workers import Workers, leaving
 from accord.errors import ConnectionLost, LimitExceeded, RemoteProtocolError, RequestError
 from accord.jsonrpc import events
-from accord.jsonrpc.codes import PARSE_ERROR
+from accord.jsonrpc.error_codes import PARSE_ERROR
 from accord.jsonrpc.framing import FrameTooLong, Framing
 from accord.machine.logs import logger
 from accord.schema.codec import Invalid
@@ -44,7 +44,7 @@ from accord.schema.struct import Raw
 from accord.transport.transport import Ended, Transport
 
 if TYPE_CHECKING:
-    from accord.connection.manners import Manners
+    from accord.connection.dialect import Manners
 
 _log = logger("accord.connection")
 

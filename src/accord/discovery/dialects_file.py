@@ -16,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from accord.discovery.places import replace_file
+from accord.discovery.user_paths import replace_file
 from accord.errors import ConfigError
 from accord.machine.logs import logger
 

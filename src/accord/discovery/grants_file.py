@@ -3,7 +3,7 @@
 The file is in the state folder and names the workspaces; nothing is read from a workspace, because
 what comes with a project must not be able to give itself rights.
 
-Must not know how answers are used; `accord.client.grants` does.
+Must not know how answers are used; `accord.client.permissions.grants` does.
 
 What always holds
     * Two processes that remember at the same time lose nothing of each other.
@@ -20,11 +20,11 @@ from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 
-from accord.client.grants import Grant, Grants, LastingScope
-from accord.client.policy import Rule
-from accord.discovery.places import locked, make_private, replace_file
+from accord.client.permissions.grants import Grant, Grants, LastingScope
+from accord.client.permissions.policy import Rule
 from accord.discovery.policy_file import read_rule
-from accord.discovery.tables import Table, read_toml
+from accord.discovery.toml_table import Table, read_toml
+from accord.discovery.user_paths import locked, make_private, replace_file
 from accord.errors import ConfigError
 from accord.machine.logs import logger
 

@@ -1,6 +1,6 @@
 """Permission rules as a file: `permissions.toml` of the user, or any other that a command names.
 
-Must not know how rules match; `accord.client.policy` does.
+Must not know how rules match; `accord.client.permissions.policy` does.
 
     otherwise = "ask"            # what no rule speaks of: allow, ask or reject
 
@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-from accord.client.policy import Effect, Rule
-from accord.discovery.tables import Table, read_toml
+from accord.client.permissions.policy import Effect, Rule
+from accord.discovery.toml_table import Table, read_toml
 from accord.errors import ConfigError
 
 RULES_MAX = 10_000

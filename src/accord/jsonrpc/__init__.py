@@ -27,7 +27,7 @@ from accord.jsonrpc.framing import (
     detect,
     splitter_for,
 )
-from accord.jsonrpc.nesting import DEPTH_MAX
+from accord.jsonrpc.json_depth import DEPTH_MAX
 from accord.jsonrpc.peer import PENDING_MAX, Peer
 
 __all__ = [

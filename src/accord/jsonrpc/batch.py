@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw
 
 from accord.jsonrpc.envelope import Id
-from accord.jsonrpc.salvage import BYTE_ORDER_MARK
+from accord.jsonrpc.malformed_frames import BYTE_ORDER_MARK
 from accord.schema.codec import repair_surrogates
 
 BATCH_ENTRIES_MAX: Final = 1024

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from io import BytesIO
 from typing import Final, Literal, Protocol
 
-from accord.jsonrpc.salvage import is_whole
+from accord.jsonrpc.malformed_frames import is_whole
 
 FRAME_BYTES_MAX: Final = 32 * 1024 * 1024
 """The longest frame that is accepted; a longer one ends the connection."""

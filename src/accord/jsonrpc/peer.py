@@ -22,9 +22,7 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from accord.errors import LocalProtocolError
-from accord.jsonrpc.answers import joined, malformed, read_error, settled
 from accord.jsonrpc.batch import BATCH_ENTRIES_MAX, OpenBatch, OpenBatches, array_frame, entries_of
-from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, text_of
 from accord.jsonrpc.envelope import (
     Envelope,
     Id,
@@ -37,6 +35,7 @@ from accord.jsonrpc.envelope import (
     result_frame,
     result_parts,
 )
+from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, text_of
 from accord.jsonrpc.events import (
     Batch,
     BlankSkipped,
@@ -49,9 +48,8 @@ from accord.jsonrpc.events import (
     StrayAnswer,
 )
 from accord.jsonrpc.framing import FRAME_BYTES_MAX
-from accord.jsonrpc.nesting import DEPTH_MAX, is_deeper
-from accord.jsonrpc.pending import PENDING_MAX, PendingCalls
-from accord.jsonrpc.salvage import (
+from accord.jsonrpc.json_depth import DEPTH_MAX, is_deeper
+from accord.jsonrpc.malformed_frames import (
     Fault,
     Repaired,
     Verdict,
@@ -61,6 +59,8 @@ from accord.jsonrpc.salvage import (
     salvage,
     too_deep,
 )
+from accord.jsonrpc.pending_calls import PENDING_MAX, PendingCalls
+from accord.jsonrpc.responses import joined, malformed, read_error, settled
 
 _BLANK = BlankSkipped()
 # What a message, blank space or a byte order mark begins with.

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from accord.loading import on_first_use
 
 if TYPE_CHECKING:
-    from accord.machine.descendants import adopt_orphans, end_descendants, kept
-    from accord.machine.failures import (
+    from accord.machine.errors import (
         AccessDenied,
         AlreadyThere,
         FileFailure,
@@ -27,12 +26,11 @@ if TYPE_CHECKING:
         TooLarge,
         TooManyTerminals,
     )
-    from accord.machine.files import Files
-    from accord.machine.groups import ProcessGroup, live_groups, track
-    from accord.machine.local_files import FILE_BYTES_MAX, FileInfo, LocalFiles
-    from accord.machine.output import OUTPUT_BYTES_DEFAULT, OUTPUT_BYTES_MAX, OutputBuffer
-    from accord.machine.overlay import Overlay
-    from accord.machine.process import (
+    from accord.machine.filesystem.async_files import Files
+    from accord.machine.filesystem.local_files import FILE_BYTES_MAX, FileInfo, LocalFiles
+    from accord.machine.filesystem.overlay import Overlay
+    from accord.machine.filesystem.roots import Roots
+    from accord.machine.processes.child_process import (
         KILL_SECONDS,
         STDIN_SECONDS,
         TERMINATE_SECONDS,
@@ -41,8 +39,14 @@ if TYPE_CHECKING:
         environment,
         spawn,
     )
-    from accord.machine.roots import Roots
-    from accord.machine.terminal import (
+    from accord.machine.processes.descendants import adopt_orphans, end_descendants, kept
+    from accord.machine.processes.process_groups import ProcessGroup, live_groups, track
+    from accord.machine.terminals.output_buffer import (
+        OUTPUT_BYTES_DEFAULT,
+        OUTPUT_BYTES_MAX,
+        OutputBuffer,
+    )
+    from accord.machine.terminals.terminals import (
         TERMINALS_MAX,
         Terminal,
         TerminalOutput,
@@ -51,8 +55,8 @@ if TYPE_CHECKING:
     )
 
 _PLACES = {
-    "accord.machine.descendants": ("adopt_orphans", "end_descendants", "kept"),
-    "accord.machine.failures": (
+    "accord.machine.processes.descendants": ("adopt_orphans", "end_descendants", "kept"),
+    "accord.machine.errors": (
         "AccessDenied",
         "AlreadyThere",
         "FileFailure",
@@ -66,12 +70,16 @@ _PLACES = {
         "TooLarge",
         "TooManyTerminals",
     ),
-    "accord.machine.files": ("Files",),
-    "accord.machine.groups": ("ProcessGroup", "live_groups", "track"),
-    "accord.machine.local_files": ("FILE_BYTES_MAX", "FileInfo", "LocalFiles"),
-    "accord.machine.output": ("OUTPUT_BYTES_DEFAULT", "OUTPUT_BYTES_MAX", "OutputBuffer"),
-    "accord.machine.overlay": ("Overlay",),
-    "accord.machine.process": (
+    "accord.machine.filesystem.async_files": ("Files",),
+    "accord.machine.processes.process_groups": ("ProcessGroup", "live_groups", "track"),
+    "accord.machine.filesystem.local_files": ("FILE_BYTES_MAX", "FileInfo", "LocalFiles"),
+    "accord.machine.terminals.output_buffer": (
+        "OUTPUT_BYTES_DEFAULT",
+        "OUTPUT_BYTES_MAX",
+        "OutputBuffer",
+    ),
+    "accord.machine.filesystem.overlay": ("Overlay",),
+    "accord.machine.processes.child_process": (
         "Exit",
         "GroupProcess",
         "KILL_SECONDS",
@@ -80,8 +88,8 @@ _PLACES = {
         "environment",
         "spawn",
     ),
-    "accord.machine.roots": ("Roots",),
-    "accord.machine.terminal": (
+    "accord.machine.filesystem.roots": ("Roots",),
+    "accord.machine.terminals.terminals": (
         "TERMINALS_MAX",
         "Terminal",
         "TerminalOutput",

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from accord.machine.programs import absolute_folders, find_program
+from accord.machine.processes.program_lookup import absolute_folders, find_program
 
 _SETTINGS = ("core.fsmonitor=false", "core.hooksPath=/dev/null", "safe.bareRepository=explicit")
 

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from accord.machine.redaction import Redactor
+    from accord.machine.redaction.redactor import Redactor
 
 LOGGERS: Final = (
     "accord",
@@ -34,7 +34,7 @@ LOGGERS: Final = (
 def log_redactor() -> Redactor:
     """The redactor for what this process logs and reports."""
     # Loaded with the first record: an agent's start is somebody's wait.
-    from accord.machine.redaction import Redactor
+    from accord.machine.redaction.redactor import Redactor
 
     return Redactor.of_environment()
 

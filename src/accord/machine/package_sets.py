@@ -21,8 +21,8 @@ from typing import Final
 from anyio.streams.text import TextReceiveStream
 
 from accord.errors import ConfigError, SpawnFailed
-from accord.machine.own_program import ROOT, own_file
-from accord.machine.process import spawn
+from accord.machine.own_command_line import ROOT, own_file
+from accord.machine.processes.child_process import spawn
 
 CHECKOUT: Final = os.path.dirname(ROOT)
 LABELS: Final = {"mcp": "MCP servers", "models": "models"}

@@ -25,7 +25,7 @@ from shlex import join, quote
 from typing import Any
 
 from accord.errors import ConfigError
-from accord.machine.redaction import Redactor
+from accord.machine.redaction.redactor import Redactor
 
 FILE_NAME = ".mcp.json"
 FILE_BYTES_MAX = 1 << 20

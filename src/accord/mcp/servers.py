@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from accord.mcp.faults import McpFault
-from accord.mcp.link import Link, OnProgress, State, Surroundings, pages
-from accord.mcp.questions import Elicit, asking
+from accord.mcp.connection import Link, OnProgress, State, Surroundings, pages
+from accord.mcp.elicitation import Elicit, asking
+from accord.mcp.error_messages import McpFault
 from accord.mcp.results import (
     McpResource,
     McpResult,
@@ -29,13 +29,13 @@ from accord.mcp.results import (
     resource_of,
     result_of,
 )
-from accord.mcp.specs import Entry, ServerSpec, named_apart, spec_from_entry, spec_of
+from accord.mcp.server_spec import Entry, ServerSpec, named_apart, spec_from_entry, spec_of
 from accord.schema import v2
 
 if TYPE_CHECKING:
     from mcp.client.session import ClientSession
 
-    from accord.agent.session import AgentSession
+    from accord.agent.session.session import AgentSession
 
 SETTLE_SECONDS = 5.0
 """How long somebody who needs the tools waits for servers that are still being connected."""

@@ -1,7 +1,7 @@
 """The pipe to an MCP server that is a program of ours.
 
 The MCP package could start it, but a server that it starts outlives us when we are killed; ours is
-in a tracked process group (`machine/groups.py`), with whatever it starts itself.
+in a tracked process group (`machine/processes/process_groups.py`), with whatever it starts itself.
 
 What always holds
     * The server gets the variables that programs need to run and those that were named, no others.
@@ -20,9 +20,9 @@ import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from accord.machine.logs import log_redactor
-from accord.machine.process import GroupProcess, environment, spawn
-from accord.machine.programs import with_program
-from accord.mcp.specs import ServerSpec
+from accord.machine.processes.child_process import GroupProcess, environment, spawn
+from accord.machine.processes.program_lookup import with_program
+from accord.mcp.server_spec import ServerSpec
 
 if TYPE_CHECKING:
     from mcp.shared.message import SessionMessage

@@ -1,7 +1,7 @@
 """The tool calls of one session as plain JSON, and what was approved of them.
 
 `guard` and the translators read messages and not structs; this stands between them and the one
-matcher in `client/approvals.py`.
+matcher in `client/permissions/approvals.py`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import os
 from collections.abc import Callable
 from typing import Any, Final
 
-from accord.client.approvals import Act, Approvals, approve
-from accord.client.asking import PermissionRequest
-from accord.client.commands import terminal_line
-from accord.client.policy import Facts
-from accord.proxy.ready.facts import (
+from accord.client.permissions.approvals import Act, Approvals, approve
+from accord.client.permissions.commands import terminal_line
+from accord.client.permissions.policy import Facts
+from accord.client.permissions.request import PermissionRequest
+from accord.proxy.builtin.permission_facts import (
     Json,
     brief,
     changes_of,

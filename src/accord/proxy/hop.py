@@ -24,12 +24,12 @@ from anyio.abc import TaskGroup
 
 from accord.errors import LocalProtocolError
 from accord.jsonrpc import events
-from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_PARAMS
 from accord.jsonrpc.envelope import NO_PARAMS, Id, notification_frame, one_line
+from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_PARAMS
 from accord.jsonrpc.framing import FRAME_BYTES_MAX, Detecting, FrameTooLong, Framing, splitter_for
 from accord.jsonrpc.peer import Peer
 from accord.machine.logs import logger
-from accord.proxy.asked import (
+from accord.proxy.open_requests import (
     CANCEL_REQUEST,
     SUCCESSOR_METHODS,
     Asked,

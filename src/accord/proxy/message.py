@@ -13,8 +13,8 @@ from accord.schema.codec import encode, to_python
 from accord.schema.struct import UNSET, Raw, UnsetType
 
 if TYPE_CHECKING:
-    from accord.proxy.lane import Holding
-    from accord.proxy.link import Link
+    from accord.proxy.conversation import Link
+    from accord.proxy.direction_queue import Holding
 
 Sender: TypeAlias = Literal["client", "agent"]
 
@@ -47,7 +47,7 @@ class Content:
     def has_key_twice(self) -> bool:
         """Whether readers may differ in what the bytes say."""
         # Few proxies ask, and the redactor takes long to load.
-        from accord.machine.redaction import decoded
+        from accord.machine.redaction.redactor import decoded
 
         return not decoded(bytes(memoryview(self._raw)))[1]
 

@@ -23,8 +23,8 @@ import anyio
 
 from accord.errors import AccordError
 from accord.jsonrpc.framing import FRAME_BYTES_MAX
-from accord.proxy.handlers import ANY, Handlers
-from accord.proxy.link import Link
+from accord.proxy.conversation import Link
+from accord.proxy.handler_registry import ANY, Handlers
 from accord.proxy.message import Sender
 from accord.transport.transport import Ended, Transport
 
@@ -148,7 +148,7 @@ class Proxy:
         Raises:
             SpawnFailed: the agent's program cannot be started.
         """
-        from accord.machine.passed_output import PassedOutput
+        from accord.machine.console.stderr_passthrough import PassedOutput
         from accord.transport.stdio import StdioTransport
         from accord.transport.subprocess import SubprocessTransport
 
@@ -161,7 +161,7 @@ class Proxy:
 
         The process ends with 1, and with a sentence, when the agent went first.
         """
-        from accord.machine.visible_text import visible
+        from accord.machine.console.control_characters import visible
 
         try:
             who, why = anyio.run(self.serve_stdio, command)

@@ -1,8 +1,8 @@
 """Between wire types and bytes.  Native and strict first; tolerant only when that fails.
 
 Good input pays for nothing but msgspec's own decoder.  What that refuses is read a second time
-by `reader.py`, which knows the tolerances of each field, keeps unknown variants, and otherwise
-names the path of the bad field.
+by `tolerant_reader.py`, which knows the tolerances of each field, keeps unknown variants, and
+otherwise names the path of the bad field.
 
 Invariant: `decode` raises `Invalid` and nothing else, whatever the bytes.
 """
@@ -19,7 +19,7 @@ from accord.schema.invalid import Invalid
 from accord.schema.struct import UnknownVariant
 
 if TYPE_CHECKING:
-    from accord.schema.reader import Reader
+    from accord.schema.tolerant_reader import Reader
 
 T = TypeVar("T")
 
@@ -45,7 +45,7 @@ def native(wanted: Any) -> msgspec.json.Decoder[Any]:
 @cache
 def _reader(wanted: Any) -> "Reader":
     # Loaded with the first odd message: a start with good ones need not wait for it.
-    from accord.schema.reader import Reader
+    from accord.schema.tolerant_reader import Reader
 
     return Reader(wanted)
 

@@ -22,8 +22,9 @@ Omit: TypeAlias = T | UnsetType
 # Left out, null, or a value: v2's keep, clear and replace.
 Patch: TypeAlias = T | UnsetType | None
 
-# The tolerance marks, read by `reader.py`.  E: malformed counts as absent.  S: bad items of a list
-# are dropped.  Z: null counts as empty.  A: a required list or map that is missing counts as empty.
+# The tolerance marks, read by `tolerant_reader.py`.  E: malformed counts as absent.
+# S: bad items of a list are dropped.  Z: null counts as empty.  A: a required list or map that is
+# missing counts as empty.
 E = Annotated[T, Meta(extra={"tolerance": "E"})]
 S = Annotated[T, Meta(extra={"tolerance": "S"})]
 ES = Annotated[T, Meta(extra={"tolerance": "ES"})]

@@ -4,7 +4,7 @@ A number of a process is given again once it is free, so its start time belongs 
 both mean something only on one system since one boot, and inside one namespace of process
 numbers, so that place does too.
 
-Must not know tables; `tables.py` writes down what is said here.
+Must not know tables; `queries.py` writes down what is said here.
 """
 
 from __future__ import annotations

@@ -20,11 +20,11 @@ from typing import Any
 from accord.errors import StoreError
 from accord.machine import clock
 from accord.schema.codec import Invalid
+from accord.store.database_file import explained, open_file
 from accord.store.interface import SessionRecord
-from accord.store.opening import explained, open_file
-from accord.store.pages import Damage, StoredRow, read_rows
+from accord.store.page_reader import Damage, StoredRow, read_rows
+from accord.store.queries import Row, row_values
 from accord.store.sqlite import update_reader
-from accord.store.tables import Row, row_values
 
 __all__ = ["Rescued", "rescue"]
 

@@ -1,7 +1,7 @@
 """Sessions in one SQLite file: they outlive the process, and several processes share them.
 
-`writer.py` says what is durable when; `lease.py` who has a session; `migrations.py` what is in the
-file.  Here all of that is a `SessionStore`.
+`writer_thread.py` says what is durable when; `lease.py` who has a session; `migrations.py` what is
+in the file.  Here all of that is a `SessionStore`.
 
 What always holds
     * An awaited `append` is in the file, whatever ends the process afterwards.
@@ -23,13 +23,13 @@ from accord.errors import StoreError
 from accord.machine import clock
 from accord.schema import v2
 from accord.schema.codec import Invalid, encode, reading
-from accord.store import tables
-from accord.store.coalescing import Coalescer
+from accord.store import queries as tables
+from accord.store.chunk_merge import Coalescer
+from accord.store.database_file import Synchronous, close_unchanged, explained, open_file
 from accord.store.interface import Page, SessionLog, SessionRecord, check_kept
 from accord.store.lease import Owner, is_alive, this_process
 from accord.store.memory import PAGE_SESSIONS
-from accord.store.opening import Synchronous, close_unchanged, explained, open_file
-from accord.store.writer import Writer
+from accord.store.writer_thread import Writer
 
 # Updates that are read at a time: large enough to be quick, small enough not to hold up writers.
 SLICE_UPDATES = 2000

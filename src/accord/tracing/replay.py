@@ -2,7 +2,7 @@
 
 The script is the recording.  What the other side said then is waited for where our next words
 depend on it: its questions, its answers, the end of its work.  Everything else it may say when it
-likes; in the end all that it said is compared with the recording (`comparing.py`).
+likes; in the end all that it said is compared with the recording (`replay_comparison.py`).
 
 Must not know pipes or processes: it is handed a way to send and a way to receive.
 
@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from accord.schema.codec import encode
-from accord.tracing.comparing import Said, differences, made_up_names, renamed
 from accord.tracing.frames import Frame, Pairing, Speaker, read_frame
-from accord.tracing.recording import Entry
+from accord.tracing.recording_file import Entry
+from accord.tracing.replay_comparison import Said, differences, made_up_names, renamed
 
 NOT_RECORDED = -32601
 _OTHER: dict[Speaker, Speaker] = {"client": "agent", "agent": "client"}

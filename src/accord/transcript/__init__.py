@@ -3,15 +3,15 @@
 Pure.  `Transcript` takes the updates; everything else here is what it shows.
 """
 
-from accord.transcript.message import Message, Role, SessionMessage
-from accord.transcript.notice import Compaction, Notice
-from accord.transcript.options import Choice, Command, ConfigOption, Mode, Modes
-from accord.transcript.plan import MAIN_PLAN_ID, Plan, PlanEntry
-from accord.transcript.session_facts import Cost, SessionInfo, Usage
-from accord.transcript.state import BackgroundItem, State
-from accord.transcript.subagent import Subagent
-from accord.transcript.terminal import TERMINAL_BYTES_MAX, ExitStatus, Terminal, TerminalSize
-from accord.transcript.tool_call import FileDiff, Location, ToolCall
+from accord.transcript.items.message import Message, Role, SessionMessage
+from accord.transcript.items.notice import Compaction, Notice
+from accord.transcript.items.plan import MAIN_PLAN_ID, Plan, PlanEntry
+from accord.transcript.items.session_info import Cost, SessionInfo, Usage
+from accord.transcript.items.session_options import Choice, Command, ConfigOption, Mode, Modes
+from accord.transcript.items.session_state import BackgroundItem, State
+from accord.transcript.items.subagent import Subagent
+from accord.transcript.items.terminal import TERMINAL_BYTES_MAX, ExitStatus, Terminal, TerminalSize
+from accord.transcript.items.tool_call import FileDiff, Location, ToolCall
 from accord.transcript.transcript import Dialect, Transcript
 from accord.transcript.update import (
     KINDS,

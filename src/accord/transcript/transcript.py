@@ -22,17 +22,17 @@ from typing import Any, Literal, TypeAlias
 
 from accord.schema.codec import Invalid, encode, to_python
 from accord.schema.struct import UnknownVariant
-from accord.transcript.content import Block
-from accord.transcript.folding import Fold, Setup
-from accord.transcript.message import Message, SessionMessage
-from accord.transcript.notice import Compaction, Notice
-from accord.transcript.options import Command, ConfigOption, Modes
-from accord.transcript.plan import Plan
-from accord.transcript.session_facts import SessionInfo, Usage
-from accord.transcript.state import State
-from accord.transcript.subagent import Subagent
-from accord.transcript.terminal import ExitStatus, Terminal
-from accord.transcript.tool_call import ToolCall
+from accord.transcript.folds.fold_types import Fold, Setup
+from accord.transcript.items.content import Block
+from accord.transcript.items.message import Message, SessionMessage
+from accord.transcript.items.notice import Compaction, Notice
+from accord.transcript.items.plan import Plan
+from accord.transcript.items.session_info import SessionInfo, Usage
+from accord.transcript.items.session_options import Command, ConfigOption, Modes
+from accord.transcript.items.session_state import State
+from accord.transcript.items.subagent import Subagent
+from accord.transcript.items.terminal import ExitStatus, Terminal
+from accord.transcript.items.tool_call import ToolCall
 from accord.transcript.update import Entry, TerminalChanged, Update
 from accord.transcript.view import View
 
@@ -41,9 +41,9 @@ Dialect: TypeAlias = Literal["v1", "v2", "draft"]
 # By the package of the wire structs.  Each is loaded when its first update comes, so that a
 # connection pays for its own version only.
 FOLD_MODULES: dict[str, str] = {
-    "accord.schema.v1": "accord.transcript.fold_v1",
-    "accord.schema.v2": "accord.transcript.fold_v2",
-    "accord.schema.draft": "accord.transcript.fold_draft",
+    "accord.schema.v1": "accord.transcript.folds.v1.conversation",
+    "accord.schema.v2": "accord.transcript.folds.v2.conversation",
+    "accord.schema.draft": "accord.transcript.folds.draft",
 }
 BETWEEN_MESSAGES = "\n\n"
 

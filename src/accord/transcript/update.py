@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from accord.schema.struct import LightStruct, UnknownVariant
-from accord.transcript.message import Message, SessionMessage
-from accord.transcript.notice import Compaction, Notice
-from accord.transcript.options import Command, ConfigOption, Modes
-from accord.transcript.plan import Plan
-from accord.transcript.session_facts import SessionInfo, Usage
-from accord.transcript.state import State
-from accord.transcript.subagent import Subagent
-from accord.transcript.terminal import Terminal
-from accord.transcript.tool_call import ToolCall
+from accord.transcript.items.message import Message, SessionMessage
+from accord.transcript.items.notice import Compaction, Notice
+from accord.transcript.items.plan import Plan
+from accord.transcript.items.session_info import SessionInfo, Usage
+from accord.transcript.items.session_options import Command, ConfigOption, Modes
+from accord.transcript.items.session_state import State
+from accord.transcript.items.subagent import Subagent
+from accord.transcript.items.terminal import Terminal
+from accord.transcript.items.tool_call import ToolCall
 
 Kind: TypeAlias = Literal[
     "user_message",

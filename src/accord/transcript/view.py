@@ -13,17 +13,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accord.schema.struct import UnknownVariant
-from accord.transcript.content import Block, joined_text, text_of
-from accord.transcript.message import Message, Role, SessionMessage
-from accord.transcript.notice import Compaction, Notice
-from accord.transcript.options import Command, ConfigOptions, Modes
-from accord.transcript.plan import Plan
-from accord.transcript.prompts import SentPrompts
-from accord.transcript.session_facts import SessionInfo, Usage
-from accord.transcript.state import State
-from accord.transcript.subagent import Subagent
-from accord.transcript.terminal import Terminal
-from accord.transcript.tool_call import ToolCall
+from accord.transcript.items.content import Block, joined_text, text_of
+from accord.transcript.items.message import Message, Role, SessionMessage
+from accord.transcript.items.notice import Compaction, Notice
+from accord.transcript.items.plan import Plan
+from accord.transcript.items.session_info import SessionInfo, Usage
+from accord.transcript.items.session_options import Command, ConfigOptions, Modes
+from accord.transcript.items.session_state import State
+from accord.transcript.items.subagent import Subagent
+from accord.transcript.items.terminal import Terminal
+from accord.transcript.items.tool_call import ToolCall
+from accord.transcript.prompt_echoes import SentPrompts
 from accord.transcript.update import Entry, UnknownCame, Update
 
 

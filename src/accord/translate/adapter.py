@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
-from accord.jsonrpc.codes import INTERNAL_ERROR, METHOD_NOT_FOUND, text_of
+from accord.jsonrpc.error_codes import INTERNAL_ERROR, METHOD_NOT_FOUND, text_of
 from accord.translate.message import (
     AGENT,
     CLIENT,

@@ -1,7 +1,7 @@
 """What passes through a translator: messages without wire ids, and where each of them goes.
 
 A translator stands between a client and an agent.  It knows nothing of bytes, ids on the wire,
-processes or clocks; whoever drives it (`proxy/relay.py`) does.
+processes or clocks; whoever drives it (`proxy/relay/relay.py`) does.
 
 What always holds
     * A `key` names a request on one side and in one direction: the driver makes keys for what it

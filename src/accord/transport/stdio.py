@@ -80,7 +80,7 @@ class StdioTransport(PipeTransport):
         self._blocking = (os.get_blocking(0), os.get_blocking(1))
         self._read_fd, self._write_fd = _private(0, os.O_RDONLY), _private(1, os.O_WRONLY)
         if os.isatty(1):
-            from accord.machine.visible_text import VisibleMessages
+            from accord.machine.console.control_characters import VisibleMessages
 
             self._for_a_person = VisibleMessages().feed
         self._saved = (os.dup(0), os.dup(1))

@@ -19,8 +19,8 @@ import anyio
 from anyio.abc import TaskGroup
 
 from accord.machine.logs import log_redactor
-from accord.machine.process import Exit, GroupProcess, spawn
-from accord.machine.programs import with_program
+from accord.machine.processes.child_process import Exit, GroupProcess, spawn
+from accord.machine.processes.program_lookup import with_program
 from accord.transport.pipes import PipeTransport
 from accord.transport.transport import STALL_SECONDS_MAX, Ended, Receiver
 

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from accord.agent import Agent
-from accord.agent.next_edits import NextEditSession, Settled, SuggestRequest
+from accord.agent.serving.unstable.next_edits import NextEditSession, Settled, SuggestRequest
 from accord.errors import LocalProtocolError
 from accord.schema.v2.documents import Position, Range
 from accord.schema.v2.next_edit import (

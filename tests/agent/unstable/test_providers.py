@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accord.agent import Agent, Turn
-from accord.agent.providers import Provider, ProviderConfig
+from accord.agent.serving.unstable.providers import Provider, ProviderConfig
 from accord.errors import LocalProtocolError, RequestError
 from tests.agent.raw_client import Message, RawClient, raw_client
 from tests.agent.unstable.play import made, run_turn

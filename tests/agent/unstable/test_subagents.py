@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from accord.agent import Agent, Turn
-from accord.agent.elicitation import FormField
+from accord.agent.tools.elicitation import FormField
 from accord.errors import LocalProtocolError
 from tests.agent.raw_client import Message, RawClient, raw_client
 from tests.agent.unstable.play import (

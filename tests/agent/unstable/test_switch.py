@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from accord.agent import Agent, Turn
-from accord.agent.providers import ProviderConfig
+from accord.agent.serving.unstable.providers import ProviderConfig
 from tests.agent.raw_client import initialize_params, raw_client
 from tests.agent.unstable.play import CLIENT_OFFERS, named_sessions, run_turn
 

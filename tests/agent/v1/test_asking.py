@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accord.agent import Agent, Turn
-from accord.agent.elicitation import Answer, FormField
+from accord.agent.tools.elicitation import Answer, FormField
 from accord.errors import LocalProtocolError
 from tests.agent.raw_client import raw_client
 

@@ -9,8 +9,9 @@ from typing import Any
 import anyio
 import pytest
 
-from accord.agent import Agent, Turn, running
-from accord.agent.elicitation import FormField
+from accord.agent import Agent, Turn
+from accord.agent.session import turn_run as running
+from accord.agent.tools.elicitation import FormField
 from tests.agent.raw_client import OPEN, SECONDS, RawClient, raw_client
 
 CANCELLED = {"stopReason": "cancelled"}

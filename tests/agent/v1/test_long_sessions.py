@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from accord.agent.v1_calls import ENDED_CALLS_KEPT
-from accord.agent.v1_wire import V1Wire
-from accord.agent.wire import Features
+from accord.agent.serving.v1.tool_calls import ENDED_CALLS_KEPT
+from accord.agent.serving.v1.wire import V1Wire
+from accord.agent.serving.wire import Features
 from accord.schema import v2
 from accord.schema.codec import to_python
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 import anyio
 
 from accord.agent import Turn
-from accord.agent.elicitation import FormField
+from accord.agent.tools.elicitation import FormField
 
 
 class Halt:

@@ -8,8 +8,8 @@ import anyio
 import pytest
 
 from accord.agent import Turn
-from accord.agent.own_terminals import OwnTerminal
-from accord.machine.groups import live_groups
+from accord.agent.terminals.own_terminals import OwnTerminal
+from accord.machine.processes.process_groups import live_groups
 from tests.agent.raw_client import Message, RawClient
 from tests.agent.v2.play import (
     allow,

@@ -189,7 +189,7 @@ async def test_a_handler_that_ignores_cancellation_is_left_behind(
     handler: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Spec: fast; ours: idle within a bound, and nothing of it comes later."""
-    monkeypatch.setattr("accord.agent.running.CANCEL_SECONDS_MAX", 0.1)
+    monkeypatch.setattr("accord.agent.session.turn_run.CANCEL_SECONDS_MAX", 0.1)
     free = anyio.Event()
     stop = [False]
 

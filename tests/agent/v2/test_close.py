@@ -115,7 +115,7 @@ async def test_a_handler_that_goes_on_after_the_close_cannot_say_a_word(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Spec: nothing follows, whatever the program does."""
-    monkeypatch.setattr("accord.agent.running.CANCEL_SECONDS_MAX", 0.1)
+    monkeypatch.setattr("accord.agent.session.turn_run.CANCEL_SECONDS_MAX", 0.1)
     free, ended = anyio.Event(), anyio.Event()
 
     async def work(turn: Turn) -> None:

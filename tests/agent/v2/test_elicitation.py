@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accord.agent import Turn
-from accord.agent.elicitation import FormField
+from accord.agent.tools.elicitation import FormField
 from accord.errors import LocalProtocolError
 from tests.agent.v2.play import idle, insert, made, playing, states, text, turn
 

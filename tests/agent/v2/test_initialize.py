@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from accord.agent import Turn
-from accord.agent.elicitation import FormField
+from accord.agent.tools.elicitation import FormField
 from tests.agent.raw_client import initialize_params
 from tests.agent.v2.play import idle, insert, made, playing, text, turn
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from accord import Session
-from tests.builtin.agent.running import first_notice, outcome, running, told
+from tests.builtin.agent.agent_process import first_notice, outcome, running, told
 from tests.fake_llm import FakeLLM, serve
 
 GIGABYTE = 1 << 30

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.agent.raw_client import Message, RawClient, raw_client
-from tests.builtin.agent.play import made, option, spoken
+from tests.builtin.agent.turns import made, option, spoken
 from tests.docs.blocks import ROOT, blocks_of
 
 PAGE = ROOT / "docs" / "how-to" / "editors.md"

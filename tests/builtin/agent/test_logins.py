@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from accord.cli.main import main
-from tests.agent.draft_client import draft_client
+from tests.agent.draft.draft_client import draft_client
 from tests.agent.raw_client import raw_client
-from tests.builtin.agent.play import begin, made, option, say
+from tests.builtin.agent.turns import begin, made, option, say
 
 AUTHENTICATION_REQUIRED = -32000
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from accord.builtin.demo_project import write_demo_project
-from accord.store.writer import Writer
+from accord.store.writer_thread import Writer
 from tests.agent.raw_client import RawClient, raw_client
-from tests.builtin.agent.play import begin, made, say
+from tests.builtin.agent.turns import begin, made, say
 
 # One of each kind: looking, a command, an edit and the one that takes it back, and talk.
 ROUND = (

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.agent.raw_client import Message, RawClient, raw_client
-from tests.builtin.agent.play import begin, made, say, spoken
+from tests.builtin.agent.turns import begin, made, say, spoken
 
 WORKSHOP = Path(__file__).parents[2] / "mcp" / "servers" / "workshop.py"
 

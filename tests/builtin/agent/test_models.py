@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.agent.raw_client import Message, RawClient, raw_client
-from tests.builtin.agent.play import begin, made, option, say, spoken
+from tests.builtin.agent.turns import begin, made, option, say, spoken
 from tests.fake_llm import FakeLLM, serve
 
 
@@ -161,7 +161,7 @@ async def test_a_slow_list_does_not_hold_up_the_session_and_the_prompt_waits_for
 ) -> None:
     """Issue 14: nobody is answered offline because a server took two seconds."""
     monkeypatch.setattr("accord.builtin.agent.LIST_SECONDS", 0.01)
-    monkeypatch.setattr("accord.builtin.models.probing.NAMED_SECONDS", 50.0)
+    monkeypatch.setattr("accord.builtin.models.model_servers.NAMED_SECONDS", 50.0)
     async with raw_client(made(reaching(slow_model))) as client:
         result = await begin(client, tmp_path)
         session = result["sessionId"]
@@ -194,7 +194,7 @@ async def test_without_the_packages_for_models_a_key_is_told_and_the_agent_works
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Issue 14: many have a key in their environment; a prompt without --model must not fail."""
-    monkeypatch.setattr("accord.builtin.setup.can_be_had", lambda: False)
+    monkeypatch.setattr("accord.builtin.user_setup.can_be_had", lambda: False)
     async with raw_client(made({"ANTHROPIC_API_KEY": "sk-test-of-nobody"})) as client:
         result = await begin(client, tmp_path)
         assert option(result, "model")["currentValue"] == "offline"
@@ -231,8 +231,8 @@ async def test_a_name_that_nobody_has_is_told(
 ) -> None:
     """Issue 14: it was asked of an Ollama that was not there, four times, for half a minute."""
     address = f"{model.url}/v1"
-    monkeypatch.setattr("accord.builtin.models.finding.OLLAMA_ADDRESS", address)
-    monkeypatch.setattr("accord.builtin.models.probing.LOOPBACK", {address: "ollama"})
+    monkeypatch.setattr("accord.builtin.models.available_models.OLLAMA_ADDRESS", address)
+    monkeypatch.setattr("accord.builtin.models.model_servers.LOOPBACK", {address: "ollama"})
     probing = {"ACCORD_PROBE": "on", "ACCORD_MODEL": "no-such-model"}
     async with raw_client(made(probing)) as client:
         result = await begin(client, tmp_path)

@@ -9,7 +9,7 @@ import pytest
 
 from accord.builtin.demo_project import write_demo_project
 from tests.agent.raw_client import RawClient, raw_client
-from tests.builtin.agent.play import begin, made, option, say, spoken
+from tests.builtin.agent.turns import begin, made, option, say, spoken
 
 EDIT = "change 'no values' to 'nothing' in calc.py"
 COMMAND = "$ touch made"

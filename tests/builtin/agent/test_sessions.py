@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from accord.builtin import conversation
+from accord.builtin import session as conversation
 from tests.agent.raw_client import raw_client
-from tests.builtin.agent.play import begin, made, option, say, spoken
+from tests.builtin.agent.turns import begin, made, option, say, spoken
 
 
 class Parrot:

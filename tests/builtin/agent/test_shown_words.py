@@ -15,7 +15,7 @@ import pytest
 
 from accord.builtin.demo_project import write_demo_project
 from tests.agent.raw_client import Message, raw_client
-from tests.builtin.agent.play import begin, made, say, spoken
+from tests.builtin.agent.turns import begin, made, say, spoken
 
 BROKEN = "def double(values):\n    return [2 * one for one in value]\n\n\ndouble([1])\n"
 

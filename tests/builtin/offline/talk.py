@@ -15,15 +15,15 @@ import pytest
 
 from accord import Client, Elicitations, PermissionRequest, Permissions
 from accord.agent import Agent, Turn
-from accord.agent.session import AgentSession
-from accord.builtin.brain.offline.brain import COMMANDS, OfflineBrain
-from accord.builtin.brain.offline.prompt.message import read_message
-from accord.builtin.policy import MODES
+from accord.agent.session.session import AgentSession
+from accord.builtin.mode_permissions import MODES
+from accord.builtin.offline.brain import COMMANDS, OfflineBrain
+from accord.builtin.offline.prompt.message import read_message
 from accord.builtin.tools.toolbox import Toolbox
 from accord.builtin.workspace import Workspace, open_workspace
 from accord.client import Session
 from accord.store import MemoryStore
-from accord.transcript.tool_call import ToolCall
+from accord.transcript.items.tool_call import ToolCall
 from accord.transport.memory import memory_pair
 from tests.hang_limit import HANG_SECONDS
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from accord.builtin.brain.offline import overview, project
-from accord.builtin.tools.line_search import Reader, read
+from accord.builtin.offline.source_code import project
+from accord.builtin.offline.source_code import project_overview as overview
+from accord.builtin.tools.search.grep_process import Reader, read
 from accord.schema import v2
 from tests.builtin.offline.talk import talking, write
 

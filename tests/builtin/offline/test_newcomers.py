@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.builtin.brain.offline.arguments import SPACE, marked
-from accord.builtin.brain.offline.intents import parse
-from accord.builtin.brain.offline.runs import run_of
-from accord.builtin.brain.offline.tap import tap_failures
 from accord.builtin.demo_project import write_demo_project
+from accord.builtin.offline.prompt.arguments import SPACE, marked
+from accord.builtin.offline.prompt.intent_parser import parse
+from accord.builtin.offline.runs.run_result import run_of
+from accord.builtin.offline.runs.tap_output import tap_failures
 from tests.builtin.offline.talk import talking, write
 
 # A row: what is typed | the intent | its arguments.

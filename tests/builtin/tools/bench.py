@@ -16,8 +16,8 @@ import anyio
 import pytest
 
 from accord.agent import Agent, Turn
-from accord.agent.session import AgentSession
-from accord.builtin.policy import AUTO_APPROVE, MODES
+from accord.agent.session.session import AgentSession
+from accord.builtin.mode_permissions import AUTO_APPROVE, MODES
 from accord.builtin.tools.result import ToolResult
 from accord.builtin.tools.toolbox import RunTask, Toolbox
 from accord.builtin.workspace import Workspace, WorkspaceSettings, open_workspace

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from accord.client.asking import own_request
-from accord.client.policy import Effect, Facts, Rule, judge, read_rules
+from accord.client.permissions.policy import Effect, Facts, Rule, judge, read_rules
+from accord.client.permissions.request import own_request
 from tests.client.shell.marker_lines import LINES
 from tests.client.shell.marker_roads import PROGRAM, random_line, single_roads
 from tests.client.shell.marker_sandbox import Sandbox

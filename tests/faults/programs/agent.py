@@ -13,7 +13,7 @@ import anyio
 import anyio.from_thread
 
 from accord import Agent, Limits, Turn
-from accord.machine.groups import live_groups
+from accord.machine.processes.process_groups import live_groups
 
 LIMITS = Limits(**json.loads(os.environ.get("AGENT_LIMITS", "{}")))
 agent = Agent("faults", version="1.0.0", limits=LIMITS, strict=False)

@@ -10,7 +10,7 @@ import pytest
 from tests.fake_llm import FakeLLM, serve
 from tests.hang_limit import HANG_SECONDS
 from tests.interop.agents.peers import PEERS, Bench, Peer
-from tests.terminal.real.chatting import EMPTY, ChatScreen
+from tests.terminal.real.chat_screen import EMPTY, ChatScreen
 from tests.terminal.tmux import needs_tmux
 
 pytestmark = [needs_tmux, pytest.mark.slow]

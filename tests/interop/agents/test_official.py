@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import Ended, Home
+from tests.cli.home import Ended, Home
 from tests.interop.harness import PEERS, Peer
 
 pytestmark = [pytest.mark.slow]

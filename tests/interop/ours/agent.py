@@ -16,8 +16,8 @@ from typing import Any
 import anyio
 
 from accord import Agent, FormField, RequestError, Turn
-from accord.agent.conforming import describe
-from accord.agent.wire import PermissionOption
+from accord.agent.serving.outgoing_checks import describe
+from accord.agent.serving.wire import PermissionOption
 from accord.schema import v2
 
 OPTIONS = [

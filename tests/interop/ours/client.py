@@ -29,16 +29,16 @@ from accord import (
     TextContent,
     Update,
 )
-from accord.client.elicitation import Elicitations
-from accord.client.extensions import Extensions
-from accord.client.files import FileService
-from accord.client.forms import FormRequest
+from accord.client.connection.extensions import Extensions
 from accord.client.options import ClientOptions
-from accord.client.terminals import TerminalService
-from accord.machine.passed_output import PassedOutput
+from accord.client.services.elicitation import Elicitations
+from accord.client.services.files import FileService
+from accord.client.services.forms import FormRequest
+from accord.client.services.terminals import TerminalService
+from accord.machine.console.stderr_passthrough import PassedOutput
 from accord.schema import v2
 from accord.schema.codec import encode, to_python
-from accord.transcript.tool_call import ToolCall
+from accord.transcript.items.tool_call import ToolCall
 from accord.transport.subprocess import SubprocessTransport
 from tests.interop.official.script import ECHO, FORM_VALUES, print_report, split_command
 from tests.interop.official.seen import Json, Seen

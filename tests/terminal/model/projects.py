@@ -7,10 +7,10 @@ from pathlib import Path
 
 from accord.terminal.model.changes.file_change import FileChange
 from accord.terminal.model.changes.journal import Journal
-from accord.terminal.model.changes.journaled_files import JournaledFiles
+from accord.terminal.model.changes.journaled_file_service import JournaledFiles
 from accord.terminal.model.chat import Chat
 from accord.transcript import ToolCall
-from accord.transcript.tool_call import FileDiff
+from accord.transcript.items.tool_call import FileDiff
 from accord.transcript.update import ToolCallChanged
 
 OLD = "one\ntwo\nthree\nfour\nfive\n"

@@ -8,7 +8,7 @@ import pytest
 
 from accord.discovery.config import Config, load_config
 from accord.errors import ConfigError
-from accord.terminal.model.keys import ACTIONS
+from accord.terminal.model.key_bindings import ACTIONS
 from accord.terminal.model.settings import Settings, settings_of, theme_for
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "reference" / "configuration.md"

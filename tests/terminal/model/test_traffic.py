@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from accord.cli.main import main
 from accord.terminal.model.traffic import Traffic, Way
-from accord.tracing.recording import read_recording
-from accord.tracing.rows import timeline_of
+from accord.tracing.display.timeline import timeline_of
+from accord.tracing.recording_file import read_recording
 
 
 class Clock:

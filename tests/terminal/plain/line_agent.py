@@ -12,7 +12,7 @@ import sys
 import anyio
 
 from accord import Agent, Choice, Turn
-from accord.agent.elicitation import FormField
+from accord.agent.tools.elicitation import FormField
 from accord.errors import RequestError
 from accord.schema.struct import UnknownVariant
 

@@ -7,11 +7,11 @@ import sys
 
 import anyio
 
-from accord.client.permissions import Permissions
-from accord.terminal.engine.desk import Desk
-from accord.terminal.engine.orders import Order
+from accord.client.permissions.permissions import Permissions
+from accord.terminal.engine.chat_controller import Desk
+from accord.terminal.engine.launch_options import Order
+from accord.terminal.plain.line_mode import run_plain
 from accord.terminal.plain.line_terminal import line_terminal
-from accord.terminal.plain.running import run_plain
 
 if __name__ == "__main__":
     order = Order(command=tuple(sys.argv[1:]), folder=os.getcwd())

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 
-from accord.cli.chat import on_screen
-from accord.client.permissions import Permissions
+from accord.cli.commands.chat import on_screen
+from accord.client.permissions.permissions import Permissions
 from accord.connection.limits import Limits
-from accord.terminal.engine.desk import Desk
-from accord.terminal.engine.orders import Order
+from accord.terminal.engine.chat_controller import Desk
+from accord.terminal.engine.launch_options import Order
 
 if __name__ == "__main__":
     desk = Desk(permissions=Permissions(), limits=Limits(initialize_seconds=0.2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.terminal.real.chatting import ChatScreen
+from tests.terminal.real.chat_screen import ChatScreen
 from tests.terminal.tmux import needs_tmux
 
 pytestmark = needs_tmux

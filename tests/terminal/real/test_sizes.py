@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.terminal.real.chatting import EMPTY, ChatScreen, agent, cells
+from tests.terminal.real.chat_screen import EMPTY, ChatScreen, agent, cells
 from tests.terminal.tmux import needs_tmux
 
 pytestmark = needs_tmux

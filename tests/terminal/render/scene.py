@@ -15,9 +15,9 @@ from accord.schema import v1, v2
 from accord.schema.codec import decode
 from accord.terminal.model.chat import Chat
 from accord.terminal.render.block import Block
-from accord.terminal.render.look import Look
+from accord.terminal.render.entries.registry import block_of
 from accord.terminal.render.palette import CONTRAST, DARK, LIGHT, NONE, Palette
-from accord.terminal.render.registry import block_of
+from accord.terminal.render.render_options import Look
 from accord.transcript import Transcript
 
 PALETTES = (DARK, LIGHT, CONTRAST, NONE)

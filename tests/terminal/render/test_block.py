@@ -8,9 +8,9 @@ from rich.cells import cell_len
 from rich.style import Style
 from textual.strip import Strip
 
-from accord.machine.visible_text import visible
+from accord.machine.console.control_characters import visible
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.remark import Remark
+from accord.terminal.model.client_remark import Remark
 from accord.terminal.render.block import (
     CachedBlock,
     Fold,
@@ -21,7 +21,7 @@ from accord.terminal.render.block import (
     strip_of,
     wrapped,
 )
-from accord.terminal.render.look import Look
+from accord.terminal.render.render_options import Look
 from tests.terminal.render.scene import a_look, text_of
 
 PLAIN = Style.null()

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from accord.terminal.render.look import Look
+from accord.terminal.render.render_options import Look
 from tests.terminal.render.scene import FOLDER, PALETTES, Scene, check, png
 
 Strategy = st.SearchStrategy[Any]

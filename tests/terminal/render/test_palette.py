@@ -7,9 +7,9 @@ from dataclasses import fields
 import pytest
 from rich.style import Style
 
-from accord.terminal.render.code import style_of
-from accord.terminal.render.look import Look
 from accord.terminal.render.palette import CONTRAST, DARK, LIGHT, NONE, Palette
+from accord.terminal.render.render_options import Look
+from accord.terminal.render.syntax import style_of
 
 
 def test_without_colours_there_is_none() -> None:

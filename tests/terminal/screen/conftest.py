@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.terminal.screen.idle import wait_for_idle
+from tests.terminal.screen.harness.idle import wait_for_idle
 
 
 @pytest.fixture(autouse=True)

@@ -7,21 +7,21 @@ from pathlib import Path
 import anyio
 import pytest
 
-from accord.client.asking import OWN_OPTIONS, Decision, PermissionRequest
-from accord.client.wire import AuthMethod
+from accord.client.permissions.request import OWN_OPTIONS, Decision, PermissionRequest
+from accord.client.wire.wire import AuthMethod
 from accord.terminal.model.chat import Problem
-from accord.terminal.model.prompting.drafting import Draft
+from accord.terminal.model.prompt.draft import Draft
 from accord.terminal.model.settings import Settings
 from accord.terminal.render.block import CopyText, OpenFile, OpenLink, OpenSession
 from accord.terminal.screen.app import AccordApp
-from accord.terminal.screen.around.problem_bar import ProblemBar
-from accord.terminal.screen.around.tab_bar import TabBar
-from accord.terminal.screen.dialogs.buttons import Button
-from accord.terminal.screen.help import HelpScreen
-from accord.terminal.screen.picture import picture_of
+from accord.terminal.screen.chrome.problem_bar import ProblemBar
+from accord.terminal.screen.chrome.tab_bar import TabBar
+from accord.terminal.screen.help_screen import HelpScreen
 from accord.terminal.screen.prompt import PromptEditor
-from tests.terminal.screen.stage import HOSTILE, NARROW, hear
-from tests.terminal.screen.staged import asked, staged, until
+from accord.terminal.screen.screenshot import picture_of
+from accord.terminal.screen.widgets.button import Button
+from tests.terminal.screen.harness.app_stage import asked, staged, until
+from tests.terminal.screen.harness.stage import HOSTILE, NARROW, hear
 
 
 @pytest.fixture(autouse=True)
@@ -350,8 +350,8 @@ async def test_a_draft_is_kept_when_the_program_is_left() -> None:
 
 async def test_without_an_order_the_person_chooses_an_agent() -> None:
     """Issue 6: with no arguments and several known agents, a picker."""
-    from accord.terminal.engine.orders import Order
-    from tests.terminal.screen.staged import SECONDS_MAX, StagedDesk
+    from accord.terminal.engine.launch_options import Order
+    from tests.terminal.screen.harness.app_stage import SECONDS_MAX, StagedDesk
 
     choices = {
         name: Order(command=(name,), name=name, folder="/home/me/project")

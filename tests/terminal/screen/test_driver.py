@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.terminal.model.attention import window_title
+from accord.terminal.model.bell_and_title import window_title
 from accord.terminal.screen.app import AccordApp
 from accord.terminal.screen.driver import ScreenDriver, screen_only
 

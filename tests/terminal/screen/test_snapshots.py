@@ -14,15 +14,15 @@ import anyio
 import pytest
 from textual.pilot import Pilot
 
-from accord.client.asking import OWN_OPTIONS, PermissionRequest
+from accord.client.permissions.request import OWN_OPTIONS, PermissionRequest
 from accord.terminal.model.chat import Chat, Problem
-from accord.terminal.model.prompting.drafting import Draft
+from accord.terminal.model.prompt.draft import Draft
 from accord.terminal.model.settings import Settings, ThemeName
 from accord.terminal.screen.app import AccordApp
-from accord.terminal.screen.picture import picture_of
+from accord.terminal.screen.screenshot import picture_of
 from tests.hang_limit import HANG_SECONDS
-from tests.terminal.screen.stage import NARROW, hear, pass_time, select, set_up
-from tests.terminal.screen.staged import staged, until
+from tests.terminal.screen.harness.app_stage import staged, until
+from tests.terminal.screen.harness.stage import NARROW, hear, pass_time, select, set_up
 
 PICTURES = Path(__file__).parent / "snapshots"
 MARKDOWN = """\

@@ -10,7 +10,7 @@ from textual.widgets import Static
 from accord.terminal.model.settings import ThemeName
 from accord.terminal.render.palette import CONTRAST, DARK, LIGHT, NONE
 from accord.terminal.screen.themes import THEME_TEXTS, THEMES, palette_for, wear
-from tests.terminal.screen.stage import Stage
+from tests.terminal.screen.harness.stage import Stage
 
 BACKGROUNDS = ("background", "surface", "panel")
 TEXTS = ("text", "text-muted", "foreground", "primary", "secondary", "accent")

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.strip import Strip
 
+from accord.terminal.model.changes.file_access import JournalFiles
 from accord.terminal.model.changes.file_change import change_of, unknown_change
-from accord.terminal.model.changes.journal_files import JournalFiles
 from accord.terminal.model.traffic import Traffic
-from accord.terminal.model.traffic_view import pretty
+from accord.terminal.model.traffic_filter import pretty
 from accord.terminal.render.block import strip_of
 from accord.terminal.render.palette import DARK
-from accord.terminal.screen.looking.follow import read_page
-from accord.terminal.screen.looking.json_lines import JsonLines
-from accord.terminal.screen.looking.review_rows import file_row, page_of
-from accord.terminal.screen.looking.traffic_rows import row_of
+from accord.terminal.screen.inspectors.follow_panel import read_page
+from accord.terminal.screen.inspectors.json_view import JsonLines
+from accord.terminal.screen.inspectors.review_rows import file_row, page_of
+from accord.terminal.screen.inspectors.traffic_rows import row_of
 
 BAD = [
     "\x1b[2J",

@@ -6,9 +6,13 @@ from typing import Any
 
 import pytest
 
-from accord.client.capabilities import read_v2
-from accord.jsonrpc.codes import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION
-from tests.translate.v1_agent.stage import ABLE, Stage
+from accord.client.connection.capabilities import read_v2
+from accord.jsonrpc.error_codes import (
+    INTERNAL_ERROR,
+    METHOD_NOT_FOUND,
+    UNSUPPORTED_PROTOCOL_VERSION,
+)
+from tests.translate.v1_agent.scripted_peers import ABLE, Stage
 
 INFO = {"name": "editor", "version": "2", "title": "Editor"}
 

@@ -5,11 +5,11 @@ The points that are not here are losses of the other direction.
 
 from __future__ import annotations
 
-from accord.jsonrpc.codes import INVALID_PARAMS, METHOD_NOT_FOUND, RESOURCE_NOT_FOUND
+from accord.jsonrpc.error_codes import INVALID_PARAMS, METHOD_NOT_FOUND, RESOURCE_NOT_FOUND
 from accord.translate.message import AGENT
 from accord.translate.v1_agent.turns import INSERTED_AFTER, SILENCE
-from tests.translate.v1_agent.pieces import chunk, tool
-from tests.translate.v1_agent.stage import Stage
+from tests.translate.v1_agent.agent_messages import chunk, tool
+from tests.translate.v1_agent.scripted_peers import Stage
 
 X = "acp.translate"
 

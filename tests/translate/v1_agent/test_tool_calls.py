@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from accord.translate.v1_agent.tool_calls import DIFF_CHARS_KEPT, DIFFS_KEPT
-from tests.translate.v1_agent.pieces import tool
-from tests.translate.v1_agent.stage import Stage
+from tests.translate.v1_agent.agent_messages import tool
+from tests.translate.v1_agent.scripted_peers import Stage
 
 X = "acp.translate"
 TEXT = {"type": "content", "content": {"type": "text", "text": "out"}}

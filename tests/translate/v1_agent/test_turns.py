@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from accord.jsonrpc.codes import (
+from accord.jsonrpc.error_codes import (
     AUTH_REQUIRED,
     INVALID_PARAMS,
     INVALID_REQUEST,
     RESOURCE_NOT_FOUND,
 )
 from accord.translate.message import CLIENT
-from accord.translate.v1_agent.session import HELD_PROMPTS_MAX
+from accord.translate.v1_agent.sessions.state import HELD_PROMPTS_MAX
 from accord.translate.v1_agent.turns import INSERTED_AFTER
-from tests.translate.v1_agent.pieces import SELECTED, chunk, permission, tool
-from tests.translate.v1_agent.stage import Stage
+from tests.translate.v1_agent.agent_messages import SELECTED, chunk, permission, tool
+from tests.translate.v1_agent.scripted_peers import Stage
 
 X = "acp.translate"
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from accord.translate.message import AGENT, Notification
-from tests.translate.v1_agent.pieces import chunk, tool
-from tests.translate.v1_agent.stage import Stage
+from tests.translate.v1_agent.agent_messages import chunk, tool
+from tests.translate.v1_agent.scripted_peers import Stage
 
 X = "acp.translate"
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from accord.schema.method import Method
 from accord.translate.message import AGENT, CLIENT, Request
 from tests.schema.generation import BASE64, JSON, PATHS, FromSchema
-from tests.schema.official import load
-from tests.translate.v1_agent.stage import ABLE, Stage
+from tests.schema.official_schema import load
+from tests.translate.v1_agent.scripted_peers import ABLE, Stage
 
 IDS = st.sampled_from(["a", "b"])
 # The words that adapters keep things under, with sense and without.

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from accord.translate.message import AGENT, CLIENT, Failure, Notification, Request, Result
-from tests.translate.v2_agent.world import CWD, SESSION, World, started
+from tests.translate.v2_agent.scripted_peers import CWD, SESSION, World, started
 
 OPTIONS = [
     {"optionId": "yes", "name": "Yes", "kind": "allow_once"},

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from accord.translate.message import AGENT, CLIENT, Failure, Result
-from tests.translate.v2_agent.world import CWD, SESSION, World, X, started
+from tests.translate.v2_agent.scripted_peers import CWD, SESSION, World, X, started
 
 
 def _call(**fields: Any) -> dict[str, Any]:

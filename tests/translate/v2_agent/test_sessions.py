@@ -8,7 +8,7 @@ import pytest
 
 from accord.translate.message import AGENT, CLIENT, Failure, Notification, Result
 from accord.translate.v2_agent import core as core_module
-from tests.translate.v2_agent.world import CWD, SESSION, World, X, started
+from tests.translate.v2_agent.scripted_peers import CWD, SESSION, World, X, started
 
 COMMANDS = [
     {

@@ -8,7 +8,7 @@ import pytest
 
 from accord.translate.message import AGENT, CLIENT, Failure, Notification, Result
 from accord.translate.v2_agent import turns as turns_module
-from tests.translate.v2_agent.world import SESSION, World, X, started
+from tests.translate.v2_agent.scripted_peers import SESSION, World, X, started
 
 HELLO = [{"type": "text", "text": "hello"}]
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from accord.translate.message import AGENT, CLIENT, Notification, Request, Result
 from tests.schema.generation import BASE64, PATHS, FromSchema
-from tests.schema.official import load
-from tests.translate.v2_agent.world import CWD, SESSION, World, started
+from tests.schema.official_schema import load
+from tests.translate.v2_agent.scripted_peers import CWD, SESSION, World, started
 
 V1 = load("v1").unstable
 V2 = load("v2").unstable

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from accord.builtin.models.choice import PROVIDERS, Provider
+from accord.builtin.models.providers import PROVIDERS, Provider
 from accord.builtin.models.secret import Secret
-from accord.discovery.places import credentials_file, replace_file
+from accord.discovery.user_paths import credentials_file, replace_file
 from accord.errors import ConfigError
 
 KEY_CHARACTERS_MAX: Final = 4096

@@ -13,9 +13,9 @@ from importlib import metadata
 from importlib.util import find_spec
 from urllib.parse import unquote, urlsplit
 
-from accord.builtin.models.choice import ModelChoice
+from accord.builtin.models.providers import ModelChoice
 from accord.machine import package_sets
-from accord.machine.own_program import interpreter
+from accord.machine.own_command_line import interpreter
 
 PACKAGE = "pydantic_ai"
 EXTRA = "models"

@@ -5,7 +5,7 @@ What always holds: a `Secret` never shows what it holds, however it is printed.
 
 from __future__ import annotations
 
-from accord.machine.redaction import MARK
+from accord.machine.redaction.redactor import MARK
 
 
 class Secret:

@@ -10,20 +10,18 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from accord.builtin.tools import (
-    commands,
-    editing,
-    mcp_tools,
-    moving,
-    planning,
-    reading,
-    searching,
-)
+from accord.builtin.tools import mcp_tools
+from accord.builtin.tools import plan_and_task as planning
+from accord.builtin.tools import run as commands
+from accord.builtin.tools.files import edit as editing
+from accord.builtin.tools.files import move_delete_undo as moving
+from accord.builtin.tools.files import read as reading
 from accord.builtin.tools.result import ToolResult
-from accord.builtin.tools.showing import ToolFailed
+from accord.builtin.tools.search import glob_grep as searching
+from accord.builtin.tools.tool_call import ToolFailed
 from accord.errors import RequestFailed
-from accord.machine.failures import MachineError
-from accord.machine.redaction import Redactor
+from accord.machine.errors import MachineError
+from accord.machine.redaction.redactor import Redactor
 
 if TYPE_CHECKING:
     from accord.agent.turn import Turn
@@ -145,7 +143,7 @@ class Toolbox:
     async def fetch(self, url: str) -> ToolResult:
         """The text of a page."""
         # What speaks http takes longer to load than all other tools together.
-        from accord.builtin.tools.fetching import fetch_page
+        from accord.builtin.tools.web.fetch import fetch_page
 
         return await fetch_page(self, url)
 

@@ -12,15 +12,16 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from accord.client.shell import program_tables as tables
-from accord.client.shell import programs as known
 from accord.client.shell.budget import Budget, TooMuch
-from accord.client.shell.find_calls import read_find_call
 from accord.client.shell.grammar import assigned_names, read_script
-from accord.client.shell.interpreters import OPENED_FILE, STDIN_FILE, read_interpreter_call
 from accord.client.shell.made_files import BY_NAME, BY_PATH, OBEYED, MadeFiles, OwnFile
+from accord.client.shell.programs import arguments as known
+from accord.client.shell.programs import tables
+from accord.client.shell.programs.find import read_find_call
+from accord.client.shell.programs.interpreters import OPENED_FILE, STDIN_FILE, read_interpreter_call
+from accord.client.shell.programs.shells import changes_reading, read_shell_call
+from accord.client.shell.programs.subcommands import read_tool_call
 from accord.client.shell.scanner import NAME
-from accord.client.shell.shell_options import changes_reading, read_shell_call
 from accord.client.shell.standard_input import Input, input_of
 from accord.client.shell.syntax import (
     ANY,
@@ -41,7 +42,6 @@ from accord.client.shell.syntax import (
     option_values,
     respelled,
 )
-from accord.client.shell.tool_calls import read_tool_call
 from accord.client.shell.variables import (
     CODE_LANGUAGES,
     DECLARING,

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from accord.client.shell.program_tables import (
+from accord.client.shell.programs.tables import (
     BUILTINS,
     COPYING,
     HARMLESS,
@@ -27,7 +27,7 @@ from accord.client.shell.syntax import (
     option_values,
     overlap,
 )
-from accord.machine.executed_files import is_git_hook
+from accord.machine.filesystem.auto_executed_files import is_git_hook
 
 BY_PATH = ""
 """The runner of a program that is named by its path."""

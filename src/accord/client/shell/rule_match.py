@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from accord.client.shell.line_reader import WORDS_MAX
-from accord.client.shell.program_tables import VERB_ALIASES
-from accord.client.shell.programs import means_verb, program_name, verb_of
+from accord.client.shell.programs.arguments import means_verb, program_name, verb_of
+from accord.client.shell.programs.tables import VERB_ALIASES
 from accord.client.shell.syntax import (
     GLOB,
     HOLES,

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from accord.conformance.check import Check, Findings
-from accord.conformance.client.conversation import MANUAL, NUMBERS, Conversation, Offer, modes
-from accord.conformance.client.launching import Launched, Way, launched
+from accord.conformance.client.fake_agent import MANUAL, NUMBERS, Conversation, Offer, modes
+from accord.conformance.client.launch import Launched, Way, launched
 from accord.conformance.client.scenario import ClientScenario
-from accord.conformance.reached import Reached
+from accord.conformance.frames.raw_peer import ANSWER_SECONDS, Frame, Gone, NotAsked, Unanswered
 from accord.conformance.rule import Version
-from accord.conformance.running import OpenStage
-from accord.conformance.wire import ANSWER_SECONDS, Frame, Gone, NotAsked, Unanswered
+from accord.conformance.run.check_run import OpenStage
+from accord.conformance.run.failed_steps import Reached
 
 # How long a client may take from its start to the first message.
 CONNECT_SECONDS = 30.0

@@ -59,7 +59,7 @@ from accord.schema.draft.methods import (
     CLIENT_METHODS,
     PROTOCOL_VERSION,
 )
-from accord.schema.draft.permission import (
+from accord.schema.draft.permissions import (
     PermissionOperation,
     PermissionScope,
     RequestPermissionRequest,
@@ -71,7 +71,7 @@ from accord.schema.draft.prompt import (
     StopReason,
     Usage,
 )
-from accord.schema.draft.session import (
+from accord.schema.draft.sessions import (
     CancelNotification,
     LoadSessionRequest,
     LoadSessionResponse,

@@ -17,9 +17,9 @@ from accord.schema.draft.initialize import (
     InitializeResponse,
 )
 from accord.schema.draft.mcp import McpCall
-from accord.schema.draft.permission import RequestPermissionRequest, RequestPermissionResponse
+from accord.schema.draft.permissions import RequestPermissionRequest, RequestPermissionResponse
 from accord.schema.draft.prompt import PromptRequest, PromptResponse
-from accord.schema.draft.session import (
+from accord.schema.draft.sessions import (
     CancelNotification,
     LoadSessionRequest,
     LoadSessionResponse,

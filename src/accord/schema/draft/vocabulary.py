@@ -6,9 +6,9 @@ Reading never refuses an unknown word; this table is for checking what we send o
 from accord.schema.draft.capabilities import McpTransportName
 from accord.schema.draft.content import SourceType
 from accord.schema.draft.initialize import AuthMethod
-from accord.schema.draft.permission import PermissionOperation, PermissionScope
+from accord.schema.draft.permissions import PermissionOperation, PermissionScope
 from accord.schema.draft.prompt import StopReason
-from accord.schema.draft.session import SessionMode
+from accord.schema.draft.sessions import SessionMode
 from accord.schema.draft.terminals import OutputStream
 from accord.schema.draft.tool_calls import ToolCallStatus
 from accord.schema.draft.updates import ConfigOptionSource, PlanStepStatus, UpdateType

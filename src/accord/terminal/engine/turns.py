@@ -15,8 +15,8 @@ from typing import Any
 
 import anyio
 
-from accord.client.capabilities import AgentCapabilities
-from accord.client.session import Session
+from accord.client.connection.capabilities import AgentCapabilities
+from accord.client.session.session import Session
 from accord.errors import (
     AccordError,
     AuthenticationRequired,
@@ -26,11 +26,11 @@ from accord.errors import (
     RequestCancelled,
     RequestFailed,
 )
-from accord.terminal.engine.orders import Order
+from accord.terminal.engine.launch_options import Order
 from accord.terminal.model.chat import Chat, Problem, Remedy
-from accord.terminal.model.prompting.attachments import blocks_of
-from accord.terminal.model.prompting.drafting import Draft
-from accord.terminal.model.words.cards import stop_words
+from accord.terminal.model.labels.turn_activity import stop_words
+from accord.terminal.model.prompt.content_blocks import blocks_of
+from accord.terminal.model.prompt.draft import Draft
 
 RETRY_SECONDS = 30.0
 """When to try again where the agent says: too many, and not until when."""

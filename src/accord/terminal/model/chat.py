@@ -16,16 +16,16 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from accord.terminal.model.prompting.drafting import Draft
+from accord.terminal.model.client_remark import Remark, Tone
+from accord.terminal.model.prompt.draft import Draft
 from accord.terminal.model.questions import Questions
-from accord.terminal.model.remark import Remark, Tone
 from accord.transcript import Message, Terminal, ToolCall, Transcript, Update
-from accord.transcript.state import BUSY_STATES
+from accord.transcript.items.session_state import BUSY_STATES
 from accord.transcript.update import Entry as TranscriptEntry
 
 if TYPE_CHECKING:
-    from accord.client.asking import PermissionRequest
-    from accord.client.elicitation import UrlRequest
+    from accord.client.permissions.request import PermissionRequest
+    from accord.client.services.elicitation import UrlRequest
 
 Phase: TypeAlias = Literal["starting", "ready", "working", "stopping", "lost"]
 Entry: TypeAlias = TranscriptEntry | Remark

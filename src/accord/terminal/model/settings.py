@@ -16,8 +16,8 @@ from typing import Literal, TypeAlias
 
 from accord.discovery.config import QUIET_SECONDS, Config
 from accord.errors import ConfigError
+from accord.terminal.model.key_bindings import ACTIONS, Action, actions_with, clashes_of
 from accord.terminal.model.key_names import key_named, may_have
-from accord.terminal.model.keys import ACTIONS, Action, actions_with, clashes_of
 
 ThemeName: TypeAlias = Literal["accord-dark", "accord-light", "accord-contrast", "accord-none"]
 ImageSetting: TypeAlias = Literal["auto", "none", "kitty", "sixel"]

@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias
 
 from accord.machine.clock import now as time_of_day
 from accord.tracing.frames import Kind, Pairing, Speaker, read_frame
-from accord.tracing.scribe import FrameStream, Scribe
+from accord.tracing.recorder.recording_writer import FrameStream, Scribe
 from accord.version import __version__
 
 Way: TypeAlias = Literal["sent", "received"]
@@ -235,7 +235,7 @@ class Traffic:
         Raises:
             OSError: it cannot be written, or there is such a file already.
         """
-        from accord.machine.redaction import Redactor
+        from accord.machine.redaction.redactor import Redactor
 
         # A copy: the conversation goes on meanwhile.
         items, gone = list(self.items()), dict(self._gone)

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import TextIOWrapper
 
-from accord.terminal.model.prompting.history import History
-from accord.terminal.plain.keyboard import Keyboard
-from accord.terminal.plain.line_asks import Listener
-from accord.terminal.plain.output import Output
-from accord.terminal.plain.person import Person
-from accord.terminal.plain.screen import Screen
-from accord.terminal.plain.scripted import Pipe, Script, stdin_descriptor
-from accord.terminal.plain.view import ChatPrinter
+from accord.terminal.model.prompt.history import History
+from accord.terminal.plain.display.chat_printer import ChatPrinter
+from accord.terminal.plain.display.line_screen import Screen
+from accord.terminal.plain.display.output_stream import Output
+from accord.terminal.plain.input.input_requests import Listener
+from accord.terminal.plain.input.interactive_input import Person
+from accord.terminal.plain.input.key_reader import Keyboard
+from accord.terminal.plain.input.scripted_input import Pipe, Script, stdin_descriptor
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,9 @@ from rich.style import Style
 from textual.strip import Strip
 
 from accord.terminal.model.chat import Chat, Entry
-from accord.terminal.model.text.cleaning import columns
-from accord.terminal.model.text.cleaning import cut as cut_anywhere
-from accord.terminal.render.look import Look
+from accord.terminal.model.text.display_text import columns
+from accord.terminal.model.text.display_text import cut as cut_anywhere
+from accord.terminal.render.render_options import Look
 
 
 @dataclass(frozen=True, slots=True)

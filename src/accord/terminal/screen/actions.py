@@ -10,12 +10,12 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from accord.terminal.model.prompting.drafting import Draft
-from accord.terminal.screen.around.problem_bar import ProblemBar
-from accord.terminal.screen.around.status_line import StatusLine
-from accord.terminal.screen.around.tab_bar import TabBar
+from accord.terminal.model.prompt.draft import Draft
+from accord.terminal.screen.chrome.problem_bar import ProblemBar
+from accord.terminal.screen.chrome.status_line import StatusLine
+from accord.terminal.screen.chrome.tab_bar import TabBar
+from accord.terminal.screen.click_targets import TargetsApp
 from accord.terminal.screen.prompt import PromptEditor
-from accord.terminal.screen.targets import TargetsApp
 
 if TYPE_CHECKING:
     from accord.terminal.model.chat import Chat
@@ -102,7 +102,7 @@ class ActingApp(TargetsApp):
         if chat.problem is not None:
             self.desk.retry(chat)
         elif chat.denied_request is not None:
-            from accord.terminal.model.words.permission_words import retry_prompt
+            from accord.terminal.model.permissions.request_text import retry_prompt
 
             pane.prompt.take_draft(retry_prompt(chat.denied_request))
         else:
@@ -256,21 +256,21 @@ class ActingApp(TargetsApp):
 
     def action_review(self) -> None:
         """What the agent changed."""
-        from accord.terminal.screen.looking.review import ReviewScreen
+        from accord.terminal.screen.inspectors.review_screen import ReviewScreen
 
         if self.chat is not None:
             self.push_screen(ReviewScreen(self.chat, self.desk))
 
     def action_traffic(self) -> None:
         """Every message between us and the agent."""
-        from accord.terminal.screen.looking.traffic import TrafficScreen
+        from accord.terminal.screen.inspectors.traffic_screen import TrafficScreen
 
         if self.chat is not None:
             self.push_screen(TrafficScreen(self.chat, self.desk))
 
     def action_grants(self) -> None:
         """What agents may do."""
-        from accord.terminal.screen.dialogs.grants import GrantsScreen
+        from accord.terminal.screen.inspectors.permission_rules_screen import GrantsScreen
 
         self.push_screen(GrantsScreen(self.desk, None if self.chat is None else self.chat.folder))
 
@@ -298,7 +298,7 @@ class ActingApp(TargetsApp):
 
     def action_help(self) -> None:
         """The keys."""
-        from accord.terminal.screen.help import HelpScreen
+        from accord.terminal.screen.help_screen import HelpScreen
 
         self.push_screen(HelpScreen(self.desk.settings.actions))
 

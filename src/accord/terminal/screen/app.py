@@ -28,22 +28,22 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.timer import Timer
 from textual.widgets import ContentSwitcher
 
-from accord.machine import shutdown
-from accord.machine.visible_text import visible
-from accord.terminal.engine.desk import Desk
-from accord.terminal.engine.orders import Order
-from accord.terminal.model.attention import Attention
+from accord.machine.console.control_characters import visible
+from accord.machine.processes import shutdown
+from accord.terminal.engine.chat_controller import Desk
+from accord.terminal.engine.launch_options import Order
+from accord.terminal.model.bell_and_title import Attention
 from accord.terminal.model.chat import Chat
-from accord.terminal.render.images import image_mode, transmissions
-from accord.terminal.render.look import Look
+from accord.terminal.render.content.image_lines import image_mode, transmissions
+from accord.terminal.render.render_options import Look
 from accord.terminal.screen.actions import ActingApp
-from accord.terminal.screen.around.footer import Footer
-from accord.terminal.screen.around.tab_bar import TabBar
+from accord.terminal.screen.chat_pane import ChatPane
+from accord.terminal.screen.chrome.footer import Footer
+from accord.terminal.screen.chrome.tab_bar import TabBar
 from accord.terminal.screen.driver import ScreenDriver
-from accord.terminal.screen.hanging_up import when_gone
-from accord.terminal.screen.pane import ChatPane
-from accord.terminal.screen.settling import settle
+from accord.terminal.screen.terminal_hangup import when_gone
 from accord.terminal.screen.themes import palette_for, register_themes, wear
+from accord.terminal.screen.warm_up import settle
 
 DRAWS_PER_SECOND = 30
 DRAWING_SHARE_MAX = 0.25
@@ -388,7 +388,7 @@ class AccordApp(ActingApp):
 
     async def run_in_terminal(self, command: Sequence[str], env: Mapping[str, str]) -> int:
         """Run a program on the terminal itself, our picture put aside."""
-        from accord.client.auth import run_in_terminal
+        from accord.client.login import run_in_terminal
 
         try:
             # Both: `suspend` gives the terminal away, without the other we would draw over it.

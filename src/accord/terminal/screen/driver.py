@@ -16,7 +16,7 @@ import re
 
 from textual.drivers.linux_driver import LinuxDriver
 
-from accord.machine.visible_text import visible
+from accord.machine.console.control_characters import visible
 
 BELL = "\a"
 # CSI, and strings of our own: title, pointer, clipboard and pictures, ended by ST.

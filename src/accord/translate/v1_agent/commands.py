@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from accord.translate.keeping import OFFICIAL, is_text, keep, restore, taken
 from accord.translate.message import Json
+from accord.translate.meta_store import OFFICIAL, is_text, keep, restore, taken
 
 RFC_3339: Final = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(:\d\d(?:[.,]\d+)?)?)?\s*([Zz]|[+-]\d\d(?::?\d\d)?)?"

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from accord.jsonrpc.codes import INVALID_PARAMS
-from accord.translate.keeping import (
+from accord.jsonrpc.error_codes import INVALID_PARAMS
+from accord.translate.message import CannotTranslate, Json
+from accord.translate.meta_store import (
     OFFICIAL,
     Check,
     is_number,
@@ -21,7 +22,6 @@ from accord.translate.keeping import (
     restore,
     taken,
 )
-from accord.translate.message import CannotTranslate, Json
 
 TYPES: Final = frozenset({"text", "image", "audio", "resource_link", "resource"})
 ROLES: Final = frozenset({"user", "assistant"})

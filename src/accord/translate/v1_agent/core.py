@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from accord.jsonrpc.codes import (
+from accord.jsonrpc.error_codes import (
     AUTH_REQUIRED,
     INTERNAL_ERROR,
     RESOURCE_NOT_FOUND,
@@ -30,8 +30,8 @@ from accord.translate.message import (
     Side,
     Surroundings,
 )
-from accord.translate.v1_agent.replay import PromptIds
-from accord.translate.v1_agent.session import SESSIONS_KEPT, Log, Session
+from accord.translate.v1_agent.sessions.replay import PromptIds
+from accord.translate.v1_agent.sessions.state import SESSIONS_KEPT, Log, Session
 
 UPDATE: Final = "session/update"
 # Not part of what a client needs to show a session again: told now and never again, or said by

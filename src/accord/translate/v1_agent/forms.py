@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from accord.translate.keeping import OFFICIAL, is_text, keep, restore
 from accord.translate.message import Answer, Failure, Json, Result
+from accord.translate.meta_store import OFFICIAL, is_text, keep, restore
 
 ACTIONS: Final = frozenset({"accept", "decline", "cancel"})
 # Where the choices of a property stand.

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from accord.jsonrpc.codes import METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION, text_of
+from accord.jsonrpc.error_codes import METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION, text_of
 from accord.translate.adapter import Outs
-from accord.translate.keeping import OFFICIAL, is_valid, keep, taken
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -17,6 +16,7 @@ from accord.translate.message import (
     Request,
     Result,
 )
+from accord.translate.meta_store import OFFICIAL, is_valid, keep, taken
 from accord.translate.v1_agent.core import Abilities, Core
 
 OUTSIDE: Final = 2

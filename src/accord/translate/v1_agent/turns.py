@@ -15,7 +15,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any, Final
 
-from accord.jsonrpc.codes import (
+from accord.jsonrpc.error_codes import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -24,7 +24,6 @@ from accord.jsonrpc.codes import (
 )
 from accord.schema.codec import encode
 from accord.translate.adapter import CANCEL_REQUEST, NOTHING, Outs
-from accord.translate.keeping import OFFICIAL, keep, restore
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -38,9 +37,10 @@ from accord.translate.message import (
     Request,
     Result,
 )
+from accord.translate.meta_store import OFFICIAL, keep, restore
 from accord.translate.v1_agent.content import block_to_v1
 from accord.translate.v1_agent.core import Core
-from accord.translate.v1_agent.session import (
+from accord.translate.v1_agent.sessions.state import (
     FINAL_STATUSES,
     HELD_PROMPTS_MAX,
     IDLE,

@@ -13,14 +13,14 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from accord.translate.adapter import NOTHING, Outs
-from accord.translate.keeping import OFFICIAL, Check, is_text, keep, restore, taken
 from accord.translate.message import AGENT, CLIENT, CannotTranslate, Json, Notification, Out
+from accord.translate.meta_store import OFFICIAL, Check, is_text, keep, restore, taken
 from accord.translate.v1_agent.commands import commands_to_v2, time_to_v2
+from accord.translate.v1_agent.config_options import Options
 from accord.translate.v1_agent.content import block_to_v2, blocks_to_v2
 from accord.translate.v1_agent.core import NOT_HISTORY, UPDATE, Core
-from accord.translate.v1_agent.options import Options
-from accord.translate.v1_agent.session import Past, Session
-from accord.translate.v1_agent.shown_terminals import shown_terminals
+from accord.translate.v1_agent.sessions.state import Past, Session
+from accord.translate.v1_agent.terminal_meta import shown_terminals
 from accord.translate.v1_agent.tool_calls import ToolCalls
 from accord.translate.v1_agent.turns import Turns
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from accord.translate.message import Json
-from accord.translate.v2_agent.facts import Facts
-from accord.translate.v2_agent.messages import Messages
-from accord.translate.v2_agent.options import Options
-from accord.translate.v2_agent.plans import Plans
-from accord.translate.v2_agent.tool_calls import ToolCalls
+from accord.translate.v2_agent.config_options import Options
+from accord.translate.v2_agent.session_writer import Voice
 from accord.translate.v2_agent.turns import Asking, Turns
-from accord.translate.v2_agent.voice import Voice
+from accord.translate.v2_agent.updates.messages import Messages
+from accord.translate.v2_agent.updates.plans import Plans
+from accord.translate.v2_agent.updates.session_info import Facts
+from accord.translate.v2_agent.updates.tool_calls import ToolCalls
 
 Saying = Callable[[Json], Sequence[Json]]
 

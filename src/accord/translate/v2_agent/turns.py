@@ -15,9 +15,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from accord.jsonrpc.codes import INTERNAL_ERROR, INVALID_REQUEST, REQUEST_CANCELLED, text_of
+from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_REQUEST, REQUEST_CANCELLED, text_of
 from accord.translate.adapter import Outs
-from accord.translate.keeping import OFFICIAL, keep, restore
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -31,8 +30,9 @@ from accord.translate.message import (
     Request,
     Result,
 )
-from accord.translate.v2_agent.messages import Messages
-from accord.translate.v2_agent.voice import Voice, copied
+from accord.translate.meta_store import OFFICIAL, keep, restore
+from accord.translate.v2_agent.session_writer import Voice, copied
+from accord.translate.v2_agent.updates.messages import Messages
 
 PROMPTS_QUEUED_MAX: Final = 16
 ECHOES_HELD_MAX: Final = 256

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from accord.terminal.model.changes.file_access import ChangedSince
 from accord.terminal.model.changes.journal import Journal
-from accord.terminal.model.changes.journal_files import ChangedSince
-from accord.terminal.model.changes.switching import Outcome
+from accord.terminal.model.changes.undo_redo import Outcome
 from accord.terminal.model.chat import Chat
-from accord.transcript.tool_call import FileDiff
+from accord.transcript.items.tool_call import FileDiff
 from tests.terminal.model.changes.test_hunks import TEXTS
 from tests.terminal.model.projects import NEW, OLD, Project, project_in
 

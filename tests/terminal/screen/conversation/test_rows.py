@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accord.terminal.model.chat import Chat
-from accord.terminal.render.look import Look
 from accord.terminal.render.palette import NONE
+from accord.terminal.render.render_options import Look
 from accord.terminal.screen.conversation.rows import START, Place, Rows
 from accord.transcript import Plan
-from tests.terminal.screen.conversations import new_chat, say, take
+from tests.terminal.screen.harness.conversation_stage import new_chat, say, take
 
 LOOK = Look(40, NONE)
 

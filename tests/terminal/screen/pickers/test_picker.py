@@ -7,7 +7,7 @@ import pytest
 from accord.terminal.screen.pickers.picker import NamePicker, RowList
 from accord.terminal.screen.pickers.rows import Row
 from tests.hang_limit import cpu_seconds_max
-from tests.terminal.screen.stage import CJK, HOSTILE, LONG, NARROW, WIDE, Stage, place_of
+from tests.terminal.screen.harness.stage import CJK, HOSTILE, LONG, NARROW, WIDE, Stage, place_of
 
 
 class Fruits(NamePicker):
@@ -123,7 +123,7 @@ async def test_a_click_chooses() -> None:
 async def test_no_text_breaks_the_frame(theme: str) -> None:
     """Issue: everything an agent sends is untrusted; wide letters."""
     app = Stage(theme=theme)
-    from accord.terminal.model.text.cleaning import one_line
+    from accord.terminal.model.text.display_text import one_line
 
     texts = [one_line(text) for text in (HOSTILE, LONG, CJK)]
     rows = [Row(str(at), text, text, text, text) for at, text in enumerate(texts)]

@@ -1,7 +1,7 @@
 """Where two texts differ, and how a difference is carried over to a third.  Pure functions.
 
 A line ends with "\n" and keeps it, "\r\n" included; nothing else ends a line, as in
-`accord.machine.text`.
+`accord.machine.filesystem.file_text`.
 
 What always holds
     * `compose(before, hunks, chosen)` is `before` with none and `after` with all of them chosen.

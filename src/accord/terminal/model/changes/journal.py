@@ -25,7 +25,8 @@ import anyio
 from anyio import to_thread
 
 from accord.errors import AccordError
-from accord.machine.failures import FileFailure
+from accord.machine.errors import FileFailure
+from accord.terminal.model.changes.file_access import ChangedSince, JournalFiles, Unreadable
 from accord.terminal.model.changes.file_change import (
     FileChange,
     change_of,
@@ -33,13 +34,12 @@ from accord.terminal.model.changes.file_change import (
     unknown_change,
 )
 from accord.terminal.model.changes.git_state import GitMark, GitState, read_git_state
-from accord.terminal.model.changes.journal_files import ChangedSince, JournalFiles, Unreadable
-from accord.terminal.model.changes.reported import texts_of_all
-from accord.terminal.model.changes.reports import Glimpse, Reports, Told
-from accord.terminal.model.changes.switching import Outcome, switched
+from accord.terminal.model.changes.original_text import texts_of_all
+from accord.terminal.model.changes.tool_call_reports import Glimpse, Reports, Told
+from accord.terminal.model.changes.undo_redo import Outcome, switched
 from accord.terminal.model.chat import Chat
 from accord.transcript import ToolCall, Update
-from accord.transcript.tool_call import FileDiff
+from accord.transcript.items.tool_call import FileDiff
 
 FILES_MAX = 2000
 """Files that are remembered; the one that was changed longest ago goes first."""

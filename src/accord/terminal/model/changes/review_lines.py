@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from accord.terminal.model.changes.file_change import FileChange
 from accord.terminal.model.changes.hunks import Hunk, lines_of
-from accord.terminal.model.text.cleaning import one_line
 from accord.terminal.model.text.diff_lines import DiffLine, Kind, all_have_returns, line_text
+from accord.terminal.model.text.display_text import one_line
 
 CONTEXT = 3
 LINES_MAX = 5000

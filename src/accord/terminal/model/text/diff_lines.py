@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal, NamedTuple, TypeAlias
 
-from accord.terminal.model.text.cleaning import exact_code
+from accord.terminal.model.text.display_text import exact_code
 from accord.transcript import FileDiff
 
 CONTEXT = 3

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, TypeAlias
 
-from accord.machine.visible_text import visible
+from accord.machine.console.control_characters import visible
 from accord.terminal.model.text.sgr import PLAIN, Ink, ink_after, sequence
 
 TAB_STOPS = 8

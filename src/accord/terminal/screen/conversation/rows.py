@@ -19,9 +19,9 @@ from textual.strip import Strip
 
 from accord.terminal.model.chat import Chat, Entry
 from accord.terminal.render.block import Block
-from accord.terminal.render.look import Look
-from accord.terminal.render.registry import block_of
-from accord.terminal.screen.conversation.heights import Heights
+from accord.terminal.render.entries.registry import block_of
+from accord.terminal.render.render_options import Look
+from accord.terminal.screen.conversation.block_heights import Heights
 from accord.transcript import Subagent, Terminal, ToolCall
 
 STRIPS_MAX = 4_000

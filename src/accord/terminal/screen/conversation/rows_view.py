@@ -20,10 +20,10 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from accord.terminal.model.chat import Chat, Entry
-from accord.terminal.render.look import Look
-from accord.terminal.screen.conversation.marking import marked_line, offset_of, text_between
-from accord.terminal.screen.conversation.painting import GUTTER, MARGIN, Painter, with_hint
+from accord.terminal.render.render_options import Look
+from accord.terminal.screen.conversation.line_painter import GUTTER, MARGIN, Painter, with_hint
 from accord.terminal.screen.conversation.rows import START, Place, Rows
+from accord.terminal.screen.conversation.text_selection import marked_line, offset_of, text_between
 
 # Set without their watchers: those would lay out the whole screen with every line that comes.
 _VIRTUAL_SIZE: Any = ScrollView.virtual_size

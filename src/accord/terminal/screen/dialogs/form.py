@@ -20,17 +20,17 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input
 
-from accord.client.forms import FormRequest
-from accord.machine.visible_text import visible
-from accord.terminal.model.text.cleaning import columns, one_line
+from accord.client.services.forms import FormRequest
+from accord.machine.console.control_characters import visible
+from accord.terminal.model.text.display_text import columns, one_line
 from accord.terminal.render.block import fitted, indented, strip_of
-from accord.terminal.render.look import Look
-from accord.terminal.screen.dialogs.buttons import Button
+from accord.terminal.render.render_options import Look
+from accord.terminal.screen.dialogs.choice_field import Picker
+from accord.terminal.screen.dialogs.dialog import Dialog
 from accord.terminal.screen.dialogs.form_fields import FieldBox
-from accord.terminal.screen.dialogs.frame import Dialog
-from accord.terminal.screen.dialogs.lines import Lines
 from accord.terminal.screen.dialogs.permission_lines import text_lines
-from accord.terminal.screen.dialogs.picker import Picker
+from accord.terminal.screen.widgets.button import Button
+from accord.terminal.screen.widgets.scrollable_lines import Lines
 
 HEAD_LINES_MAX = 4
 """Of what the agent says about the form; more scrolls."""

@@ -17,10 +17,10 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from accord.client.forms import FormField
-from accord.machine.visible_text import visible
-from accord.terminal.model.text.cleaning import one_line
-from accord.terminal.screen.dialogs.picker import Picker
+from accord.client.services.forms import FormField
+from accord.machine.console.control_characters import visible
+from accord.terminal.model.text.display_text import one_line
+from accord.terminal.screen.dialogs.choice_field import Picker
 
 _WHOLE = re.compile(r"[+-]?\d+")
 _YES_NO = (("yes", "Yes"), ("no", "No"))

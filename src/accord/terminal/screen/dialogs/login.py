@@ -15,18 +15,18 @@ from textual.app import ComposeResult
 from textual.strip import Strip
 from textual.widgets import Input
 
-from accord.client.wire import AuthMethod
-from accord.machine.visible_text import visible
+from accord.client.wire.wire import AuthMethod
+from accord.machine.console.control_characters import visible
 from accord.mcp.project_file import ProjectServer
-from accord.terminal.model.text.cleaning import one_line
-from accord.terminal.model.words.permission_words import exact
+from accord.terminal.model.permissions.request_text import exact
+from accord.terminal.model.text.display_text import one_line
 from accord.terminal.render.block import fitted
-from accord.terminal.render.look import Look
-from accord.terminal.screen.dialogs.choices import ChoiceDialog, Row
-from accord.terminal.screen.dialogs.extent import Extent, ending_of
-from accord.terminal.screen.dialogs.frame import Dialog
-from accord.terminal.screen.dialogs.lines import Body
+from accord.terminal.render.render_options import Look
+from accord.terminal.screen.dialogs.choice_dialog import ChoiceDialog, Row
+from accord.terminal.screen.dialogs.dialog import Dialog
 from accord.terminal.screen.dialogs.permission_lines import text_lines
+from accord.terminal.screen.dialogs.visible_extent import Extent, ending_of
+from accord.terminal.screen.widgets.scrollable_lines import Body
 
 _KINDS = {"agent": "", "terminal": "in this terminal"}
 

@@ -17,14 +17,12 @@ from textual import events
 from textual.app import ComposeResult
 from textual.strip import Strip
 
-from accord.client.asking import PermissionRequest
-from accord.terminal.model.text.cleaning import one_line
-from accord.terminal.model.words.permission_choices import Choice, choices_of, closing
-from accord.terminal.model.words.permission_words import who_asks
-from accord.terminal.render.look import Look
-from accord.terminal.screen.dialogs.choices import ChoiceDialog, Row
-from accord.terminal.screen.dialogs.extent import Extent
-from accord.terminal.screen.dialogs.lines import Lines
+from accord.client.permissions.request import PermissionRequest
+from accord.terminal.model.permissions.permission_options import Choice, choices_of, closing
+from accord.terminal.model.permissions.request_text import who_asks
+from accord.terminal.model.text.display_text import one_line
+from accord.terminal.render.render_options import Look
+from accord.terminal.screen.dialogs.choice_dialog import ChoiceDialog, Row
 from accord.terminal.screen.dialogs.permission_lines import (
     QUICK_LINES_MAX,
     PermissionBody,
@@ -32,6 +30,8 @@ from accord.terminal.screen.dialogs.permission_lines import (
     is_quick,
     text_lines,
 )
+from accord.terminal.screen.dialogs.visible_extent import Extent
+from accord.terminal.screen.widgets.scrollable_lines import Lines
 
 COVERED_LINES_MAX = 2
 AGENT_LINES_MAX = 6

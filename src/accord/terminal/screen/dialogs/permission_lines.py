@@ -12,12 +12,9 @@ from dataclasses import dataclass, replace
 from rich.style import Style
 from textual.strip import Strip
 
-from accord.client.asking import PermissionRequest
-from accord.terminal.model.asked_changes import asked_changes
+from accord.client.permissions.request import PermissionRequest
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.text.cleaning import columns, exact, exact_line, one_line
-from accord.terminal.model.text.diff_lines import FileChange, change_of
-from accord.terminal.model.words.permission_words import (
+from accord.terminal.model.permissions.request_text import (
     OUTSIDE,
     Fact,
     facts_of,
@@ -25,12 +22,15 @@ from accord.terminal.model.words.permission_words import (
     path_words,
     whole,
 )
+from accord.terminal.model.permissions.requested_changes import asked_changes
+from accord.terminal.model.text.diff_lines import FileChange, change_of
+from accord.terminal.model.text.display_text import columns, exact, exact_line, one_line
 from accord.terminal.render.block import fitted, indented, strip_of, wrapped
-from accord.terminal.render.diff import diff_lines, more_line, summary_line
-from accord.terminal.render.look import Look
-from accord.terminal.render.markdown import MarkdownLines
-from accord.terminal.screen.dialogs.extent import Extent, ending_of
-from accord.transcript.tool_call import FileDiff
+from accord.terminal.render.markdown.markdown_lines import MarkdownLines
+from accord.terminal.render.render_options import Look
+from accord.terminal.render.unified_diff import diff_lines, more_line, summary_line
+from accord.terminal.screen.dialogs.visible_extent import Extent, ending_of
+from accord.transcript.items.tool_call import FileDiff
 
 TEXT_CHARACTERS_MAX = 50_000
 """Of a reason, or of what the tool call says; the rest is counted."""

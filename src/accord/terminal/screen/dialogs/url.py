@@ -14,16 +14,16 @@ import anyio.to_thread
 from rich.style import Style
 from textual.strip import Strip
 
-from accord.client.elicitation import UrlRequest
-from accord.machine.visible_text import visible
-from accord.terminal.model.text.cleaning import cut, one_line
-from accord.terminal.model.words.permission_words import exact
+from accord.client.services.elicitation import UrlRequest
+from accord.machine.console.control_characters import visible
+from accord.terminal.model.permissions.request_text import exact
+from accord.terminal.model.text.display_text import cut, one_line
 from accord.terminal.render.block import fitted, indented, strip_of
-from accord.terminal.render.look import Look
-from accord.terminal.screen.dialogs.browser import OpenPage, open_page
-from accord.terminal.screen.dialogs.choices import ChoiceDialog, Row
-from accord.terminal.screen.dialogs.extent import Extent, ending_of
+from accord.terminal.render.render_options import Look
+from accord.terminal.screen.dialogs.choice_dialog import ChoiceDialog, Row
 from accord.terminal.screen.dialogs.permission_lines import text_lines
+from accord.terminal.screen.dialogs.visible_extent import Extent, ending_of
+from accord.terminal.screen.web_browser import OpenPage, open_page
 
 _HOST = "Host  "
 _YES = Row("Open it in my browser", ("1", "y"), "allow")

@@ -1,10 +1,14 @@
 """Lists to choose from: options, sessions, agents, actions, themes."""
 
-from accord.terminal.screen.pickers.named import AgentsScreen, PaletteScreen, ThemeScreen
-from accord.terminal.screen.pickers.options import OptionsScreen
+from accord.terminal.screen.pickers.agents_actions_themes import (
+    AgentsScreen,
+    PaletteScreen,
+    ThemeScreen,
+)
+from accord.terminal.screen.pickers.option_picker import OptionsScreen
 from accord.terminal.screen.pickers.picker import NamePicker, Picker
 from accord.terminal.screen.pickers.rows import Row
-from accord.terminal.screen.pickers.sessions import SessionsScreen
+from accord.terminal.screen.pickers.session_picker import SessionsScreen
 
 __all__ = [
     "AgentsScreen",

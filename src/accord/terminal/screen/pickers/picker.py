@@ -26,12 +26,12 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Input, Static
 
-from accord.machine.visible_text import visible
+from accord.machine.console.control_characters import visible
 from accord.terminal.render.block import cut, wrapped
-from accord.terminal.screen.around.hints import Hint, Hints
-from accord.terminal.screen.around.parts import Part
 from accord.terminal.screen.pickers.rows import Heading, Row, Rows
 from accord.terminal.screen.themes import palette_for
+from accord.terminal.screen.widgets.key_hints import Hint, Hints
+from accord.terminal.screen.widgets.parts_line import Part
 
 ResultT = TypeVar("ResultT")
 

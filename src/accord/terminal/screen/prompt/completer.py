@@ -18,18 +18,18 @@ from weakref import WeakValueDictionary
 from textual.widget import Widget
 
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.prompting.completing import (
+from accord.terminal.model.prompt.completion import (
     Asked,
     asked_in,
     choices_of,
     fitting,
     hint_for,
 )
-from accord.terminal.model.prompting.files_index import FilesIndex
-from accord.terminal.model.prompting.fuzzy import positions_of
-from accord.terminal.model.text.cleaning import one_line
-from accord.terminal.screen.prompt.area import PromptArea
-from accord.terminal.screen.prompt.completion import Choice, CompletionList
+from accord.terminal.model.prompt.file_index import FilesIndex
+from accord.terminal.model.prompt.fuzzy import positions_of
+from accord.terminal.model.text.display_text import one_line
+from accord.terminal.screen.prompt.completion_list import Choice, CompletionList
+from accord.terminal.screen.prompt.text_area import PromptArea
 
 # Told which file was taken: the name that stands in the text, and where it is.
 OnFile: TypeAlias = Callable[[str, Path], None]

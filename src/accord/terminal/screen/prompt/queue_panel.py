@@ -19,15 +19,15 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.prompting.drafting import Draft
-from accord.terminal.model.text.cleaning import one_line
+from accord.terminal.model.prompt.draft import Draft
+from accord.terminal.model.text.display_text import one_line
 from accord.terminal.render.block import cut
-from accord.terminal.screen.around.parts import Part, fit
-from accord.terminal.screen.prompt.editor import PromptEditor
+from accord.terminal.screen.prompt.prompt_editor import PromptEditor
 from accord.terminal.screen.themes import palette_for
+from accord.terminal.screen.widgets.parts_line import Part, fit
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.desk import Desk
+    from accord.terminal.engine.chat_controller import Desk
 
 ROWS_MAX = 5
 _KEYS = "Enter edit · s send now · Del remove · Alt-↑↓ move"

@@ -1,0 +1,1 @@
+"""Logins that an agent offers."""

@@ -1,0 +1,117 @@
+"""Logins: the ways that are offered, and one while it runs, before there is any session.
+
+Questions belong to the client's login request, so none can be put once that is answered.
+"""
+
+import os
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from inspect import signature
+from typing import Any
+
+from accord.agent.serving.wire import Wire
+from accord.agent.tools.elicitation import (
+    Answer,
+    FormField,
+    complete_url,
+    elicit_form,
+    elicit_url,
+)
+from accord.connection import Connection, IncomingRequest
+from accord.errors import LocalProtocolError
+
+
+@dataclass(frozen=True, slots=True)
+class AuthMethod:
+    """A way to log in.  With `terminal_args` the client runs our program with them instead."""
+
+    method_id: str
+    name: str
+    description: str | None = None
+    terminal_args: tuple[str, ...] | None = None
+    terminal_env: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether the client does it in a terminal rather than by asking us."""
+        return self.terminal_args is not None
+
+    def described(self) -> dict[str, Any]:
+        """For the data of an error."""
+        return {"id": self.method_id, "methodId": self.method_id, "name": self.name}
+
+
+class Credentials(dict[str, Any]):
+    """Secrets that a client of the 2026-02 draft logs in with; nobody sees them by accident."""
+
+    def __repr__(self) -> str:
+        return "Credentials(<hidden>)"
+
+    __str__ = __repr__
+
+
+class Login:
+    """One login.  A function of `@agent.on_authenticate` with a parameter for it gets it."""
+
+    def __init__(
+        self, connection: Connection, wire: Wire, request: IncomingRequest, method_id: str
+    ) -> None:
+        self.connection = connection
+        self.wire = wire
+        self.method_id = method_id
+        self._request_id = request.id
+        self._over = False
+
+    async def ask(self, message: str, **fields: FormField) -> Answer:
+        """Ask the user to fill a form, where the client can show one.  Never for secrets."""
+        return await elicit_form(self, message, fields)
+
+    async def ask_to_visit(self, message: str, url: str) -> Answer:
+        """Ask the user to open a page, such as the one to sign in on."""
+        return await elicit_url(self, message, url)
+
+    async def visited(self, answer: Answer) -> None:
+        """Tell the client that what the user agreed to do on the page is done."""
+        await complete_url(self, answer)
+
+    # ---- what a question needs to know
+
+    def elicitation_scope(self) -> dict[str, Any]:
+        """The request that the question belongs to; it must still be open."""
+        if self._over:
+            raise LocalProtocolError("this login is over; nothing more can be asked in it")
+        return {"requestId": self._request_id}
+
+    @contextmanager
+    def asking(self) -> Generator[None]:
+        """No session waits for this answer, so no state changes."""
+        yield
+
+    def new_id(self, kind: str) -> str:
+        """An id that nobody else uses."""
+        return f"{kind}_{os.urandom(8).hex()}"
+
+    def finish(self) -> None:
+        """The request is about to be answered."""
+        self._over = True
+
+
+LoginHook = Callable[[str, Login, Mapping[str, Any]], Awaitable[Any]]
+
+
+def login_hook(handler: Callable[..., Awaitable[Any]]) -> tuple[LoginHook, bool]:
+    """The function of `@agent.on_authenticate` as it is called, and whether it reads credentials.
+
+    A parameter named `credentials` gets those of the draft, and nothing from other clients, whose
+    logins carry no secrets; any other one behind the first gets the `Login`.
+    """
+    more = list(signature(handler).parameters)[1:]
+
+    async def log_in(method: str, login: Login, credentials: Mapping[str, Any]) -> Any:
+        return await handler(method, *[credentials if n == "credentials" else login for n in more])
+
+    return log_in, "credentials" in more
+
+
+__all__ = ["AuthMethod", "Credentials", "Login", "LoginHook", "login_hook"]

@@ -1,0 +1,197 @@
+"""One client's connection from its first byte: negotiation first, then the words of its version.
+
+What always holds
+    * Nothing but `initialize` is served before it has succeeded.
+    * After that only methods of the agreed version are, and those that need an offer only if made.
+"""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+from anyio.lowlevel import checkpoint
+
+from accord.agent.preload import prepare
+from accord.agent.serving.service import Service
+from accord.connection import Connection, IncomingRequest
+from accord.connection.connection import Work
+from accord.errors import ConnectionLost, RequestError
+from accord.machine.logs import logger
+from accord.protocol.negotiation import (
+    Chosen,
+    Initialization,
+    Refused,
+    in_v1_keys,
+    judge_request,
+    looks_like_draft,
+    may_be_draft,
+)
+from accord.protocol.negotiation import Dialect as DialectName
+from accord.schema.codec import encode, to_python
+from accord.schema.struct import Raw
+
+if TYPE_CHECKING:
+    from accord.agent.agent import Agent
+
+_log = logger("accord.agent")
+
+INITIALIZE = "initialize"
+
+_KEYS_OF_OTHERS = {
+    "v1": frozenset(("info", "capabilities")),
+    "v2": frozenset(("clientInfo", "clientCapabilities")),
+    "draft": frozenset(("info",)),
+}
+
+
+class Dialect(Protocol):
+    """The requests and notifications of one version, served."""
+
+    service: Service
+
+    def initialize(self) -> bytes:
+        """The answer to `initialize`."""
+        ...
+
+    def request(self, request: IncomingRequest) -> bytes | Work:
+        """Serve a request of this version."""
+        ...
+
+    def notification(self, method: str, params: Raw) -> None:
+        """Take a notification of this version."""
+        ...
+
+
+class Serving:
+    """The handler of an agent's connection."""
+
+    def __init__(self, agent: "Agent") -> None:
+        self._agent = agent
+        self._initialization = Initialization()
+        self._dialect: Dialect | None = None
+        # What `initialize` said.
+        self._asked: dict[str, Any] = {}
+        self.connection: Connection | None = None
+
+    def request(self, request: IncomingRequest) -> bytes | Work:
+        """Serve `initialize`, or hand over to the version that was agreed."""
+        if request.method == INITIALIZE:
+            return self._initialize(request)
+        if self._initialization.is_undecided and may_be_draft(request.method):
+            self._look_again(request)
+        refused = self._initialization.admit(request.method)
+        if refused is not None:
+            raise _as_error(refused)
+        assert self._dialect is not None
+        outcome = self._dialect.request(request)
+        if isinstance(outcome, bytes):
+            return outcome
+        guard, work = self._dialect.service.guard, outcome
+        return lambda: guard.run(work())
+
+    @property
+    def exit(self) -> BaseException | None:
+        """What a handler of the program left it with, such as the exception of `sys.exit`."""
+        return None if self._dialect is None else self._dialect.service.guard.exit
+
+    def _initialize(self, request: IncomingRequest) -> bytes:
+        params = to_python(request.params)
+        if not isinstance(params, dict):
+            raise RequestError.invalid_params("Expected `object`", "$")
+        chosen = judge_request(params, self._agent.versions)
+        if isinstance(chosen, Refused):
+            raise _as_error(chosen)
+        refused = self._initialization.forbids(chosen)
+        if refused is not None:
+            raise _as_error(refused)
+        if chosen.dialect == "draft":
+            # Its answer lists modes and options, which may be declared behind other answers.
+            self._run_hook()
+        for note in chosen.notes:
+            _log.info("%s", note)
+        dialect = self._make(chosen, request.params, params)
+        answer = dialect.initialize()
+        self._initialization.admit_initialize(chosen)
+        assert self.connection is not None
+        self.connection.peer.set_version(chosen.version)
+        self._dialect, self._asked = dialect, params
+        spoken = chosen.dialect
+        request.on_answered = lambda: self._go_on(spoken)
+        return answer
+
+    def _look_again(self, request: IncomingRequest) -> None:
+        """The first request may show that the client speaks the draft, though it did not say so."""
+        if not looks_like_draft(request.method, to_python(request.params)):
+            return
+        from accord.agent.serving.draft.requests import serving_after_all
+
+        assert self.connection is not None
+        _log.info("the client speaks the 2026-02 draft: %s shows it", request.method)
+        self._dialect = serving_after_all(self._agent, self.connection, self._asked)
+        self._initialization.is_draft_after_all()
+
+    def _go_on(self, spoken: DialectName) -> None:
+        """The client has its answer."""
+        self._run_hook()
+        assert self.connection is not None
+        self.connection.run(partial(self._prepare, spoken))
+
+    async def _prepare(self, spoken: DialectName) -> None:
+        assert self._dialect is not None
+        assert self.connection is not None
+        await self.connection.idle()
+        try:
+            for _ in prepare(spoken, files=self._dialect.service.wire.features.read_files):
+                await checkpoint()
+                await self.connection.idle()
+        except Exception:  # noqa: BLE001 - who needs it loads it, and is told why that fails
+            _log.exception("loading what the first turn needs failed")
+
+    def _run_hook(self) -> None:
+        hook, self._agent.initialized_hook = self._agent.initialized_hook, None
+        if hook is not None:
+            try:
+                hook()
+            except Exception:  # noqa: BLE001 - the client has its answer, the connection lives
+                _log.exception("the agent's on_initialized failed")
+
+    def _make(self, chosen: Chosen, raw: Raw, params: dict[str, Any]) -> Dialect:
+        """Only the version that is spoken is loaded: start-up time is the user's time."""
+        assert self.connection is not None
+        if self._agent.strict:
+            # A client that speaks both versions sends the keys of both, which breaks no rule.
+            others = _KEYS_OF_OTHERS[chosen.dialect]
+            raw = Raw(encode({key: params[key] for key in params.keys() - others}))
+        if chosen.dialect == "draft":
+            from accord.agent.serving.draft.requests import DraftServing
+
+            return DraftServing(self._agent, self.connection, raw, params)
+        self.connection.agree_on(None)
+        if chosen.dialect == "v2" and self._agent.early_v2:
+            from accord.agent.serving.early_v2.requests import EarlyServing
+
+            return EarlyServing(self._agent, self.connection, raw, params)
+        if chosen.dialect == "v2":
+            from accord.agent.serving.v2.requests import V2Serving
+
+            return V2Serving(self._agent, self.connection, raw, params)
+        from accord.agent.serving.v1.requests import V1Serving
+
+        asked = dict(in_v1_keys(params))
+        if asked != params:
+            raw = Raw(encode({key: asked[key] for key in asked.keys() - _KEYS_OF_OTHERS["v1"]}))
+        return V1Serving(self._agent, self.connection, raw, asked)
+
+    def notification(self, method: str, params: Raw) -> None:
+        """Before `initialize` nothing counts."""
+        if self._dialect is not None:
+            self._dialect.notification(method, params)
+
+    def lost(self, error: ConnectionLost) -> None:
+        """The client is gone."""
+        if self._dialect is not None:
+            self._dialect.service.lost(error)
+
+
+def _as_error(refused: Refused) -> RequestError:
+    data = None if refused.data is None else dict(refused.data)
+    return RequestError(refused.code, refused.message, data)

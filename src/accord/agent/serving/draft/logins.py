@@ -1,0 +1,165 @@
+"""Logins of the 2026-02 draft: a method, the credentials with it, and a word on how long it holds.
+
+What always holds
+    * Credentials go to the program's own function and nowhere else: no log, no trace, no error
+      and no `repr` has them.
+    * A wrong secret is an answer, `success: false`; an error is for what cannot be asked.
+    * A login that has expired is none: the next session or prompt is refused with -32001.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from accord.agent.login.login import Credentials, Login
+from accord.errors import AccordError, LocalProtocolError, RequestError
+from accord.machine import clock
+from accord.machine.redaction.redactor import Redactor
+from accord.schema import draft
+from accord.schema.codec import encode, to_python
+from accord.schema.struct import UNSET
+
+if TYPE_CHECKING:
+    from accord.agent.serving.service import Service
+    from accord.connection import IncomingRequest
+    from accord.connection.connection import Work
+
+METHODS = frozenset({"api_key", "oauth2", "custom"})
+# A shorter text could be part of any sentence.
+SECRET_CHARACTERS_MIN = 4
+
+
+class DraftLogins:
+    """The login of one connection."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._agent = service.agent
+        self._expires: datetime | None = None
+
+    def require(self) -> None:
+        """Refuse until the client has logged in, where the agent wants that, and again later."""
+        if self._expires is not None and now() >= self._expires:
+            self._expires = None
+            self._service.authenticated = False
+        self._service.require_login()
+
+    def authenticate(self, request: IncomingRequest, wanted: draft.AuthenticateRequest) -> Work:
+        """The work of `authenticate`."""
+        self._check(wanted.method)
+        credentials = Credentials(
+            {name: to_python(value) for name, value in wanted.credentials.items()}
+        )
+
+        async def work() -> bytes:
+            try:
+                expires = await self._log_in(request, wanted.method, credentials)
+            except Exception as error:  # noqa: BLE001 - whatever it was, the login did not work
+                self._service.authenticated = False
+                text = _hidden(_said(error, credentials), credentials)
+                return encode(draft.AuthenticateResponse(success=False, error=text))
+            self._service.authenticated, self._expires = True, expires
+            return encode(
+                draft.AuthenticateResponse(
+                    success=True, expires_at=UNSET if expires is None else _said_time(expires)
+                )
+            )
+
+        return work
+
+    def _check(self, method: str) -> None:
+        """The draft's three, where the program reads credentials; else the program's own."""
+        known = self._agent.auth_methods.get(method)
+        if known is not None and not known.is_terminal:
+            return
+        if self._agent.reads_credentials and method in METHODS:
+            return
+        if not self._agent.reads_credentials and not self._agent.auth_methods:
+            raise RequestError(
+                -32601, "this agent has no logins", {"reason": "capability_not_supported"}
+            )
+        raise RequestError.invalid_params(f"unknown auth method {method!r}", "$.method")
+
+    async def _log_in(
+        self, request: IncomingRequest, method: str, credentials: Credentials
+    ) -> datetime | None:
+        hook = self._agent.authenticate_hook
+        if hook is None:
+            return None
+        service = self._service
+        login = Login(service.connection, service.wire, request, method)
+        try:
+            return expiry(await service.guard.run(hook(method, login, credentials)))
+        finally:
+            login.finish()
+
+
+def now() -> datetime:
+    """The time by which logins end."""
+    return clock.now()
+
+
+def expiry(value: Any) -> datetime | None:
+    """When a login ends, from what the program's function returned.
+
+    Raises:
+        LocalProtocolError: it is no time.
+    """
+    if value is None:
+        return None
+    if isinstance(value, timedelta):
+        return now() + value
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            raise LocalProtocolError(f"{value!r} is no time in ISO 8601") from None
+    if not isinstance(value, datetime):
+        raise LocalProtocolError(
+            "a login returns when it ends: a datetime, a timedelta, a text in ISO 8601, or None"
+        )
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def _said_time(when: datetime) -> str:
+    return when.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _said(error: Exception, credentials: Mapping[str, Any]) -> str:
+    """What the client may know; what nobody foresaw is for whoever wrote the function."""
+    from accord.machine.console.control_characters import visible
+
+    if isinstance(error, RequestError):
+        return error.message
+    if isinstance(error, AccordError | ValueError | PermissionError) and str(error):
+        return str(error)
+    text = visible(_hidden("".join(traceback.format_exception(error)), credentials))
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(f"accord: while logging in\n{text}")
+        sys.stderr.flush()
+    return "the login failed for a reason of the agent's own"
+
+
+def _hidden(text: str, credentials: Mapping[str, Any]) -> str:
+    """The text without any of the secrets."""
+    return Redactor(_texts(credentials)).line(text)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        if len(value) >= SECRET_CHARACTERS_MIN:
+            yield value
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            yield from _texts(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
+
+
+__all__ = ["METHODS", "DraftLogins", "expiry"]

@@ -1,0 +1,1 @@
+"""The early form of version 2, which clients of that time still speak."""

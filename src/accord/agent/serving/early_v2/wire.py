@@ -1,0 +1,68 @@
+"""The agent's words as the first pages about v2 had them, for clients that were written to those.
+
+Messages are today's.  Tool calls and permission requests were still those of v1, but for the name
+of the update; a plan had an `id`; there were no states and no terminals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from accord.agent.serving.v1.wire import V1Wire
+from accord.agent.serving.v2.wire import V2Wire
+from accord.agent.serving.wire import Features, PermissionAsk
+from accord.schema import v1, v2
+from accord.schema.codec import encode, to_python
+
+_AS_IN_V1 = frozenset(
+    {v2.ToolCallUpdate, v2.ToolCallContentChunk, v2.TerminalUpdate, v2.TerminalOutputChunk}
+)
+
+
+class EarlyWire(V2Wire):
+    """Says updates and questions as the first pages did."""
+
+    held_again = "messages"
+
+    def __init__(self, features: Features) -> None:
+        super().__init__(features)
+        self._v1 = V1Wire(features)
+
+    def told(self, session_id: str, update: Any) -> Sequence[Any]:
+        """As v2, but for what was otherwise then; a state is not told at all."""
+        kind = type(update)
+        if kind is v2.StateUpdate:
+            return ()
+        if kind in _AS_IN_V1:
+            return list(map(_renamed, self._v1.told(session_id, update)))
+        if kind is v2.PlanUpdate:
+            said = self._stable(session_id, update)
+            if isinstance(said, v2.PlanUpdate):
+                return (_plan(said),)
+            update = said
+            if update is None:
+                return ()
+        return super().told(session_id, update)
+
+    def forget(self, session_id: str) -> None:
+        """Nothing of the session has been told: a replay follows."""
+        super().forget(session_id)
+        self._v1.forget(session_id)
+
+    def permission_request(self, session_id: str, ask: PermissionAsk) -> bytes:
+        """The question with the tool call beside the options, as in v1."""
+        return self._v1.permission_request(session_id, ask)
+
+
+def _renamed(said: Any) -> Any:
+    """One update for the first report and the later ones."""
+    if not isinstance(said, v1.ToolCall):
+        return said
+    return v1.ToolCallUpdate(**{name: getattr(said, name) for name in said.__struct_fields__})
+
+
+def _plan(update: v2.PlanUpdate) -> dict[str, Any]:
+    plan = to_python(encode(update.plan))
+    plan["id"] = plan.pop("planId")
+    return {"sessionUpdate": "plan_update", "plan": plan}

@@ -1,0 +1,1 @@
+"""Methods that the protocol marks as unstable."""

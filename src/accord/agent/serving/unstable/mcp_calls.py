@@ -1,0 +1,116 @@
+"""MCP requests to servers that the client runs, carried by this very connection (unstable).
+
+The inner request has an id of its own; while it is open its server may send notifications that
+name it.  How the inner request ended is inside the outer result: an error of the outer request
+is only ever about reaching the server.
+
+What always holds
+    * An id is open from the request until its answer, and is never used again.
+    * A notification for an id that is not open is dropped.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from accord.connection import Connection
+from accord.errors import LocalProtocolError, McpCallFailed, RemoteProtocolError, RequestError
+from accord.schema import v2
+from accord.schema.codec import Invalid, decode, encode, to_python, to_raw
+from accord.schema.struct import UNSET, Raw
+
+if TYPE_CHECKING:
+    from accord.agent.session.session import AgentSession
+
+MESSAGE = "mcp/message"
+
+# Gets the inner method and its params, in wire order; it must not wait for anything.
+OnNotification = Callable[[str, Mapping[str, Any]], None]
+
+
+class McpCalls:
+    """The open inner requests of one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._ids = itertools.count(1)
+        self._open: dict[tuple[str, str], OnNotification | None] = {}
+
+    async def call(
+        self,
+        session: AgentSession,
+        server_id: str,
+        method: str,
+        params: Mapping[str, Any] | None,
+        on_notification: OnNotification | None,
+    ) -> Any:
+        """See `AgentSession.call_mcp`."""
+        if not any(server.server_id == server_id for server in acp_servers(session.mcp_servers)):
+            raise LocalProtocolError(f"this session has no MCP server {server_id!r} over ACP")
+        key = (server_id, f"mcp_{next(self._ids)}")
+        request = v2.MessageMcpRequest(
+            server_id=server_id,
+            request_id=key[1],
+            method=method,
+            params=UNSET if params is None else {name: to_raw(one) for name, one in params.items()},
+        )
+        self._open[key] = on_notification
+
+        def answered(_result: Raw) -> None:
+            # In wire order: what comes after the answer is about nothing.
+            self._open.pop(key, None)
+
+        try:
+            answer = await self._connection.call(MESSAGE, encode(request), on_result=answered)
+        finally:
+            self._open.pop(key, None)
+        return _outcome(method, answer)
+
+    def notification(self, params: Raw) -> None:
+        """Hand a notification to the request that it is about."""
+        told = decode(v2.MessageMcpNotification, params)
+        handler = self._open.get((told.server_id, told.request_id))
+        if handler is not None:
+            given = told.params or {}
+            handler(told.method, {name: to_python(one) for name, one in given.items()})
+
+
+def _outcome(method: str, answer: Raw) -> Any:
+    try:
+        outcome = decode(v2.MessageMcpResponse, answer)
+    except Invalid as error:
+        raise RemoteProtocolError(
+            f"no outcome of an MCP request: {error}", bytes(answer).decode("utf-8", "replace")
+        ) from None
+    failure = outcome.failure
+    if failure is None:
+        assert isinstance(outcome.result, Raw)
+        return to_python(outcome.result)
+    data = None if failure.data is UNSET else to_python(failure.data)
+    raise McpCallFailed(method, failure.code, failure.message, data)
+
+
+def acp_servers(servers: Iterable[Any]) -> list[v2.McpServerAcp]:
+    """Those of a session's servers that are reached through the connection."""
+    return [server for server in servers if isinstance(server, v2.McpServerAcp)]
+
+
+def check_server_ids(servers: Iterable[Any], sessions: Iterable[AgentSession]) -> None:
+    """Refuse an id that would name two servers of one connection."""
+    names = {
+        server.server_id: server.name
+        for session in sessions
+        for server in acp_servers(session.mcp_servers)
+    }
+    seen: set[str] = set()
+    for index, server in enumerate(servers):
+        if not isinstance(server, v2.McpServerAcp):
+            continue
+        taken = names.get(server.server_id, server.name) != server.name
+        if taken or server.server_id in seen:
+            raise RequestError.invalid_params(
+                f"{server.server_id!r} names two MCP servers", f"$.mcpServers[{index}].serverId"
+            )
+        seen.add(server.server_id)

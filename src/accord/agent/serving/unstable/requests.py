@@ -1,0 +1,286 @@
+"""The unstable requests that v1 and v2 word alike, and the limits they put on the stable ones.
+
+Only an agent made with `unstable=True` has any of this: for all others the table is left as it
+is, so the methods do not exist.  The structs are v2's, which for these methods are v1's as well.
+
+What always holds
+    * A child session is changed by nobody but its parent; a client may cancel it where that was
+      granted.
+    * A question about a session (`session/status`, `auth/status`) changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from accord.agent.serving.results import empty_after
+from accord.agent.serving.service import Service
+from accord.agent.serving.wire import Features
+from accord.connection import IncomingRequest
+from accord.connection.connection import Work
+from accord.errors import RequestError
+from accord.schema import v2
+from accord.schema.codec import Invalid, decode, encode, to_python
+from accord.schema.struct import UNSET, Raw
+
+if TYPE_CHECKING:
+    from accord.agent.agent import Agent
+    from accord.agent.serving.unstable.next_edit_requests import NextEditServing
+    from accord.agent.serving.unstable.providers import Provider
+    from accord.agent.session.session import AgentSession
+    from accord.store import SessionRecord
+
+T = TypeVar("T")
+Handler = Callable[[IncomingRequest], bytes | Work]
+
+TITLE_CHARS_MAX = 200
+MCP_MESSAGE = "mcp/message"
+
+_ARCHIVE_FILTERS: Mapping[str, bool | None] = {"exclude": False, "include": None, "only": True}
+
+
+class UnstableServing:
+    """The unstable side of one connection."""
+
+    def __init__(self, service: Service, offered: object) -> None:
+        """`offered` is what the client said it can do, as it came."""
+        self._service = service
+        self._agent = service.agent
+        self._next_edits: NextEditServing | None = None
+        if self._agent.serves_next_edits:
+            # Loaded only for those who want it: start-up time is the user's time.
+            from accord.agent.serving.unstable import next_edit_requests as next_edit_serving
+
+            known = offered if isinstance(offered, dict) else {}
+            self._next_edits = next_edit_serving.NextEditServing(service, known)
+
+    def table(self, stable: Mapping[str, Handler], fork: Handler) -> dict[str, Handler]:
+        """The requests that are served: the stable ones, and ours where the agent has them."""
+        if self._next_edits is not None:
+            stable = {**stable, **self._next_edits.requests}
+        if not self._agent.unstable:
+            return dict(stable)
+        served = {
+            **stable,
+            "session/fork": fork,
+            "session/archive": self._archive,
+            "session/unarchive": self._unarchive,
+            "session/set_title": self._set_title,
+        }
+        guarded = {method: self._guarded(handler) for method, handler in served.items()}
+        guarded["session/status"] = self._status
+        guarded["auth/status"] = lambda _request: self._service.auth_status.answer
+        if self._agent.providers:
+            guarded["providers/list"] = self._list_providers
+            guarded["providers/set"] = self._set_provider
+            guarded["providers/disable"] = self._disable_provider
+        return guarded
+
+    def notification(self, method: str, params: Raw) -> bool:
+        """Take a notification; False when it is not one of ours."""
+        if self._next_edits is not None and self._next_edits.notification(method, params):
+            return True
+        if method != MCP_MESSAGE or "acp" not in self._agent.mcp:
+            return False
+        self._service.mcp_calls.notification(params)
+        return True
+
+    def initialized(self, answer: bytes, where: str) -> bytes:
+        """The answer to `initialize` with what no schema of today has room for."""
+        if self._next_edits is None:
+            return answer
+        result = decode(dict[str, Raw], answer)
+        offers = decode(dict[str, Raw], result[where]) | self._next_edits.capabilities()
+        return encode(result | {where: offers})
+
+    # ---- child sessions
+
+    def _guarded(self, handler: Handler) -> Handler:
+        def guarded(request: IncomingRequest) -> bytes | Work:
+            if any(session.children for session in self._service.sessions.values()):
+                self._refuse_child(request.params)
+            return handler(request)
+
+        return guarded
+
+    def _refuse_child(self, raw: Raw) -> None:
+        params = to_python(raw)
+        session_id = params.get("sessionId") if isinstance(params, dict) else None
+        if isinstance(session_id, str) and self._child(session_id) is not None:
+            raise RequestError.invalid_params(
+                f"session {session_id} is a subagent's and follows its parent", "$.sessionId"
+            )
+
+    def _child(self, session_id: str) -> Any:
+        for session in self._service.sessions.values():
+            if session_id in session.children:
+                return session.children[session_id]
+        return None
+
+    def cancel_child(self, session_id: str) -> None:
+        """`session/cancel` for a child, where its parent allows that."""
+        child = self._child(session_id)
+        if child is not None and child.cancellable:
+            child.cancel()
+
+    # ---- sessions
+
+    def _read(self, wanted: type[T], request: IncomingRequest) -> T:
+        try:
+            return decode(wanted, request.params, strict=self._agent.strict)
+        except Invalid as error:
+            raise RequestError.invalid_params(error.reason, error.path) from None
+
+    def _live(self, session_id: str) -> list[tuple[Service, AgentSession]]:
+        """A session wherever it is open: any connection of this agent may have it."""
+        return [
+            (service, service.sessions[session_id])
+            for service in list(self._agent.services)
+            if session_id in service.sessions and not service.sessions[session_id].closed
+        ]
+
+    async def _known(self, session_id: str) -> SessionRecord:
+        record = await self._agent.store.get(session_id)
+        if record is None:
+            raise RequestError.session_missing(session_id)
+        return record
+
+    async def _amend(self, session_id: str, **about: Any) -> None:
+        """Change the record of a session, and of every open session that would write it back."""
+        await self._agent.store.put(replace(await self._known(session_id), **about))
+        for _, session in self._live(session_id):
+            await session.amend(**about)
+
+    def _archive(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v2.ArchiveSessionRequest, request)
+
+        async def work() -> None:
+            await self._known(wanted.session_id)
+            for service, session in self._live(wanted.session_id):
+                await service.close_session(session)
+            await self._amend(wanted.session_id, archived=True)
+
+        return empty_after(work)
+
+    def _unarchive(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v2.UnarchiveSessionRequest, request)
+        return empty_after(lambda: self._amend(wanted.session_id, archived=False))
+
+    def _status(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v2.SessionStatusRequest, request)
+
+        async def work() -> bytes:
+            await self._known(wanted.session_id)
+            live = self._live(wanted.session_id)
+            if not live:
+                return encode(v2.SessionStatusResponse(status="saved"))
+            state = UNSET if self._service.wire.version == 1 else _snapshot(live[0][1])
+            return encode(v2.SessionStatusResponse(status="open", state=state))
+
+        return work
+
+    def _set_title(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v2.SetSessionTitleRequest, request)
+        title = " ".join(wanted.title.split())[:TITLE_CHARS_MAX].strip()
+        if not title:
+            raise RequestError.invalid_params("a title needs at least one character", "$.title")
+
+        async def work() -> bytes:
+            await self._amend(wanted.session_id, title=title, titled_by_user=True)
+            for _, session in self._live(wanted.session_id):
+                await session.emit(v2.SessionInfoUpdate(title=title))
+            return encode(v2.SetSessionTitleResponse(title=title))
+
+        return work
+
+    def archive_filter(self, asked: Any) -> bool | None:
+        """What `archived` of `session/list` asks for; agents that archive nothing list all."""
+        if not self._agent.unstable:
+            return None
+        name = "exclude" if asked is UNSET or asked is None else asked
+        if name not in _ARCHIVE_FILTERS:
+            raise RequestError.invalid_params(f"unknown filter {name!r}", "$.archived")
+        return _ARCHIVE_FILTERS[name]
+
+    def listed(self, record: SessionRecord) -> dict[str, Any]:
+        """What an entry of the list has besides."""
+        return {"archived": record.archived} if self._agent.unstable else {}
+
+    def about(self, wanted: Any) -> dict[str, Any]:
+        """The system prompt of a session request, for the session's record.
+
+        Raises:
+            RequestError: it cannot be applied as it is.
+        """
+        prompt = wanted.system_prompt
+        if not self._agent.unstable or prompt is UNSET or prompt is None:
+            return {}
+        modes = ["append"] if self._agent.takes_system_prompt else []
+        modes += ["override"] if self._agent.takes_system_prompt_override else []
+        if prompt.mode not in modes:
+            raise RequestError.invalid_params(
+                f"this agent applies no system prompt of mode {prompt.mode!r}",
+                "$.systemPrompt.mode",
+            )
+        if not prompt.content:
+            raise RequestError.invalid_params("the prompt is empty", "$.systemPrompt.content")
+        texts: list[str] = []
+        for index, block in enumerate(prompt.content):
+            text = getattr(block, "text", None)
+            if not isinstance(text, str):
+                raise RequestError.invalid_params(
+                    "a system prompt is made of text", f"$.systemPrompt.content[{index}].type"
+                )
+            texts.append(text)
+        overrides = prompt.mode == "override"
+        return {"system_prompt": "\n".join(texts), "system_prompt_overrides": overrides}
+
+    # ---- providers
+
+    def _list_providers(self, request: IncomingRequest) -> bytes:
+        self._read(v2.ListProvidersRequest, request)
+        slots = [_provider_info(slot) for slot in self._agent.providers.all()]
+        return encode(v2.ListProvidersResponse(providers=slots))
+
+    def _set_provider(self, request: IncomingRequest) -> Work:
+        from accord.agent.serving.unstable.providers import ProviderConfig
+
+        wanted = self._read(v2.SetProviderRequest, request)
+        headers = {} if wanted.headers is UNSET else dict(wanted.headers)
+        config = ProviderConfig(wanted.api_type, wanted.base_url, headers)
+        return empty_after(lambda: self._agent.providers.set(wanted.provider_id, config))
+
+    def _disable_provider(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v2.DisableProviderRequest, request)
+        return empty_after(lambda: self._agent.providers.disable(wanted.provider_id))
+
+
+def gated(agent: Agent, offered: Features) -> Features:
+    """What a client offers of unstable things counts only where the agent has them too."""
+    on = agent.unstable
+    return offered._replace(plans=offered.plans and on, subagents=offered.subagents and on)
+
+
+def _provider_info(slot: Provider) -> v2.ProviderInfo:
+    current = slot.current
+    return v2.ProviderInfo(
+        provider_id=slot.provider_id,
+        supported=list(slot.supported),
+        required=slot.required,
+        current=UNSET
+        if current is None
+        else v2.ProviderCurrentConfig(api_type=current.api_type, base_url=current.base_url),
+    )
+
+
+def _snapshot(session: AgentSession) -> v2.StateSnapshot:
+    now = session.state_update()
+    return v2.StateSnapshot(
+        state=now.state,
+        stop_reason=now.stop_reason,
+        error=now.error,
+        usage=now.usage,
+        background=now.background,
+    )

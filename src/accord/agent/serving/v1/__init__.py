@@ -1,0 +1,1 @@
+"""Version 1 on the agent's side."""

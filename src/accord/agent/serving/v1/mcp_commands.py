@@ -1,0 +1,40 @@
+"""The commands of MCP servers in v1: absolute, or made so.
+
+The protocol wants absolute paths, yet many clients pass on what their users wrote, such as `npx`.
+A bare name is looked up as a shell would; a relative path belongs to no folder that both sides
+would name, so it is refused.
+"""
+
+from __future__ import annotations
+
+import os
+
+from accord.errors import RequestError
+from accord.machine.logs import logger
+from accord.schema import v1
+from accord.schema.struct import UNSET
+
+_log = logger("accord.agent")
+
+
+def resolved(server: v1.McpServer, index: int) -> v1.McpServer:
+    """The server with an absolute command; refused where there is none."""
+    if server.type is not UNSET or server.command is UNSET or os.path.isabs(server.command):
+        return server
+    from accord.machine.processes.program_lookup import find_program
+
+    command = server.command
+    found = None if os.path.dirname(command) else find_program(command)
+    if found is None:
+        raise RequestError.invalid_params(
+            f"{command!r} is neither an absolute path nor a command that can be found",
+            f"$.mcpServers[{index}].command",
+        )
+    _log.warning("the command %r of MCP server %r is not absolute", command, server.name)
+    return v1.McpServer(
+        name=server.name,
+        command=found,
+        args=server.args,
+        env=server.env,
+        meta=server.meta,
+    )

@@ -1,0 +1,246 @@
+"""The agent's words in v1.
+
+A message is a run of chunks, and there is one plan.  `v1_calls.py` has the tool calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+from accord.agent.serving.v1.plans import StablePlans
+from accord.agent.serving.v1.tool_calls import V1Calls, known_word
+from accord.agent.serving.wire import Features, HeldAgain, PermissionAsk, official_envelope
+from accord.schema import v1, v2
+from accord.schema.codec import Invalid, decode, encode
+from accord.schema.struct import UNSET, Raw
+from accord.translate.config_options import option_to_v1
+from accord.translate.content import to_v1
+
+# v1 has no word for what was dropped.  Editors tick off what is completed, so that a repair which
+# was refused would read as done, and a plan without its dropped entries would look finished; left
+# pending, they stand there unticked and without a spinner.
+_ENTRY_STATUSES = {"cancelled": "pending"}
+# What both versions say of a task.
+_ALIKE = frozenset({"pending", "in_progress", "completed"})
+_PRIORITIES = frozenset({"high", "medium", "low"})
+
+
+class V1Wire:
+    """Says updates and questions as v1 does, and remembers what v1 needs repeated."""
+
+    version = 1
+    pieces_alike = True
+    held_again: HeldAgain = "none"
+    ways = None
+    envelope = staticmethod(official_envelope)
+
+    def __init__(self, features: Features) -> None:
+        self.features = features
+        self.open_pages: set[str] = set()
+        self._calls = V1Calls()
+        self._modes: dict[str, str] = {}
+        self._plans = StablePlans()
+        self._told_plans: dict[str, bytes] = {}
+        self._head_of: str | None = None
+        self._head = b""
+
+    @cached_property
+    def _alike(self) -> frozenset[Any]:
+        return frozenset({v2.AgentMessageChunk, v2.AgentThoughtChunk, v2.UserMessageChunk})
+
+    @cached_property
+    def _sayings(self) -> dict[Any, Callable[[str, Any], Sequence[Any]]]:
+        """Made with the first update: `initialize` is answered without most types."""
+        features = self.features
+        sayings: dict[Any, Callable[[str, Any], Sequence[Any]]] = {
+            v2.AgentMessage: self._message(v1.AgentMessageChunk),
+            v2.AgentThought: self._message(v1.AgentThoughtChunk),
+            v2.UserMessage: self._message(v1.UserMessageChunk),
+            v2.AgentMessageChunk: self._chunk(v1.AgentMessageChunk),
+            v2.AgentThoughtChunk: self._chunk(v1.AgentThoughtChunk),
+            v2.UserMessageChunk: self._chunk(v1.UserMessageChunk),
+            v2.ToolCallUpdate: self._calls.tool_call,
+            v2.ToolCallContentChunk: self._calls.tool_content,
+            v2.TerminalUpdate: self._calls.terminal,
+            v2.TerminalOutputChunk: self._calls.terminal_output,
+            v2.PlanUpdate: self._plan_update if features.plans else self._plan,
+            v2.PlanRemoved: self._same(v1.PlanRemoved) if features.plans else self._plan,
+            v2.AvailableCommandsUpdate: self._commands,
+            v2.ConfigOptionUpdate: self._options,
+            v2.SessionInfoUpdate: self._same(v1.SessionInfoUpdate),
+            v2.UsageUpdate: self._same(v1.UsageUpdate),
+        }
+        if features.notices:
+            sayings[v2.Notice] = self._same(v1.Notice)
+        if features.subagents:
+            sayings[v2.SubagentUpdate] = self._same(v1.SubagentUpdate)
+            sayings[v2.SessionMessage] = self._same(v1.SessionMessage)
+            sayings[v2.SessionMessageChunk] = self._same(v1.SessionMessageChunk)
+        if features.compaction:
+            sayings[v2.CompactionUpdate] = self._same(v1.CompactionUpdate)
+            sayings[v2.CompactionSummaryChunk] = self._same(v1.CompactionSummaryChunk)
+        return sayings
+
+    def updates(self, session_id: str, update: Any) -> Sequence[bytes]:
+        """None, one or several notifications for an update of v2."""
+        if session_id != self._head_of:
+            # Most are of the session of the one before.
+            self._head_of, self._head = session_id, self.envelope(session_id)[0]
+        return [self._head + encode(said) + b"}" for said in self.told(session_id, update)]
+
+    def told(self, session_id: str, update: Any) -> Sequence[Any]:
+        """What v1 says of an update of v2."""
+        kind = type(update)
+        if kind in self._alike:
+            if type(update.content) is v2.TextContent:
+                # Chunks of text are the same to the letter in both versions.
+                return (update,)
+        elif kind is v2.AgentMessage and isinstance(update.content, list):
+            # The commonest of all: a message of one text, which is one chunk of it.
+            blocks = update.content
+            if len(blocks) == 1 and type(blocks[0]) is v2.TextContent:
+                return (v2.AgentMessageChunk(message_id=update.message_id, content=blocks[0]),)
+        saying = self._sayings.get(kind)
+        return () if saying is None else saying(session_id, update)
+
+    def forget(self, session_id: str) -> None:
+        """A replay tells everything from the start."""
+        self._plans.forget(session_id)
+        self._told_plans.pop(session_id, None)
+        self._calls.forget(session_id)
+
+    # ---- messages
+
+    def _message(self, chunk: Any) -> Callable[[str, Any], Sequence[Any]]:
+        def say(_session_id: str, update: Any) -> Sequence[Any]:
+            blocks = update.content if isinstance(update.content, list) else ()
+            return [chunk(content=to_v1(one), message_id=update.message_id) for one in blocks]
+
+        return say
+
+    def _chunk(self, chunk: Any) -> Callable[[str, Any], Sequence[Any]]:
+        def say(_session_id: str, update: Any) -> Sequence[Any]:
+            return (chunk(content=to_v1(update.content), message_id=update.message_id),)
+
+        return say
+
+    def _same(self, wanted: Any) -> Callable[[str, Any], Sequence[Any]]:
+        """For what both versions say alike."""
+
+        def say(_session_id: str, update: Any) -> Sequence[Any]:
+            return (decode(wanted, encode(update)),)
+
+        return say
+
+    # ---- the session
+
+    def _plan(self, session_id: str, update: Any) -> Sequence[Any]:
+        """The one plan of stable v1."""
+        update = self._plans.worded(session_id, update)
+        if type(update) is v2.AgentMessageChunk:
+            return self._chunk(v1.AgentMessageChunk)(session_id, update)
+        if update is None:
+            return ()
+        plan = v1.Plan(entries=_entries(update.plan.entries))
+        told = encode(plan)
+        dropped = any(one.status in _ENTRY_STATUSES for one in update.plan.entries)
+        if dropped and told == self._told_plans.get(session_id):
+            # What was pending and is dropped reads the same; some editors show each plan anew.
+            return ()
+        self._told_plans[session_id] = told
+        return (plan,)
+
+    def _plan_update(self, session_id: str, update: Any) -> Sequence[Any]:
+        """One of several plans, for clients that said `plan`."""
+        if not isinstance(update.plan, v2.PlanItems):
+            return self._same(v1.PlanUpdate)(session_id, update)
+        entries = _entries(update.plan.entries)
+        return (v1.PlanUpdate(plan=v1.PlanItems(plan_id=update.plan.plan_id, entries=entries)),)
+
+    def _commands(self, _session_id: str, update: Any) -> Sequence[Any]:
+        commands = [
+            _command(one) for one in update.available_commands if isinstance(one, v2.Command)
+        ]
+        return (v1.AvailableCommandsUpdate(available_commands=commands),)
+
+    def _options(self, session_id: str, update: Any) -> Sequence[Any]:
+        """Modes are told both ways, so that an old client stays in step."""
+        said: list[Any] = [
+            v1.ConfigOptionUpdate(config_options=self.config_options(update.config_options))
+        ]
+        for option in update.config_options:
+            if getattr(option, "category", None) == "mode":
+                mode_id = option.current_value
+                if self._modes.get(session_id) != mode_id:
+                    said.insert(0, v1.CurrentModeUpdate(current_mode_id=mode_id))
+                self._modes[session_id] = mode_id
+        return said
+
+    def mode_is(self, session_id: str, mode_id: str) -> None:
+        """The client knows this mode already."""
+        self._modes[session_id] = mode_id
+
+    def config_options(self, options: Sequence[Any]) -> list[v1.SessionConfigOption]:
+        """The options that this client may be shown."""
+        said = (
+            option_to_v1(option)
+            for option in options
+            if self.features.boolean_options or not isinstance(option, v2.SessionConfigBoolean)
+        )
+        return [option for option in said if option is not None]
+
+    # ---- permission
+
+    def permission_request(self, session_id: str, ask: PermissionAsk) -> bytes:
+        """The question; changes of the tool call come first, and the reason behind them."""
+        return encode(
+            v1.RequestPermissionRequest(
+                session_id=session_id,
+                tool_call=self._calls.asked(session_id, ask.tool_call, ask.reason),
+                options=[
+                    v1.PermissionOption(
+                        # A kind of one's own is never consent, so it is shown as none.
+                        option_id=one.option_id,
+                        name=one.name,
+                        kind=known_word(one.kind, "reject_once"),
+                    )
+                    for one in ask.options
+                ],
+            )
+        )
+
+    def permission_choice(self, result: Raw) -> str | None:
+        """The chosen id; anything else is no choice."""
+        try:
+            outcome = decode(v1.RequestPermissionResponse, result).outcome
+        except Invalid:
+            return None
+        return outcome.option_id if isinstance(outcome, v1.SelectedPermissionOutcome) else None
+
+
+def _entries(entries: Sequence[v2.PlanEntry]) -> list[Any]:
+    """Tasks as v1 has them; most are the same to the letter in both versions."""
+    return [
+        entry if entry.status in _ALIKE and entry.priority in _PRIORITIES else _entry(entry)
+        for entry in entries
+    ]
+
+
+def _entry(entry: v2.PlanEntry) -> v1.PlanEntry:
+    return v1.PlanEntry(
+        content=entry.content,
+        priority=known_word(entry.priority, "medium"),
+        status=known_word(_ENTRY_STATUSES.get(entry.status, entry.status), "pending"),
+        meta=entry.meta,
+    )
+
+
+def _command(command: v2.Command) -> v1.AvailableCommand:
+    hint = command.input.hint if isinstance(command.input, v2.TextCommandInput) else None
+    return v1.AvailableCommand(
+        name=command.name,
+        description=command.description,
+        input=UNSET if hint is None else v1.UnstructuredCommandInput(hint=hint),
+    )

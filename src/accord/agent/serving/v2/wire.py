@@ -1,0 +1,108 @@
+"""The agent's words in v2: nearly what it says inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from accord.agent.serving.v1.plans import StablePlans
+from accord.agent.serving.wire import Features, HeldAgain, PermissionAsk, official_envelope
+from accord.schema import v2
+from accord.schema.codec import Invalid, decode, encode
+from accord.schema.struct import UNSET, Raw
+from accord.translate.diffs import wire_diff
+
+# Updates that may be unstable; a plan is where it is not made of entries.
+_UNSTABLE = frozenset(
+    {
+        v2.PlanUpdate,
+        v2.PlanRemoved,
+        v2.SubagentUpdate,
+        v2.SessionMessage,
+        v2.SessionMessageChunk,
+    }
+)
+
+
+class V2Wire:
+    """Says updates and questions as v2 does."""
+
+    version = 2
+    pieces_alike = True
+    held_again: HeldAgain = "all"
+    ways = None
+    envelope = staticmethod(official_envelope)
+
+    def __init__(self, features: Features) -> None:
+        self.features = features
+        self.open_pages: set[str] = set()
+        self._plans = StablePlans()
+
+    def updates(self, session_id: str, update: Any) -> Sequence[bytes]:
+        """At most one notification per update."""
+        before, behind = self.envelope(session_id)
+        return [before + encode(said) + behind for said in self.told(session_id, update)]
+
+    def told(self, session_id: str, update: Any) -> Sequence[Any]:
+        """The update; diffs lose the texts that only v1 sends."""
+        if type(update) in _UNSTABLE:
+            update = self._stable(session_id, update)
+            if update is None:
+                return ()
+        if type(update) is v2.ToolCallUpdate and isinstance(update.content, list):
+            update = _with_wire_diffs(update)
+        elif type(update) is v2.ToolCallContentChunk and isinstance(update.content, v2.Diff):
+            update = v2.ToolCallContentChunk(
+                tool_call_id=update.tool_call_id, content=wire_diff(update.content)
+            )
+        return (update,)
+
+    def _stable(self, session_id: str, update: Any) -> Any:
+        """The update as it is where unstable ones may be sent, else in stable words or None."""
+        if isinstance(update, v2.PlanUpdate | v2.PlanRemoved):
+            return update if self.features.plans else self._plans.worded(session_id, update)
+        return update if self.features.subagents else None
+
+    def forget(self, session_id: str) -> None:
+        """Nothing of the session has been told: a replay follows."""
+        self._plans.forget(session_id)
+
+    def permission_request(self, session_id: str, ask: PermissionAsk) -> bytes:
+        """The question with its subject: a command where there is one, else the tool call."""
+        subject: v2.RequestPermissionSubject
+        if ask.command is not None and ask.cwd is not None:
+            subject = v2.CommandPermissionSubject(
+                command=ask.command, cwd=ask.cwd, tool_call_id=ask.tool_call.tool_call_id
+            )
+        else:
+            patch = ask.tool_call
+            if isinstance(patch.content, list):
+                patch = _with_wire_diffs(patch)
+            subject = v2.ToolCallPermissionSubject(tool_call=patch)
+        return encode(
+            v2.RequestPermissionRequest(
+                session_id=session_id,
+                title=ask.title,
+                description=UNSET if ask.reason is None else ask.reason,
+                subject=subject,
+                options=[
+                    v2.PermissionOption(option_id=one.option_id, name=one.name, kind=one.kind)
+                    for one in ask.options
+                ],
+            )
+        )
+
+    def permission_choice(self, result: Raw) -> str | None:
+        """The chosen id; cancelled, unknown and malformed outcomes are no choice."""
+        try:
+            outcome = decode(v2.RequestPermissionResponse, result).outcome
+        except Invalid:
+            return None
+        return outcome.option_id if isinstance(outcome, v2.SelectedPermissionOutcome) else None
+
+
+def _with_wire_diffs(patch: Any) -> Any:
+    content = [wire_diff(item) if isinstance(item, v2.Diff) else item for item in patch.content]
+    return type(patch)(
+        **{name: getattr(patch, name) for name in patch.__struct_fields__} | {"content": content}
+    )

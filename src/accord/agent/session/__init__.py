@@ -1,0 +1,1 @@
+"""Sessions of an agent: their state, record, tasks and turns."""

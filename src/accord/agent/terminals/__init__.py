@@ -1,0 +1,1 @@
+"""Terminals of the client and of the agent itself."""

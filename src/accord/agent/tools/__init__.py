@@ -1,0 +1,1 @@
+"""What a turn shows and asks: tool calls, files, permissions and forms."""

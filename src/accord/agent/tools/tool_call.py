@@ -1,0 +1,439 @@
+"""A tool call as an agent lives it: announced, asked, in progress, final, and never back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Coroutine, Sequence
+from inspect import isawaitable, iscoroutinefunction
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
+
+import anyio
+from anyio.lowlevel import checkpoint_if_cancelled
+
+from accord.agent.serving.outgoing_checks import checked_content, raw_of
+from accord.agent.serving.wire import PermissionAsk, PermissionOption
+from accord.agent.session.paths import absolute
+from accord.agent.tools.permission_options import OptionLike, permission_options
+from accord.agent.tools.remembered_answers import (
+    Act,
+    call_act,
+    command_act,
+    decided,
+    options_for,
+    remember,
+)
+from accord.errors import LocalProtocolError
+from accord.protocol.tool_status import is_final, may_follow
+from accord.schema import v2
+from accord.schema.struct import UNSET, Raw, UnsetType
+from accord.translate.content import asked_contents
+from accord.translate.diffs import diff_of
+
+if TYPE_CHECKING:
+    from accord.agent.turn import Turn
+
+T = TypeVar("T")
+
+
+class CallFacts(NamedTuple):
+    """What a tool call is, as far as it is known when it is announced."""
+
+    title: str
+    kind: str
+    name: str | None
+    locations: list[v2.ToolCallLocation]
+    raw_input: Raw | UnsetType
+    content: list[Any]
+    cancellable: bool
+
+
+class ToolCallHandle:
+    """One tool call.  Guards the order of its life; use it as an async context manager."""
+
+    def __init__(self, turn: Turn, about: CallFacts) -> None:
+        self._turn = turn
+        self._id = turn.session.new_id("call")
+        self._take(about)
+        self._status: str | None = None
+        self._scope = anyio.CancelScope()
+        self._entered = False
+        # Questions that the user has not answered yet.
+        self._asking = 0
+        self._refused_by: str | None = None
+
+    def _take(self, about: CallFacts) -> None:
+        self._title, self._kind, self._name, self._locations, self._raw_input, *_ = about
+        self._content = [as_content(item) for item in about.content]
+        self._cancellable = about.cancellable
+        # Whether the client knows all of this.
+        self._told = False
+
+    def revise(self, about: CallFacts) -> None:
+        """Say anew what it is, before its work; the next announcement tells the client."""
+        if self.status != "pending" or self._entered:
+            raise LocalProtocolError(f"tool call {self._title!r} is {self.status}: it has begun")
+        self._take(about)
+
+    @property
+    def id(self) -> str:
+        """The tool call's id."""
+        return self._id
+
+    @property
+    def status(self) -> str:
+        """Where it stands."""
+        return self._status or "pending"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it is done, one way or the other."""
+        return is_final(self.status)
+
+    @property
+    def can_be_cancelled(self) -> bool:
+        """Whether the client may stop it alone, now."""
+        return self._stoppable and self._status is not None and not self.is_final
+
+    @property
+    def _stoppable(self) -> bool:
+        # Only a block can be left from outside; a call that is not one is never offered.
+        return self._cancellable and self._entered
+
+    @property
+    def refused_by(self) -> str | None:
+        """Who refused the last question about it; None where the client does not say.
+
+        "user", "remembered" (an earlier answer), "rule", "default" (nobody could be asked), or
+        "cancelled".
+        """
+        return self._refused_by
+
+    # ---- life
+
+    async def announce(self) -> None:
+        """Tell the client of it; entering the block does this."""
+        if self._told:
+            raise LocalProtocolError(f"tool call {self._title!r} was announced already")
+        self._told = True
+        await self._become(
+            "pending",
+            v2.ToolCallUpdate(
+                tool_call_id=self._id,
+                title=self._title,
+                name=UNSET if self._name is None else self._name,
+                kind=self._kind,
+                status="pending",
+                content=list(self._content) or UNSET,
+                locations=self._locations or UNSET,
+                raw_input=self._raw_input,
+                capabilities=self._controls() if self._stoppable else UNSET,
+            ),
+        )
+
+    def _controls(self) -> v2.ToolCallCapabilities:
+        return v2.ToolCallCapabilities(cancel=v2.ToolCallCancelCapabilities())
+
+    async def start(self) -> None:
+        """The work begins.  `run` and leaving the block do this where it is due.
+
+        Work that goes on already may be begun again; work that is over may not.
+        """
+        self._require_open("start")
+        if self.status == "pending":
+            await self._step("in_progress")
+
+    async def complete(self, *, raw_output: object = UNSET) -> None:
+        """It went well."""
+        await self._step("completed", raw_output=raw_output)
+
+    async def fail(self, reason: str | None = None, *, raw_output: object = UNSET) -> None:
+        """It went wrong; the reason is shown as its content."""
+        self._require_open("fail")
+        if reason is not None:
+            await self.show(reason)
+        await self._step("failed", raw_output=raw_output)
+
+    async def cancel(self) -> None:
+        """It was stopped."""
+        await self._step("cancelled")
+
+    def _require_open(self, doing: str) -> None:
+        """Announced and not final, or the caller gets a sentence."""
+        if self._status is None:
+            raise LocalProtocolError(f"tool call {self._title!r} was not announced yet")
+        if self.is_final:
+            raise LocalProtocolError(
+                f"tool call {self._title!r} is {self._status}; it cannot {doing} any more"
+            )
+
+    async def _step(self, status: str, *, raw_output: object = UNSET) -> None:
+        if self._status is None:
+            raise LocalProtocolError(f"tool call {self._title!r} was not announced yet")
+        if not may_follow(self._status, status) or self.is_final:
+            raise LocalProtocolError(
+                f"tool call {self._title!r} is {self._status}; it cannot become {status}"
+            )
+        if self._asking and status in ("in_progress", "completed"):
+            raise LocalProtocolError(
+                f"tool call {self._title!r} is being asked for; it cannot become {status} before"
+                " the answer"
+            )
+        ended = is_final(status) and self._stoppable
+        await self._become(
+            status,
+            v2.ToolCallUpdate(
+                tool_call_id=self._id,
+                status=status,
+                raw_output=raw_of("raw_output", raw_output),
+                capabilities=None if ended else UNSET,
+            ),
+        )
+
+    async def _become(self, status: str, update: v2.ToolCallUpdate) -> None:
+        """Take a status and tell it: either both happen or neither, also under cancellation.
+
+        The wait for a slow client behind it can be cancelled.  There is none behind a final status:
+        whoever leaves a call that was cancelled should not wait for anybody.
+        """
+        await checkpoint_if_cancelled()
+        before, self._status = self._status, status
+        try:
+            with anyio.CancelScope(shield=True):
+                await self._turn.emit(update, waits=False)
+        except Exception:
+            self._status, self._told = before, before is not None
+            raise
+        if not self.is_final:
+            await self._turn.session.wait_for_client()
+
+    async def settle(self, status: str) -> None:
+        """End it with this status if nobody has; the turn does this with what is left open."""
+        if self._status is not None and not self.is_final:
+            # What the user was asked for and nobody waits for any more was not done.
+            await self._step("cancelled" if self._asking and status == "completed" else status)
+
+    # ---- what it shows
+
+    async def show(self, *items: Any) -> None:
+        """Add content: text, a content block, or a piece of tool content.
+
+        What a tool has left behind may be shown after its end too; its title, its places and its
+        status stay as they were then.
+        """
+        for content in [as_content(item) for item in items]:
+            self._content.append(content)
+            await self._emit_content(content)
+
+    async def show_diff(self, path: str, old_text: str | None, new_text: str) -> None:
+        """Add the change of a file; as with `show`, also after the end."""
+        await self.show(diff_of(absolute(self._turn.session, path), old_text, new_text))
+
+    async def _emit_content(self, content: Any) -> None:
+        if self._status is not None:
+            await self._turn.tell(v2.ToolCallContentChunk(tool_call_id=self._id, content=content))
+
+    async def set_locations(self, *places: str | tuple[str, int]) -> None:
+        """Where in the files it is working now."""
+        self._require_open("move")
+        locations = [self._turn.location(place) for place in places]
+        self._locations = locations
+        await self._turn.emit(v2.ToolCallUpdate(tool_call_id=self._id, locations=locations))
+
+    async def set_title(self, title: str) -> None:
+        """Another title."""
+        self._require_open("change its title")
+        self._title = title
+        await self._turn.emit(v2.ToolCallUpdate(tool_call_id=self._id, title=title))
+
+    # ---- permission
+
+    async def ask(
+        self,
+        reason: str | None = None,
+        *,
+        options: Sequence[OptionLike] | None = None,
+        command: str | None = None,
+        cwd: str | None = None,
+    ) -> bool:
+        """Ask the user unless the mode or an earlier lasting answer decides.  True is consent.
+
+        A refusal ends the tool call; only a choice that was offered and allows is consent.  A
+        lasting answer covers the same act only: this command in this folder, these files, this
+        call with this input.  Without `options` the user may also choose a wider one.
+        """
+        return await self.ask_for(
+            self._act(command, cwd), reason, options=options, command=command, cwd=cwd
+        )
+
+    async def ask_for(
+        self,
+        act: Act,
+        reason: str | None = None,
+        *,
+        options: Sequence[OptionLike] | None = None,
+        command: str | None = None,
+        cwd: str | None = None,
+    ) -> bool:
+        """Ask as `ask` does; lasting answers are about this act."""
+        session = self._turn.session
+        await self._before_asking()
+        # To change a file that something executes is to run something.
+        kind = "execute" if act.is_executed else self._kind
+        if session.mode is not None and kind in session.mode.allow:
+            return True
+        answer = decided(session, act)
+        if answer is None:
+            chosen = await self.choose_for(act, reason, options=options, command=command, cwd=cwd)
+            answer = chosen is not None and chosen.allows
+        if not answer:
+            await self.settle("failed")
+        return answer
+
+    async def choose_for(
+        self,
+        act: Act,
+        reason: str | None = None,
+        *,
+        options: Sequence[OptionLike] | None = None,
+        command: str | None = None,
+        cwd: str | None = None,
+    ) -> PermissionOption | None:
+        """Put the question to the user and remember a lasting answer for what it covers."""
+        offered = permission_options(options_for(act) if options is None else options)
+        covers = act.words if any(one.is_remembered for one in offered) else None
+        chosen = await self._choose(reason, offered, command, cwd, covers)
+        if chosen is not None:
+            remember(self._turn.session, act, chosen, is_own=options is None)
+        return chosen
+
+    def _act(self, command: str | None, cwd: str | None) -> Act:
+        session = self._turn.session
+        if command is not None:
+            return command_act(session, command, absolute(session, cwd or "."))
+        return call_act(
+            session, self._kind, self._name, self._title, self._locations, self._raw_input
+        )
+
+    async def choose(
+        self,
+        reason: str | None = None,
+        *,
+        options: Sequence[OptionLike],
+        command: str | None = None,
+        cwd: str | None = None,
+    ) -> PermissionOption | None:
+        """Put the question to the user, whatever the mode; None when nothing was chosen.
+
+        Nothing is remembered: what the answer means is the caller's.
+        """
+        return await self._choose(reason, options, command, cwd, None)
+
+    async def _choose(
+        self,
+        reason: str | None,
+        options: Sequence[OptionLike],
+        command: str | None,
+        cwd: str | None,
+        covers: str | None,
+    ) -> PermissionOption | None:
+        await self._before_asking()
+        offered = permission_options(options)
+        patch = v2.ToolCallPatch(
+            tool_call_id=self._id,
+            title=self._title,
+            kind=self._kind,
+            content=asked_contents(self._content) or UNSET,
+            locations=self._locations or UNSET,
+            raw_input=self._raw_input,
+        )
+        ask = PermissionAsk(
+            self._title, reason, patch, offered, command, cwd, covers, heard=self._heard
+        )
+        self._asking += 1
+        try:
+            return await self._turn.session.ask_permission(ask)
+        finally:
+            self._asking -= 1
+
+    def _heard(self, by: str | None) -> None:
+        self._refused_by = by
+
+    async def _before_asking(self) -> None:
+        """Announced first, and not begun: who asks while it works has not asked."""
+        if not self._told:
+            await self.announce()
+        if self._status != "pending":
+            raise LocalProtocolError(
+                f"tool call {self._title!r} is {self._status}; permission comes before the work"
+            )
+
+    # ---- as a block
+
+    @overload
+    async def run(self, function: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T: ...
+
+    @overload
+    async def run(self, function: Callable[..., T], *args: Any) -> T: ...
+
+    async def run(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Do the work: a coroutine function is awaited, any other runs in a thread."""
+        self._require_open("run")
+        await self.start()
+        if iscoroutinefunction(function):
+            return await function(*args)
+        value = await anyio.to_thread.run_sync(lambda: function(*args), abandon_on_cancel=True)
+        return await value if isawaitable(value) else value
+
+    def stop(self) -> None:
+        """The client asked to stop this call alone."""
+        self._scope.cancel()
+
+    async def __aenter__(self) -> ToolCallHandle:
+        self._entered = True
+        await self.announce()
+        self._scope.__enter__()
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool | None:
+        swallow = self._scope.__exit__(exc_type, exc, traceback)
+        with anyio.CancelScope(shield=True):
+            if exc is None:
+                # Asked first: trio's scopes say True here as well, though nothing was caught.
+                if not self.is_final:
+                    if not self._asking:
+                        await self.start()
+                    await self.settle("completed")
+            elif self._turn.is_over:
+                pass  # Nobody can be told any more.
+            elif swallow or self._turn.is_cancelled:
+                # Whatever an abort was turned into on its way here.
+                await self.settle("cancelled")
+            else:
+                # A deadline of the handler's own is a failure too: the client cancelled nothing.
+                if isinstance(exc, Exception) and not self.is_final:
+                    await self.show(f"{type(exc).__name__}: {exc}")
+                await self.settle("failed")
+        return swallow
+
+
+def as_content(item: Any) -> Any:
+    """Tool content from what a program hands over."""
+    content = checked_content(item)
+    if isinstance(content, v2.Diff):
+        check_paths(content)
+    return content
+
+
+def check_paths(diff: v2.Diff) -> None:
+    """Refuse a diff with a path that a client could not find."""
+    for change in diff.changes:
+        for key in ("path", "old_path"):
+            path = getattr(change, key, None)
+            if isinstance(path, str) and not os.path.isabs(path):
+                raise LocalProtocolError(f"the path of a diff is absolute: {path!r}")

@@ -1,0 +1,133 @@
+"""What the model knows of a session: its messages, kept beside the session's log.
+
+What always holds
+    * Every tool call that a model made has a result before the model is asked again.
+    * What was stored can be loaded, or is given up as a whole and said so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import anyio
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelRequest,
+    ModelRequestPart,
+    ModelResponse,
+    ModelResponsePart,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserContent,
+    UserPromptPart,
+)
+
+from accord.agent.session.session import AgentSession
+
+KEPT_AS = "model_history"
+CUT_SHORT = "This was cut short; nobody knows how far it came."
+CHARACTERS_PER_TOKEN = 4
+PICTURE_TOKENS = 1_500
+
+
+class History:
+    """The messages of one session."""
+
+    def __init__(self, session: AgentSession, messages: list[ModelMessage] | None = None) -> None:
+        self._session = session
+        self.messages: list[ModelMessage] = messages or []
+        # Stored bytes that could not be read.
+        self.is_damaged = False
+
+    @classmethod
+    async def open(cls, session: AgentSession) -> History:
+        """What was kept, with every tool call answered."""
+        kept = await session.kept(KEPT_AS)
+        history = cls(session)
+        if kept:
+            try:
+                history.messages = list(ModelMessagesTypeAdapter.validate_json(kept))
+            except ValueError:
+                history.is_damaged = True
+        history.mend()
+        return history
+
+    async def keep(self) -> None:
+        """Store it.  Not cut short: what the user has seen must be there."""
+        with anyio.CancelScope(shield=True):
+            await self._session.keep(KEPT_AS, ModelMessagesTypeAdapter.dump_json(self.messages))
+
+    def add_prompt(self, content: Sequence[UserContent]) -> None:
+        """The user said something."""
+        one = content[0] if len(content) == 1 and isinstance(content[0], str) else list(content)
+        self.messages.append(ModelRequest(parts=[UserPromptPart(content=one)]))
+
+    def add(self, message: ModelMessage) -> None:
+        """The model said something, or tools came back."""
+        self.messages.append(message)
+
+    def add_partial(self, text: str) -> None:
+        """What a model said before it was stopped.  Its unfinished tool calls never happened."""
+        if text:
+            self.messages.append(ModelResponse(parts=[TextPart(content=text)]))
+
+    def mend(self) -> None:
+        """Answer the tool calls of the last message, if they were not."""
+        if self.messages:
+            last = self.messages[-1]
+            if isinstance(last, ModelResponse):
+                calls = [part for part in last.parts if isinstance(part, ToolCallPart)]
+                self.add_results(calls, [])
+
+    def add_results(self, calls: Sequence[ToolCallPart], results: Sequence[ToolReturnPart]) -> None:
+        """Results of tools, with words for those that have none."""
+        answered = {result.tool_call_id for result in results}
+        parts: list[ModelRequestPart] = list(results)
+        parts.extend(
+            ToolReturnPart(call.tool_name, CUT_SHORT, call.tool_call_id, outcome="interrupted")
+            for call in calls
+            if call.tool_call_id not in answered
+        )
+        if parts:
+            self.messages.append(ModelRequest(parts=parts))
+
+    def take_back_prompt(self) -> None:
+        """Forget the prompt that was just added, since no request with it can succeed."""
+        if self.messages and isinstance(self.messages[-1], ModelRequest):
+            self.messages.pop()
+
+
+def occupied_tokens(messages: Sequence[ModelMessage]) -> int:
+    """How much of the window they take: what the model counted last, and what came since."""
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        if isinstance(message, ModelResponse) and message.usage.input_tokens:
+            counted = message.usage.input_tokens + message.usage.output_tokens
+            return counted + estimated_tokens(messages[index + 1 :])
+    return estimated_tokens(messages)
+
+
+def estimated_tokens(messages: Sequence[ModelMessage]) -> int:
+    """About how many tokens they are, where nobody counted."""
+    return sum(_tokens(part) for message in messages for part in message.parts)
+
+
+def _tokens(part: ModelRequestPart | ModelResponsePart) -> int:
+    match part:
+        case ToolCallPart():
+            return len(part.args_as_json_str()) // CHARACTERS_PER_TOKEN
+        case ToolReturnPart():
+            return len(part.model_response_str()) // CHARACTERS_PER_TOKEN
+        case UserPromptPart(content=list() as pieces):
+            return sum(
+                len(piece) // CHARACTERS_PER_TOKEN if isinstance(piece, str) else PICTURE_TOKENS
+                for piece in pieces
+            )
+        case _:
+            content = getattr(part, "content", "")
+            return len(content) // CHARACTERS_PER_TOKEN if isinstance(content, str) else 0
+
+
+__all__ = ["History", "estimated_tokens", "occupied_tokens"]

@@ -1,0 +1,91 @@
+"""The tools that a model is offered in a step: ours that the mode allows, and the MCP servers'."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic_ai.tools import ToolDefinition
+
+from accord.builtin.llm import user_questions as questions
+from accord.builtin.mode_permissions import LOOKING, PLAN, decision
+from accord.builtin.tools.specs import TOOLS
+from accord.builtin.tools.toolbox import Toolbox
+
+MCP_TOOLS_MAX: Final = 128
+NAME_CHARACTERS_MAX: Final = 64
+DESCRIPTION_CHARACTERS_MAX: Final = 2000
+
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+# What shows itself in another way than by a tool call.
+WITHOUT_CARD: Final = frozenset({"plan", questions.NAME})
+
+
+@dataclass(frozen=True)
+class Offered:
+    """One tool.  With a `server` it is one of an MCP server's, called by `method` there."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    kind: str
+    method: str
+    server: str | None = None
+
+    @property
+    def has_card(self) -> bool:
+        """Whether the client sees it as a tool call."""
+        return self.name not in WITHOUT_CARD
+
+    def definition(self) -> ToolDefinition:
+        """As the model library wants it."""
+        return ToolDefinition(
+            name=self.name,
+            description=self.description[:DESCRIPTION_CHARACTERS_MAX],
+            parameters_json_schema=dict(self.parameters),
+        )
+
+
+def offered_tools(tools: Toolbox, *, looking_only: bool = False) -> dict[str, Offered]:
+    """By name.  What the mode refuses anyway is not offered."""
+    mode = tools.mode
+    found: dict[str, Offered] = {}
+    for spec in TOOLS:
+        if spec.name == "leave_plan" and mode != PLAN:
+            continue
+        if spec.name == "task" and (looking_only or tools.run_task is None):
+            continue
+        if looking_only and spec.kind not in LOOKING:
+            continue
+        if decision(mode, spec.kind) != "refuse":
+            found[spec.name] = Offered(
+                spec.name, spec.description, spec.parameters, spec.kind, spec.method
+            )
+    if not looking_only and tools.turn.session.wire.features.elicit_form:
+        about = (questions.DESCRIPTION, questions.PARAMETERS)
+        found[questions.NAME] = Offered(questions.NAME, *about, "think", questions.NAME)
+    if not looking_only and tools.workspace.mcp is not None:
+        for tool in list(tools.workspace.mcp.tools)[:MCP_TOOLS_MAX]:
+            name = _free_name(f"{tool.server}__{tool.name}", found)
+            purpose = tool.description or tool.title or tool.name
+            text = f"{purpose} (tool {tool.name} of the MCP server {tool.server})"
+            schema = tool.input_schema or {"type": "object", "properties": {}}
+            found[name] = Offered(name, text, schema, "other", tool.name, tool.server)
+    return found
+
+
+def _free_name(wanted: str, taken: Mapping[str, object]) -> str:
+    """A name that every provider takes and that no other tool has."""
+    name = _NOT_IN_NAMES.sub("_", wanted)[:NAME_CHARACTERS_MAX]
+    number = 2
+    free = name
+    while free in taken:
+        end = f"_{number}"
+        free = name[: NAME_CHARACTERS_MAX - len(end)] + end
+        number += 1
+    return free
+
+
+__all__ = ["Offered", "offered_tools"]

@@ -1,0 +1,100 @@
+"""A tool call of a model, made through the toolbox.
+
+What always holds
+    * Every call has a result, a sentence at least; only the end of the turn passes through.
+    * The card that was announced is the tool call, or is ended here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_ai.messages import ToolCallPart, ToolReturnPart
+
+from accord.agent.tools.tool_call import ToolCallHandle
+from accord.builtin.llm import user_questions as questions
+from accord.builtin.llm.offered_tools import Offered
+from accord.builtin.llm.prompt_content import data_content
+from accord.builtin.llm.tool_arguments import BadArguments, fitted
+from accord.builtin.models.providers import ModelChoice
+from accord.builtin.tools.result import ToolResult, ended, failed
+from accord.builtin.tools.toolbox import Toolbox
+from accord.errors import AccordError, ConnectionLost
+from accord.schema import v2
+
+
+class Caller:
+    """Makes the calls of one step."""
+
+    def __init__(self, tools: Toolbox, offered: Mapping[str, Offered], choice: ModelChoice) -> None:
+        self._tools = tools
+        self._offered = offered
+        self._choice = choice
+
+    async def call(self, part: ToolCallPart, card: ToolCallHandle | None) -> ToolReturnPart:
+        """Make one call."""
+        result = await self._result(part, card)
+        if card is not None and not card.is_final:
+            if result.ok:
+                await card.start()
+                await card.settle("completed")
+            else:
+                await card.fail(result.text)
+        return ToolReturnPart(
+            part.tool_name,
+            self._content(result),
+            part.tool_call_id,
+            outcome="success" if result.ok else "denied" if result.denied else "failed",
+        )
+
+    async def _result(self, part: ToolCallPart, card: ToolCallHandle | None) -> ToolResult:
+        tool = self._offered.get(part.tool_name)
+        if tool is None:
+            known = ", ".join(self._offered)
+            return failed(f"There is no tool {part.tool_name!r} now. There are: {known}.")
+        try:
+            given = part.args_as_dict(raise_if_invalid=True)
+            arguments = fitted(tool.parameters, given)
+        except (ValueError, AssertionError):
+            return failed("The arguments are not a JSON object. Write them again.")
+        except BadArguments as error:
+            return failed(ended(f"The arguments do not fit: {error}"))
+        turn = self._tools.turn
+        turn.forming = card
+        try:
+            return await self._run(tool, arguments)
+        except ConnectionLost:
+            raise
+        except Exception as error:
+            # Tools do not raise; one that does must not cost the user the conversation.
+            if turn.is_over:
+                raise
+            text = str(error) if isinstance(error, AccordError) else type(error).__name__
+            return failed(f"The tool failed: {text}")
+        finally:
+            turn.forming = None
+
+    async def _run(self, tool: Offered, arguments: dict[str, Any]) -> ToolResult:
+        if tool.server is not None:
+            return await self._tools.mcp(tool.server, tool.method, arguments)
+        if tool.name == questions.NAME:
+            return await questions.ask_user(self._tools.turn, **arguments)
+        result: ToolResult = await getattr(self._tools, tool.method)(**arguments)
+        return result
+
+    def _content(self, result: ToolResult) -> Any:
+        """The text, and pictures of an MCP tool that the model can see."""
+        blocks = getattr(result.data, "blocks", None)
+        if not isinstance(blocks, list):
+            return result.text
+        seen = [
+            data_content(block.data, block.mime_type, self._choice, "picture")
+            for block in blocks
+            if isinstance(block, v2.ImageContent)
+        ]
+        pictures = [one for one in seen if not isinstance(one, str)]
+        return [result.text, *pictures] if pictures else result.text
+
+
+__all__ = ["Caller"]

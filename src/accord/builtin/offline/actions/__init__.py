@@ -1,0 +1,1 @@
+"""What the offline brain does for each intent: look up, edit, run, test, repair, help."""

@@ -1,0 +1,163 @@
+"""The offline brain: from a prompt to an intent, and from the intent to who acts on it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING
+
+import anyio
+
+from accord.builtin.offline.actions import code_lookup as looking
+from accord.builtin.offline.actions import content_questions as questions
+from accord.builtin.offline.actions import edits as changing
+from accord.builtin.offline.actions import help_and_mcp as talking
+from accord.builtin.offline.actions import project_tests as testing
+from accord.builtin.offline.actions import repair_loop
+from accord.builtin.offline.actions import shell_commands as running
+from accord.builtin.offline.actions import unknown_request as unknown
+from accord.builtin.offline.prompt.arguments import SPACE, marked
+from accord.builtin.offline.prompt.intent import Intent
+from accord.builtin.offline.prompt.intent_parser import parse
+from accord.builtin.offline.prompt.slash_commands import COMMANDS, CommandSpec
+from accord.builtin.offline.turn_context import Work
+from accord.builtin.tools.search.project_files import project_files
+
+if TYPE_CHECKING:
+    from accord.agent.turn import Turn
+    from accord.builtin.offline.prompt.message import Message
+    from accord.builtin.tools.toolbox import Toolbox
+    from accord.builtin.workspace import Workspace
+
+Action = Callable[[Work, Intent], Awaitable[None]]
+
+
+async def several(work: Work, intent: Intent) -> None:
+    """Do several things in their order, as long as no command among them fails."""
+    texts = list(intent.arguments.values())
+    parts = [_spaced(parse(text)) for text in texts]
+    for number, part in enumerate(parts):
+        if part.name == "test" and [one.name for one in parts[number + 1 :]][:1] == ["fix"]:
+            # The repair begins with the run that was asked for.
+            work.put_last_run_aside()
+            continue
+        await ACTIONS[part.name](work, part)
+        if work.went_well is False and number + 1 < len(parts):
+            await work.say(f"So I did not go on with “{texts[number + 1]}”.")
+            return
+
+
+ACTIONS: Mapping[str, Action] = {
+    "map": looking.show_map,
+    "files": looking.show_files,
+    "show": looking.show_file,
+    "explain": looking.explain,
+    "where": looking.where,
+    "callers": looking.callers,
+    "find": looking.find,
+    "rename": changing.rename_symbol,
+    "change": changing.change_text,
+    "move": changing.move,
+    "delete": changing.delete,
+    "undo": changing.undo,
+    "test": testing.test,
+    "why": testing.why,
+    "fix": repair_loop.fix,
+    "run": running.run,
+    "task": running.task,
+    "several_lines": running.several_lines,
+    "not_a_command": running.not_a_command,
+    "half_understood": unknown.half_understood,
+    "contents": questions.contents,
+    "about": questions.about_words,
+    "mcp": talking.show_mcp,
+    "call": talking.call,
+    "plan": talking.show_plan,
+    "hello": talking.hello,
+    "thanks": talking.thanks,
+    "help": talking.show_help,
+    "model": talking.show_model,
+    "usage": talking.usage,
+    "no_such_command": talking.no_such_command,
+    "several": several,
+    "unknown": unknown.unknown,
+}
+
+
+ANYWHERE = frozenset(
+    {"hello", "thanks", "help", "model", "usage", "no_such_command", "mcp", "call", "several_lines",
+     "not_a_command", "half_understood"}
+)  # fmt: skip
+"""What can be done where the session's folder is not there."""
+
+# What is asked about where it is not the whole project.
+_THIS = re.compile(
+    r"\b(?:this|it|that)\b(?! (?:whole |entire )?(?:project|repo|package|library))", re.I
+)
+
+# What a client may send for a person who wants what was refused after all.
+_AGAIN = re.compile(
+    r"(?:please,? )?(?:try|do) (?:it |that |this )?again(?:: .*)?[.!]?", re.IGNORECASE | re.DOTALL
+)
+
+
+class OfflineBrain:
+    """Answers prompts without a model.  It keeps nothing; what lasts is in the workspace."""
+
+    async def turn(
+        self, turn: Turn, message: Message, tools: Toolbox, workspace: Workspace
+    ) -> str | None:
+        """Answer one prompt; None is a turn that came to its end."""
+        work = Work(turn, message, tools, workspace)
+        said = message.text
+        intent = await self._meant(work)
+        if workspace.last_intent is not None and _AGAIN.fullmatch(said):
+            intent = workspace.last_intent
+        elif intent.name != "unknown":
+            workspace.last_intent = intent
+        if not said and work.message.attached:
+            # A file without a word: what else could be wanted?
+            intent = Intent("explain", {"target": "this"})
+        needs_folder = intent.name not in ANYWHERE and not work.embedded()
+        if needs_folder and not await anyio.Path(turn.cwd).is_dir():
+            await work.say(
+                f"The folder of this session, `{turn.cwd}`, is not there, so there is nothing that "
+                "I can look at or change."
+            )
+            return None
+        await ACTIONS[intent.name](work, intent)
+        return None
+
+    async def _meant(self, work: Work) -> Intent:
+        """What the newest message of the prompt means."""
+        message = work.message
+        intent = parse(await self._one_word_each(work, message.text))
+        if intent.name == "unknown" and message.unlinked != message.text:
+            intent = parse(message.unlinked)
+        if intent.name == "unknown":
+            texts = "\n".join((*message.others, message.text))
+            head, _, pasted = texts.strip().partition("\n")
+            if pasted.strip() and questions.is_about_this(parse(head)):
+                work.paste(pasted.strip("\n"))
+                return parse(head)
+        if intent.name == "map" and message.attached and _THIS.search(message.text):
+            return Intent("explain", {"target": "this"})
+        return _spaced(intent)
+
+    async def _one_word_each(self, work: Work, text: str) -> str:
+        """The prompt with names of files that have spaces in them marked as such."""
+        if " " not in text or not ("." in text or "/" in text) or text.lstrip()[:1] in ("$", "!"):
+            return text
+        listing = await project_files(str(work.turn.cwd))
+        return marked(text, listing.paths)
+
+
+def _spaced(intent: Intent) -> Intent:
+    """With spaces where the names of files have them."""
+    if not any(SPACE in value for value in intent.arguments.values()):
+        return intent
+    values = {key: value.replace(SPACE, " ") for key, value in intent.arguments.items()}
+    return Intent(intent.name, values, intent.slash)
+
+
+__all__ = ["ACTIONS", "COMMANDS", "CommandSpec", "OfflineBrain"]

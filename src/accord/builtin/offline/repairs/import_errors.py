@@ -1,0 +1,149 @@
+"""ImportError and ModuleNotFoundError: a wrong name in a module, a module elsewhere."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator, Mapping
+
+from accord.builtin.offline.repairs.missing_imports import handed_on
+from accord.builtin.offline.repairs.renamed_definitions import renamed_back
+from accord.builtin.offline.repairs.repair import Repair, near, with_import
+from accord.builtin.offline.repairs.standard_library import library_names
+from accord.builtin.offline.runs.tracebacks import Failure, Frame
+from accord.builtin.offline.source_code.module_files import file_of, module_name, module_names
+from accord.builtin.offline.source_code.name_spans import lines_of
+from accord.builtin.offline.source_code.references import definitions_of
+from accord.builtin.offline.source_code.scopes import bound_in
+from accord.builtin.offline.source_code.symbols import parsed
+
+_NO_NAME = re.compile(r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'")
+_NO_MODULE = re.compile(r"No module named '(?P<module>[\w.]+)'")
+
+
+def repair_import(files: Mapping[str, str], failure: Failure) -> Iterator[Repair]:
+    """The repairs of an import that failed."""
+    if not failure.frames or failure.frames[-1].path not in files:
+        return
+    frame = failure.frames[-1]
+    if (match := _NO_NAME.search(failure.message)) is not None:
+        yield from _wrong_name(files, frame, match["name"], match["module"])
+    elif (match := _NO_MODULE.search(failure.message)) is not None:
+        yield from _wrong_module(files, frame, match["module"])
+
+
+def _wrong_name(
+    files: Mapping[str, str], frame: Frame, wrong: str, module: str
+) -> Iterator[Repair]:
+    text = files[frame.path]
+    package = file_of(files, frame.path, module)
+    if package is not None:
+        yield from handed_on(files, package, wrong)
+    # A name that another module of the project has is more than a name that looks alike.
+    homes = {
+        one.path
+        for one in definitions_of(dict(files), wrong)
+        if one.symbol.depth == 0 and one.path.endswith(".py") and one.path != frame.path
+    }
+    if len(homes) == 1:
+        source = module_name(homes.pop(), files, "" if "." in module else frame.path)
+        changed = _with_source(text, frame.line, wrong, source)
+        if changed is not None and source != module:
+            why = f"`{wrong}` is not in `{module}`; `{source}` has it."
+            yield Repair(frame.path, changed, frame.line, why, 0.9)
+    names = names_of(files, frame.path, module)
+    yield from renamed_back(files, wrong, names)
+    for right, alike in near(wrong, names):
+        changed = with_import(text, wrong, right)
+        if changed is not None:
+            why = f"`{module}` has no `{wrong}`; it has `{right}`, which is nearly the same."
+            yield Repair(frame.path, changed, frame.line, why, 0.9 * alike)
+
+
+def _with_source(text: str, line: int, name: str, module: str) -> str | None:
+    """The text with one name imported from another module."""
+    tree = parsed(text)
+    for node in ast.walk(tree) if isinstance(tree, ast.Module) else ():
+        if not isinstance(node, ast.ImportFrom) or not (
+            node.lineno <= line <= (node.end_lineno or node.lineno)
+        ):
+            continue
+        wanted = [alias for alias in node.names if alias.name == name]
+        rest = [alias for alias in node.names if alias.name != name]
+        if not wanted:
+            continue
+        lines = lines_of(text)
+        indent = " " * node.col_offset
+        ending = "\r\n" if lines[node.lineno - 1].endswith("\r\n") else "\n"
+        new = [f"{indent}from {module} import {ast.unparse(wanted[0])}{ending}"]
+        if rest:
+            kept = ast.ImportFrom(module=node.module, names=rest, level=node.level)
+            new.insert(0, f"{indent}{ast.unparse(kept)}{ending}")
+        return "".join([*lines[: node.lineno - 1], *new, *lines[node.end_lineno or node.lineno :]])
+    return None
+
+
+def names_of(files: Mapping[str, str], importer: str, module: str) -> frozenset[str]:
+    """What a module has: one of the project by its text, one of Python's library by itself."""
+    path = file_of(files, importer, module)
+    if path is not None:
+        tree = parsed(files[path])
+        names = bound_in(tree.body) if isinstance(tree, ast.Module) else frozenset()
+        return names | _below(files, path)
+    return frozenset(name for name in library_names(module) if not name.startswith("_"))
+
+
+def _below(files: Mapping[str, str], path: str) -> frozenset[str]:
+    """The modules in a package."""
+    folder, _, name = path.rpartition("/")
+    if name != "__init__.py":
+        return frozenset()
+    inner = [other[len(folder) + 1 :] for other in files if other.startswith(f"{folder}/")]
+    stems = {one.removesuffix(".py").removesuffix("/__init__") for one in inner}
+    return frozenset(one for one in stems if one.isidentifier()) - {"__init__"}
+
+
+def _wrong_module(files: Mapping[str, str], frame: Frame, wrong: str) -> Iterator[Repair]:
+    text = files[frame.path]
+    # A name with dots shows that the file imports from the root.
+    known = dict(module_names(files, "" if "." in wrong else frame.path))
+    last = wrong.rpartition(".")[2]
+    same_end = sorted(name for name in known if name.rpartition(".")[2] == last and name != wrong)
+    same_end = [name for name in same_end if known[name] != frame.path]
+    found: list[tuple[str, str, float]] = []
+    if len(same_end) == 1:
+        why = f"there is no module `{wrong}`; `{same_end[0]}` is where it is."
+        found.append((same_end[0], why, 0.9))
+    own = [name for name, path in known.items() if path != frame.path]
+    library = [name for name in sys.stdlib_module_names if not name.startswith("_")]
+    for right, alike in near(wrong, own, library):
+        why = f"there is no module `{wrong}`; `{right}` is nearly the same."
+        found.append((right, why, 0.9 * alike))
+    for right, why, score in found:
+        changed = _with_module(text, frame.line, wrong, right)
+        if changed is not None:
+            yield Repair(frame.path, changed, frame.line, why, score)
+
+
+def _with_module(text: str, line: int, wrong: str, right: str) -> str | None:
+    """The text with a module's name exchanged in an import, and where the module is used."""
+    lines = lines_of(text)
+    if not 0 < line <= len(lines):
+        return None
+    pattern = re.compile(rf"(?<![\w.]){re.escape(wrong)}(?!\w)")
+    changed, count = pattern.subn(right, lines[line - 1], count=1)
+    if not count and wrong.rpartition(".")[0] == right.rpartition(".")[0]:
+        # A relative import has the end of the name only.
+        ends = wrong.rpartition(".")[2], right.rpartition(".")[2]
+        relative = re.compile(rf"(from\s+\.+){re.escape(ends[0])}(?!\w)")
+        changed, count = relative.subn(rf"\g<1>{ends[1]}", lines[line - 1], count=1)
+    if not count or not re.match(r"\s*(?:import|from)\b", lines[line - 1]):
+        return None
+    plain = re.match(rf"\s*import\s+{re.escape(wrong)}\s*(?:#.*)?$", lines[line - 1])
+    lines[line - 1] = changed
+    if plain:
+        uses = re.compile(rf"(?<![\w.'\"]){re.escape(wrong)}(?=\s*\.)")
+        lines = [one if one is lines[line - 1] else uses.sub(right, one) for one in lines]
+    result = "".join(lines)
+    return result if isinstance(parsed(result), ast.Module) else None

@@ -1,0 +1,252 @@
+"""What a repair is, which names are near, and how a name in a text is exchanged."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from accord.builtin.offline.source_code.name_spans import Span, Spans, lines_of, replaced
+from accord.builtin.offline.source_code.scopes import binds
+from accord.builtin.offline.source_code.symbols import parsed
+
+# How alike two names are that count as one with a slip.
+NEARNESS_MIN = 0.7
+
+SWAPPED = 0.85
+"""How alike two names are at least that differ in two letters that changed places."""
+
+NEAR_MAX = 3
+"""Near names that are offered for one that is wrong."""
+
+
+# Looks at a node and notes its place if it is one of those wanted.
+Take = Callable[[Spans, ast.AST], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One change of one file."""
+
+    path: str
+    text: str
+    line: int
+    why: str
+    # How much speaks for it, from 0 to 1.  What is likelier is tried first.
+    score: float = 0.8
+
+
+def changed_line(before: str | None, after: str) -> int:
+    """The first line, as it is afterwards, that is not as it was before."""
+    old, new = lines_of(before or ""), lines_of(after)
+    pairs = enumerate(zip(old, new, strict=False), start=1)
+    shorter = min(len(old), len(new))
+    return next((line for line, (one, other) in pairs if one != other), shorter + 1)
+
+
+def nearest(wrong: str, *circles: Iterable[str]) -> str | None:
+    """The name that was meant: the most alike one, of the innermost circle where two are equal.
+
+    None when nothing is near, or when one circle has two that are equally near.
+    """
+    found = near(wrong, *circles)
+    return found[0][0] if found else None
+
+
+def near(wrong: str, *circles: Iterable[str]) -> list[tuple[str, float]]:
+    """The names that may have been meant and how alike they are, the most alike first.
+
+    It ends before two of one circle that are equally near.
+    """
+    ranks: dict[tuple[float, int], set[str]] = {}
+    seen: set[str] = set()
+    for index, circle in enumerate(circles):
+        for name in set(circle) - seen:
+            seen.add(name)
+            if name == wrong or (name.startswith("__") and not wrong.startswith("_")):
+                continue
+            alike = likeness(wrong, name)
+            if alike >= NEARNESS_MIN:
+                ranks.setdefault((alike, -index), set()).add(name)
+    found: list[tuple[str, float]] = []
+    for rank in sorted(ranks, reverse=True):
+        if len(ranks[rank]) > 1 or len(found) == NEAR_MAX:
+            break
+        found.append((ranks[rank].pop(), rank[0]))
+    return found
+
+
+def likeness(one: str, other: str) -> float:
+    """How alike two names are, from 0 to 1."""
+    if one.lower() == other.lower() or one.replace("_", "") == other.replace("_", ""):
+        return 1.0
+    ratio = difflib.SequenceMatcher(None, one.lower(), other.lower()).ratio()
+    # Two letters that changed places, in a short name too.
+    return max(ratio, SWAPPED) if _is_swapped(one.lower(), other.lower()) else ratio
+
+
+def _is_swapped(one: str, other: str) -> bool:
+    if len(one) != len(other) or len(one) < 3:
+        return False
+    places = [index for index in range(len(one)) if one[index] != other[index]]
+    if len(places) != 2:
+        return False
+    first, second = places
+    return second == first + 1 and one[first] == other[second] and one[second] == other[first]
+
+
+def with_name(text: str, line: int, wrong: str, right: str) -> str | None:
+    """The text with a plain name exchanged in one line."""
+
+    def take(spans: Spans, node: ast.AST) -> None:
+        if isinstance(node, ast.Name) and node.id == wrong and node.lineno == line:
+            spans.add_name(node)
+
+    return _exchanged(text, wrong, right, take)
+
+
+def with_unbound(tree: ast.Module, text: str, line: int, wrong: str, right: str) -> str | None:
+    """The text with a name exchanged that the file binds nowhere: wherever it stands.
+
+    A file that binds it somewhere means another one there; then it is that one line.
+    """
+
+    def take(spans: Spans, node: ast.AST) -> None:
+        if isinstance(node, ast.Name) and node.id == wrong:
+            spans.add_name(node)
+
+    if wrong in binding_words(tree):
+        return with_name(text, line, wrong, right)
+    return _exchanged(text, wrong, right, take)
+
+
+def binding_words(tree: ast.AST) -> set[str]:
+    """Every name that is bound anywhere below a node, in whatever scope."""
+    nodes = list(ast.walk(tree))
+    arguments = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    return arguments | {name for node in nodes for name in binds(node)}
+
+
+def with_words(text: str, wrong: str, right: str, *, attributes: bool = True) -> str | None:
+    """The text with a name exchanged wherever it is code, also in f-strings."""
+    tree = parsed(text)
+    if isinstance(tree, str):
+        return None
+    spans = Spans(text, wrong)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id == wrong:
+            spans.add_name(node)
+        elif isinstance(node, ast.Attribute) and node.attr == wrong and attributes:
+            spans.add_attribute(node)
+        elif isinstance(node, ast.alias) and node.name == wrong:
+            spans.add_alias(node)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            if node.name == wrong:
+                spans.add_after(node, ("def", "class"))
+        elif isinstance(node, ast.arg) and node.arg == wrong:
+            spans.add_argument(node)
+    return None if spans.missed else _changed(text, spans.found, right)
+
+
+def with_attribute(text: str, line: int, wrong: str, right: str) -> str | None:
+    """The text with `.wrong` exchanged in the statement of one line."""
+
+    def take(spans: Spans, node: ast.AST) -> None:
+        if not isinstance(node, ast.Attribute) or node.attr != wrong:
+            return
+        if node.lineno <= line <= (node.end_lineno or node.lineno):
+            spans.add_attribute(node)
+
+    return _exchanged(text, wrong, right, take)
+
+
+def with_keyword(text: str, line: int, wrong: str, right: str) -> str | None:
+    """The text with a keyword argument exchanged in the call around one line."""
+
+    def take(spans: Spans, node: ast.AST) -> None:
+        if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or node.lineno):
+            for word in node.keywords:
+                if word.arg == wrong:
+                    spans.add_keyword(word)
+
+    return _exchanged(text, wrong, right, take)
+
+
+def with_import(text: str, wrong: str, right: str) -> str | None:
+    """The text with an imported name exchanged, in its import and where it is used."""
+
+    def take(spans: Spans, node: ast.AST) -> None:
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                if alias.name == wrong:
+                    spans.add_alias(alias)
+                    renamed.append(alias.asname is None)
+        elif isinstance(node, ast.Name) and node.id == wrong:
+            uses.append(node)
+
+    renamed: list[bool] = []
+    uses: list[ast.Name] = []
+    spans = _collected(text, wrong, take)
+    if spans is None:
+        return None
+    if any(renamed):
+        for node in uses:
+            spans.add_name(node)
+    return _changed(text, spans.found, right)
+
+
+def _exchanged(text: str, wrong: str, right: str, take: Take) -> str | None:
+    spans = _collected(text, wrong, take)
+    return None if spans is None else _changed(text, spans.found, right)
+
+
+def _collected(text: str, wrong: str, take: Take) -> Spans | None:
+    tree = parsed(text)
+    if isinstance(tree, str):
+        return None
+    spans = Spans(text, wrong)
+    for node in ast.walk(tree):
+        take(spans, node)
+    return spans
+
+
+def _changed(text: str, found: list[Span], right: str) -> str | None:
+    return replaced(text, found, right) if found else None
+
+
+def with_import_line(text: str, line: str) -> str:
+    """The text with one more import: after the last import at its top, or before its code."""
+    lines = lines_of(text)
+    tree = parsed(text)
+    after = 0
+    if isinstance(tree, ast.Module):
+        for index, node in enumerate(tree.body):
+            is_doc = index == 0 and isinstance(node, ast.Expr) and _is_string(node.value)
+            if is_doc or isinstance(node, ast.Import | ast.ImportFrom):
+                after = node.end_lineno or node.lineno
+                if is_doc or _is_future(node):
+                    continue
+            elif not isinstance(node, ast.Import | ast.ImportFrom):
+                break
+    first = bool(re.match(r"#!|#.*coding", lines[0])) if lines else False
+    after = max(after, 1 if first else 0)
+    ending = "\r\n" if "\r\n" in text else "\n"
+    has_imports = after > 0 and bool(re.match(r"\s*(?:import|from)\b", lines[after - 1]))
+    new = [line + ending]
+    if after > 0 and not has_imports:
+        new.insert(0, ending)
+    if not has_imports and after < len(lines) and lines[after].strip():
+        new.append(ending)
+    if after and not lines[after - 1].endswith("\n"):
+        lines[after - 1] += ending
+    return "".join([*lines[:after], *new, *lines[after:]])
+
+
+def _is_string(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _is_future(node: ast.stmt) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__"

@@ -1,0 +1,194 @@
+"""One session of the built-in agent: its workspace, its servers, and who answers its prompts.
+
+What always holds
+    * A prompt waits for the session's MCP servers, within a bound.
+    * What could not be set up is told once, with the first answer.
+    * Slash commands are answered by the offline brain, whichever model is chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from accord.builtin.folder_checks import faults_of
+from accord.builtin.logins import require_key
+from accord.builtin.models.providers import AUTO_DETECTED
+from accord.builtin.offline.brain import OfflineBrain
+from accord.builtin.offline.prompt.message import read_message
+from accord.builtin.session_options import MCP_COMMANDS, model_option
+from accord.builtin.tools.toolbox import Toolbox
+from accord.builtin.user_setup import OFFLINE
+from accord.builtin.workspace import Workspace, open_workspace
+from accord.errors import ConfigError
+
+if TYPE_CHECKING:
+    from accord.agent.agent import Agent
+    from accord.agent.session.options import OptionValue
+    from accord.agent.session.session import AgentSession
+    from accord.agent.turn import Turn
+    from accord.builtin.models.providers import ModelChoice
+    from accord.builtin.user_setup import Setup
+    from accord.mcp.servers import McpServers
+
+TITLE_CHARACTERS_MAX = 60
+
+SERVERS_SECONDS_MAX = 60.0
+"""How long servers may take until the commands for their tools are shown anyway."""
+
+
+class Conversation:
+    """Guards: its problems are told once."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        session: AgentSession,
+        setup: Setup,
+        ask_servers: Callable[[], Awaitable[None]],
+    ) -> None:
+        self.session = session
+        # Whether the client has been told of it, or is just about to be.
+        self.is_open = False
+        self._agent = agent
+        self._setup = setup
+        self._ask_servers = ask_servers
+        self._problems_told = 0
+        self._told_servers: set[str] = set()
+        self._told_folders: set[str] = set()
+        self._faults: list[str] = []
+        self._misses_model = False
+        self._workspace: Workspace | None = None
+
+    @property
+    def workspace(self) -> Workspace:
+        """What the tools know of the session."""
+        assert self._workspace is not None, "the conversation was not opened"
+        return self._workspace
+
+    async def open(self) -> None:
+        """Find what an earlier process left, and connect the servers."""
+        self._workspace = await open_workspace(self.session)
+        await self.surroundings_changed()
+
+    async def surroundings_changed(self) -> None:
+        """The client may have sent other folders, and other servers."""
+        for fault in await faults_of(self.session.roots[1:]):
+            if fault not in self._told_folders:
+                self._told_folders.add(fault)
+                self._faults.append(f"The session goes on without a folder: {fault}.")
+        configured = self._setup.config.mcp_servers
+        before: McpServers | None = self.workspace.mcp
+        if not (self.session.mcp_servers or configured or before):
+            await self.session.hide_commands(*MCP_COMMANDS, announce=False)
+            return
+        from accord.mcp.servers import connect_session
+
+        servers = await connect_session(self.session, configured, before)
+        if servers is not before:
+            self.workspace.mcp = servers
+            await self.session.hide_commands(*MCP_COMMANDS, announce=False)
+            self.session.start_soon(self._show_server_commands, servers)
+
+    async def _show_server_commands(self, servers: McpServers) -> None:
+        await servers.settled(SERVERS_SECONDS_MAX)
+        if self.workspace.mcp is servers and servers.specs:
+            await self.session.hide_commands(announce=True)
+
+    async def offer_models(self) -> None:
+        """Show models that were found since, and take up the one that the session had."""
+        option = model_option(self._setup)
+        self._agent.offer.options["model"] = option
+        await self.session.settle_options(announce=self.is_open)
+
+    # ---- prompts
+
+    async def answer(self, turn: Turn) -> str | None:
+        """Answer a prompt; the result is the stop reason."""
+        message = read_message(turn.prompt)
+        asked = message.text
+        if self.session.title is None:
+            await turn.set_title(title_of(asked))
+        servers: McpServers | None = self.workspace.mcp
+        if servers is not None:
+            from accord.builtin.package_install import provide_packages
+
+            with suppress(ConfigError):
+                # Each server says itself why it cannot be used.
+                await provide_packages(turn, "mcp")
+            await servers.settled()
+        is_command = self._agent.offer.command_in(asked) is not None
+        chosen = OFFLINE if is_command else await self._chosen_model(turn)
+        await self._tell_problems(turn)
+        if chosen == OFFLINE:
+            tools = Toolbox(turn, self.workspace)
+            return await OfflineBrain().turn(turn, message, tools, self.workspace)
+        return await self._ask_model(turn, chosen)
+
+    async def _chosen_model(self, turn: Turn) -> OptionValue:
+        """What the session is set to; it may be of a server that was not asked yet."""
+        stored = self.session.record.options.get("model")
+        if self._setup.is_undecided if stored is None else stored != turn.options["model"]:
+            await self._ask_servers()
+        now = turn.options["model"]
+        if stored is not None and stored != now and not self._misses_model:
+            self._misses_model = True
+            await self._tell(turn, f"The model {stored} is not there now; {now} answers instead.")
+        return now
+
+    async def _ask_model(self, turn: Turn, chosen: object) -> str | None:
+        choice = self._setup.choice(chosen)
+        if choice is None:
+            await turn.say(
+                f"The model `{chosen}` is not to be found any more. Choose another one, or "
+                "`offline`, in the model picker."
+            )
+            return None
+        require_key(self._agent, choice, terminals=turn.session.wire.features.terminal_login)
+        if self.session.record.options.get("model") is None:
+            await self._say_who_answers(turn, choice)
+            # From now on the conversation is this model's.
+            await self.session.set_option("model", choice.value, announce=False)
+        from accord.builtin.llm.brain import ModelBrain
+
+        tools = Toolbox(turn, self.workspace)
+        return await ModelBrain(choice).turn(turn, tools, self.workspace)
+
+    async def _say_who_answers(self, turn: Turn, choice: ModelChoice) -> None:
+        """Where nobody chose it and there are others; clients without notices have a picker."""
+        others = self._setup.others(choice)
+        if self.session.wire.features.notices and (others or choice.found == AUTO_DETECTED):
+            more = f" {' and '.join(others)} can be chosen too." if others else ""
+            where = f" ({choice.found})" if choice.found else ""
+            await turn.notice("info", f"{choice.value} answers{where}.{more}")
+
+    async def _tell_problems(self, turn: Turn) -> None:
+        problems = self._setup.problems[self._problems_told :]
+        self._problems_told = len(self._setup.problems)
+        problems += self._faults
+        self._faults.clear()
+        servers: McpServers | None = self.workspace.mcp
+        if servers is not None and not self.session.wire.features.notices:
+            # Who takes notices was told when it happened.
+            for status in servers.status:
+                if status.error is not None and status.name not in self._told_servers:
+                    self._told_servers.add(status.name)
+                    problems.append(f"MCP server {status.name} cannot be used: {status.error}")
+        for problem in problems:
+            await self._tell(turn, problem)
+
+    async def _tell(self, turn: Turn, problem: str) -> None:
+        if self.session.wire.features.notices:
+            await turn.notice("warning", problem)
+        else:
+            await turn.say(f"Note: {problem}")
+
+
+def title_of(text: str) -> str:
+    """A name for a session that begins with this prompt."""
+    words = " ".join(text.split())
+    if len(words) <= TITLE_CHARACTERS_MAX:
+        return words or "Untitled"
+    head = words[: TITLE_CHARACTERS_MAX - 1]
+    return f"{head.rpartition(' ')[0] or head}…"

@@ -1,0 +1,93 @@
+"""What sessions of the built-in agent can be set to: modes, options and slash commands.
+
+Loaded behind the answer to `initialize`.  What each option means is up to those who read it: the
+tools (mode, auto_approve), the offline brain (test_command), the model brain (the rest).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from accord.agent.session.options import Choice, CommandHandler, Option, SlashCommand
+from accord.builtin.mode_permissions import AUTO_APPROVE, MODES
+from accord.builtin.offline.prompt.slash_commands import COMMANDS
+from accord.builtin.user_setup import OFFLINE, Setup
+
+if TYPE_CHECKING:
+    from accord.agent.agent import Agent
+
+MCP_COMMANDS = ("mcp", "call")
+"""Shown while a session has MCP servers."""
+
+OWN = "Accord"
+NO_LIMIT = "none"
+TOKEN_LIMITS = (1_000, 4_000, 16_000, 64_000)
+REQUEST_LIMITS = (5, 20, 50, 200)
+TEST_COMMANDS = ("pytest", "python -m unittest", "npm test", "make test")
+THINKING = (
+    ("auto", "As the model does by itself"),
+    ("off", "Off"),
+    ("low", "Low"),
+    ("medium", "Medium"),
+    ("high", "High"),
+)
+
+
+def declare(agent: Agent, setup: Setup, command: CommandHandler) -> None:
+    """Register everything; `command` runs the slash commands."""
+    offer = agent.offer
+    for mode in MODES:
+        offer.add_mode(mode)
+    offer.add_option(model_option(setup))
+    offer.add_option(_thinking(setup))
+    offer.add_option(_test_command())
+    offer.add_option(_limit("token_limit", "Token limit", "tokens", TOKEN_LIMITS, setup))
+    offer.add_option(_limit("request_limit", "Request limit", "requests", REQUEST_LIMITS, setup))
+    offer.add_option(AUTO_APPROVE)
+    for spec in COMMANDS:
+        offer.add_command(SlashCommand(spec.name, spec.description, spec.hint, command))
+
+
+def model_option(setup: Setup) -> Option:
+    """The model picker: no model, and those that were found."""
+    default = OFFLINE if setup.default is None else setup.default.value
+    # A list is grouped as a whole or not at all.
+    own = OWN if setup.models else None
+    choices = (
+        Choice(OFFLINE, "Offline", "No model: works by rules, with no key and no network", own),
+        *(
+            Choice(value, one.model, one.found or None, one.group)
+            for value, one in setup.models.items()
+        ),
+    )
+    return Option("model", "Model", default, choices, "Who answers", "model")
+
+
+def _thinking(setup: Setup) -> Option:
+    level = setup.config.model.thinking or "auto"
+    choices = tuple(Choice(value, name) for value, name in THINKING)
+    text = "How long a model thinks before it answers"
+    return Option("thinking", "Thinking", level, choices, text, "thought_level")
+
+
+def _test_command() -> Option:
+    choices = (
+        Choice("auto", "Found by itself"),
+        *(Choice(command, command) for command in TEST_COMMANDS),
+    )
+    return Option("test_command", "Tests", "auto", choices, "How the tests are run")
+
+
+def _limit(option_id: str, name: str, unit: str, limits: tuple[int, ...], setup: Setup) -> Option:
+    model = setup.config.model
+    chosen = model.max_tokens if option_id == "token_limit" else model.max_requests
+    values = sorted({*limits, *(() if chosen is None else (chosen,))})
+    choices = (
+        Choice(NO_LIMIT, "No limit"),
+        *(Choice(str(value), f"{value:,} {unit}") for value in values),
+    )
+    start = NO_LIMIT if chosen is None else str(chosen)
+    return Option(option_id, name, start, choices, f"At most so many {unit} in one turn")
+
+
+__all__ = ["MCP_COMMANDS", "NO_LIMIT", "declare", "model_option"]

@@ -1,0 +1,1 @@
+"""The tools that read and change files, and the text operations that they use."""

@@ -1,0 +1,165 @@
+"""The tools that move and delete files, and the one that takes a turn's changes back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from accord.agent.session.paths import absolute, relative
+from accord.agent.tools.remembered_answers import files_act, move_act
+from accord.builtin.tools.files.edit import edit_many, not_begun, remove, unchanged
+from accord.builtin.tools.files.file_format import BOM, OTHER_TEXT, difference
+from accord.builtin.tools.files.path_lookup import OwnFiles, look_at, missing_words
+from accord.builtin.tools.files.read import WHOLE_BYTES_MAX, FileIsMissing, load
+from accord.builtin.tools.files.whole_files import read_whole, stored_text
+from accord.builtin.tools.result import ToolResult, done, failed
+from accord.builtin.tools.tool_call import ToolFailed, permit, sentence, shown
+from accord.builtin.undo_journal import Change
+from accord.errors import RequestFailed
+from accord.machine.errors import FileFailure
+from accord.translate.file_changes import deletion_of, move_of
+
+if TYPE_CHECKING:
+    from accord.agent.tools.tool_call import ToolCallHandle
+    from accord.builtin.tools.toolbox import Toolbox
+
+
+async def delete_file(box: Toolbox, path: str, reason: str | None) -> ToolResult:
+    """Delete one file, which need not be a text or have been read."""
+    session = box.turn.session
+    full = absolute(session, path)
+    name = relative(session, full)
+    before: str | None = None
+    try:
+        found = await look_at(session, full)
+        if found.kind == "folder":
+            raise ToolFailed(f"{name} is a folder. Only files are deleted, one at a time.")
+        if found.kind == "missing":
+            raise ToolFailed(missing_words(session, full))
+        if found.kind == "text" and found.size <= WHOLE_BYTES_MAX:
+            before = await load(box, full, counts=False)
+    except (ToolFailed, FileFailure, RequestFailed) as error:
+        return await not_begun(box, f"Delete {name}", full, error, kind="delete")
+    call = box.turn.tool_call(
+        f"Delete {name}",
+        kind="delete",
+        name="delete",
+        locations=[full],
+        content=[deletion_of(full, before)],
+        raw_input={"path": full},
+    )
+
+    async def work(call: ToolCallHandle) -> ToolResult:
+        act = files_act(session, [("delete", full)])
+        await permit(box, call, "delete", f"Deleting {name}", reason, act)
+        await call.start()
+        if before is not None:
+            await unchanged(box, full, before)
+        await remove(box, full, before)
+        lost = "" if before is not None else " It was no text, so undo does not bring it back."
+        return done(f"Deleted {name}.{lost}")
+
+    return await shown(call, work)
+
+
+async def move_file(box: Toolbox, path: str, target: str, reason: str | None) -> ToolResult:
+    """Give a file another name, never one that is taken."""
+    session = box.turn.session
+    full, goal = absolute(session, path), absolute(session, target)
+    names = f"{relative(session, full)} to {relative(session, goal)}"
+    call = box.turn.tool_call(
+        f"Move {names}",
+        kind="move",
+        name="move",
+        locations=[full, goal],
+        content=[move_of(full, goal)],
+        raw_input={"path": full, "target": goal},
+    )
+
+    async def work(call: ToolCallHandle) -> ToolResult:
+        found = await look_at(session, full)
+        if found.kind == "missing":
+            raise ToolFailed(missing_words(session, full))
+        is_small = found.kind == "text" and found.size <= WHOLE_BYTES_MAX
+        text = await load(box, full, counts=False) if is_small else None
+        if (await look_at(session, goal)).kind != "missing":
+            raise ToolFailed(f"{relative(session, goal)} is there already.")
+        await permit(box, call, "move", f"Moving {names}", reason, move_act(session, full, goal))
+        await call.start()
+        if text is not None:
+            await unchanged(box, full, text)
+        with OwnFiles(box) as files:
+            await files.move(full, goal)
+        seen = box.workspace.seen
+        if full in seen:
+            seen[goal] = seen.pop(full)
+        if text is None:
+            return done(f"Moved {names}. It is no text, so undo does not bring it back.")
+        gone, made = Change(full, text, None), Change(goal, None, text)
+        await box.workspace.journal.record(box.turn, box.turn.text[:100], gone, made)
+        return done(f"Moved {names}.")
+
+    return await shown(call, work)
+
+
+async def undo(box: Toolbox) -> ToolResult:
+    """Take back what the newest turn in the journal changed, all of it or nothing.
+
+    Files that are as they were already, as after an undo that failed half-way, are left alone.
+    """
+    session, journal = box.turn.session, box.workspace.journal
+    last = journal.last
+    if last is None:
+        return failed("There is nothing to undo: no turn of this session has changed a file.")
+    changes = list(last.changes.values())
+    obstacles = [one for change in changes if (one := await _obstacle(box, change)) is not None]
+    if obstacles:
+        return failed(f"Not undone: {', '.join(obstacles)}. Nothing was touched.")
+    back = {change.path: change.before for change in changes}
+    with journal.paused():
+        result = await edit_many(box, back, _why(last.title), "Undo the last turn's changes")
+    if not result.ok:
+        return result
+    wrong = [one for change in changes if (one := await _left_over(box, change)) is not None]
+    if wrong:
+        return failed(f"Not all is undone: {', '.join(wrong)}.")
+    await journal.forget_last()
+    names = ", ".join(relative(session, path) for path in back)
+    return done(f"Undone: {names}.", list(back))
+
+
+async def _obstacle(box: Toolbox, change: Change) -> str | None:
+    """Why a change cannot be taken back: somebody else was at the file."""
+    name = relative(box.turn.session, change.path)
+    try:
+        now: str | None = await load(box, change.path)
+    except FileIsMissing:
+        now = None
+    except (ToolFailed, FileFailure, RequestFailed) as error:
+        return f"{name} cannot be read now ({sentence(error).rstrip('.')})"
+    if now in (change.before, change.after):
+        return None
+    return f"{name} was deleted since" if now is None else f"{name} changed since"
+
+
+async def _left_over(box: Toolbox, change: Change) -> str | None:
+    """How a file that was taken back is not as it was before."""
+    name = relative(box.turn.session, change.path)
+    stored = await stored_text(box, change.path)
+    if change.before is None:
+        return None if stored is None else f"{name} is still there"
+    try:
+        now = await read_whole(box, change.path)
+    except FileNotFoundError:
+        return f"{name} is not there"
+    except (FileFailure, RequestFailed) as error:
+        return f"{name} cannot be read now ({sentence(error).rstrip('.')})"
+    wrong = difference(change.before, now)
+    if wrong is None and stored is not None:
+        wrong = difference(change.before.removeprefix(BOM), stored.removeprefix(BOM))
+        if wrong == OTHER_TEXT:
+            return f"{name} is as before in the client, which has not saved it"
+    return None if wrong is None else f"the client saved {name} {wrong}"
+
+
+def _why(title: str) -> str:
+    return f"Take back what “{title}” changed" if title else "Take back the last turn's changes"

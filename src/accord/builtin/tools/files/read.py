@@ -1,0 +1,121 @@
+"""The tool `read`, and the text of a file for the tools that change it.
+
+What always holds
+    * What was read whole counts as seen with its hash; a window of a file that is too large to be
+      read whole does not.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from accord.agent.session.paths import absolute, relative
+from accord.builtin.tools.files.line_window import LINES_DEFAULT, Window, window
+from accord.builtin.tools.files.path_lookup import look_at, missing_words, require_text
+from accord.builtin.tools.files.whole_files import read_whole
+from accord.builtin.tools.result import ToolResult, done
+from accord.builtin.tools.tool_call import ToolFailed, counted, shown, size_words
+from accord.builtin.workspace import text_hash
+from accord.machine.errors import TooLarge
+from accord.machine.filesystem.local_files import FILE_BYTES_MAX
+
+if TYPE_CHECKING:
+    from accord.agent.session.session import AgentSession
+    from accord.agent.tools.tool_call import ToolCallHandle
+    from accord.builtin.tools.toolbox import Toolbox
+
+WHOLE_BYTES_MAX = 4 * 1024 * 1024
+"""Larger files are read by windows, and cannot be edited."""
+
+WINDOW_BYTES_MAX = 1024 * 1024
+"""Most bytes of one window of such a file."""
+
+
+class FileIsMissing(ToolFailed):
+    """There is no such file, neither here nor in the client."""
+
+
+async def load(box: Toolbox, path: str, *, counts: bool = True) -> str:
+    """The whole text, the client's where it offers its files; counts as seen unless told not to.
+
+    Raises:
+        ToolFailed, FileFailure, RequestFailed: there is no such text.
+    """
+    session = box.turn.session
+    found = await look_at(session, path)
+    require_text(session, found)
+    if found.size > WHOLE_BYTES_MAX:
+        raise ToolFailed(
+            f"{relative(session, found.path)} has {size_words(found.size)}, too much to be taken"
+            " whole. Read a part of it with line and limit."
+        )
+    try:
+        text = await read_whole(box, found.path)
+    except FileNotFoundError:
+        raise FileIsMissing(missing_words(session, path)) from None
+    if "\0" in text:
+        raise ToolFailed(f"{relative(session, found.path)} is a binary file, not a text.")
+    if counts:
+        box.workspace.seen[found.path] = text_hash(text)
+    return text
+
+
+async def read_file(box: Toolbox, path: str, line: int | None, limit: int | None) -> ToolResult:
+    """A window of a file as a tool call."""
+    session = box.turn.session
+    full = absolute(session, path)
+    place: str | tuple[str, int] = full if line is None or line < 1 else (full, line)
+    raw_input: dict[str, object] = {"path": full}
+    raw_input |= {} if line is None else {"line": line}
+    raw_input |= {} if limit is None else {"limit": limit}
+    name = relative(session, full)
+    call = box.turn.tool_call(
+        f"Read {name}", kind="read", name="read", locations=[place], raw_input=raw_input
+    )
+
+    async def work(call: ToolCallHandle) -> ToolResult:
+        await call.start()
+        if (line or 1) < 1 or (limit is not None and limit < 1):
+            raise ToolFailed("line and limit count from 1.")
+        part = await _window(box, full, line, limit)
+        if part.last < part.first and part.first > 1:
+            raise ToolFailed(f"{name} has {part.total or 0:,} lines; there is no line {line}.")
+        note = part.note
+        text = part.numbered if note is None else f"{part.numbered}\n{note}"
+        await call.show(note or counted(part.last, "line"))
+        about = {"firstLine": part.first, "lastLine": part.last, "totalLines": part.total}
+        await call.complete(raw_output=about)
+        told = box.redactor.text(text) if part.plain else f"{name} is empty."
+        return done(told, part.plain, () if note is None else (note,))
+
+    return await shown(call, work)
+
+
+async def _window(box: Toolbox, full: str, line: int | None, limit: int | None) -> Window:
+    session = box.turn.session
+    found = await look_at(session, full)
+    if found.kind == "text" and found.size > WHOLE_BYTES_MAX:
+        return await _part_of_large(session, full, line or 1, limit or LINES_DEFAULT)
+    return window(await load(box, full), line, limit)
+
+
+async def _part_of_large(session: AgentSession, full: str, line: int, limit: int) -> Window:
+    """Lines of a file that is never held whole; always the disk's, a client would send it all."""
+    from accord.machine.filesystem.async_files import Files
+
+    files = Files(session.roots, bytes_max=WINDOW_BYTES_MAX)
+    try:
+        text = await files.read_text(full, line, min(limit, LINES_DEFAULT))
+    except TooLarge as error:
+        if error.bytes_max > FILE_BYTES_MAX:
+            raise
+        raise ToolFailed(
+            f"{os.path.basename(full)} is too large to be shown, and so are the lines from"
+            f" {line:,} on: more than {size_words(WINDOW_BYTES_MAX)}. Ask for fewer lines, or"
+            " search it with grep."
+        ) from None
+    finally:
+        files.roots.close()
+    part = window(text, line, limit, starts_at=line)
+    return Window(part.numbered, part.plain, part.first, part.last, None, part.cut)

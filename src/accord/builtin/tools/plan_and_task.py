@@ -1,0 +1,111 @@
+"""The tools without files: the plan, leaving plan mode, a task of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from accord.agent.serving.wire import PermissionOption
+from accord.agent.tools.remembered_answers import Act
+from accord.builtin.mode_permissions import ASK, AUTO_EDIT, PLAN, READ_ONLY
+from accord.builtin.tools.result import ToolResult, done, failed
+from accord.builtin.tools.tool_call import ToolFailed, permit, shown
+from accord.schema import v2
+
+if TYPE_CHECKING:
+    from accord.agent.tools.tool_call import ToolCallHandle
+    from accord.builtin.tools.toolbox import Toolbox
+
+ENTRIES_MAX = 100
+
+_CODE = re.compile(r"`+([^`]+)`+")
+_STATUSES = ("pending", "in_progress", "completed", "cancelled")
+_PRIORITIES = ("high", "medium", "low")
+
+LEAVING_OPTIONS = (
+    PermissionOption(ASK, "Start, and ask before each change", "allow_once"),
+    PermissionOption(AUTO_EDIT, "Start, and edit without asking", "allow_once"),
+    PermissionOption("stay", "Keep planning", "reject_once"),
+)
+
+
+async def show_plan(box: Toolbox, entries: Sequence[str | Mapping[str, str]]) -> ToolResult:
+    """Show the whole plan as it is now."""
+    if not entries or len(entries) > ENTRIES_MAX:
+        return failed(f"A plan has between 1 and {ENTRIES_MAX} entries.")
+    made: list[v2.PlanEntry] = []
+    for entry in entries:
+        given = {"content": entry} if isinstance(entry, str) else entry
+        content = given.get("content", "")
+        status, priority = given.get("status", "pending"), given.get("priority", "medium")
+        if not content.strip():
+            return failed("Every entry of a plan has a content that says what is to be done.")
+        if status not in _STATUSES:
+            return failed(f"The status of an entry is one of {', '.join(_STATUSES)}.")
+        if priority not in _PRIORITIES:
+            return failed(f"The priority of an entry is one of {', '.join(_PRIORITIES)}.")
+        # Editors show an entry as plain text.
+        plain = _CODE.sub(r"\1", content)
+        made.append(v2.PlanEntry(content=plain, priority=priority, status=status))
+    handle = await box.turn.plan(*made)
+    open_ = sum(one.status in ("pending", "in_progress") for one in made)
+    number = f"{len(made)} {'entry' if len(made) == 1 else 'entries'}"
+    return done(f"The plan is shown: {number}, {open_} still open.", handle)
+
+
+async def leave_plan(box: Toolbox, plan: str, *, is_said: bool = False) -> ToolResult:
+    """Ask to start with the plan; the user's answer chooses the mode.
+
+    A plan that a message has said already is not shown again.
+    """
+    turn = box.turn
+    call = turn.tool_call(
+        "Start working on the plan",
+        kind="switch_mode",
+        name="leave_plan",
+        content=[plan] if plan.strip() and not is_said else [],
+        raw_input={"plan": plan},
+    )
+
+    async def work(call: ToolCallHandle) -> ToolResult:
+        if box.mode != PLAN:
+            raise ToolFailed("The session is not in plan mode.")
+        if not plan.strip():
+            raise ToolFailed("There is no plan to approve.")
+        chosen = await permit(
+            box,
+            call,
+            "switch_mode",
+            "Leaving plan mode",
+            "The plan is ready. Working on it means leaving plan mode.",
+            # Nothing of it is ever remembered.
+            Act((), "leaving plan mode"),
+            options=LEAVING_OPTIONS,
+        )
+        await call.start()
+        mode = ASK if chosen is None else chosen.option_id
+        await turn.set_mode(mode)
+        return done(f"The user approved the plan. The mode is {mode} now.")
+
+    return await shown(call, work)
+
+
+async def run_task(box: Toolbox, prompt: str) -> ToolResult:
+    """A sub-run that may look but not change."""
+    first = " ".join(prompt.split())
+    call = box.turn.tool_call(
+        f"Task: {first[:80]}", kind="think", name="task", raw_input={"prompt": prompt}
+    )
+
+    async def work(call: ToolCallHandle) -> ToolResult:
+        await call.start()
+        if box.run_task is None:
+            raise ToolFailed("Tasks need a model, and none is chosen.")
+        if not first:
+            raise ToolFailed("A task needs a prompt.")
+        answer = await box.run_task(prompt, box.limited_to(READ_ONLY))
+        await call.show(answer[:4000] or "[no answer]")
+        return done(answer)
+
+    return await shown(call, work)

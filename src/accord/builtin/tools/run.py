@@ -1,0 +1,153 @@
+"""The tool `run`: a line for the shell, in the client's terminal or in a process of ours.
+
+What always holds
+    * A command ends: by itself, by its timeout, by cancellation, or, of the background, with the
+      session.
+    * A process of ours inherits no variable that holds a secret, and neither the client nor the
+      result is shown a secret that is known.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from accord.agent.session.paths import absolute, relative
+from accord.agent.terminals.own_terminals import Done, Job
+from accord.agent.terminals.terminals import carry_out, circumstances
+from accord.agent.tools.remembered_answers import command_act
+from accord.builtin.tools.files.path_lookup import look_at
+from accord.builtin.tools.result import REFUSALS, ToolResult, capped, done, failed
+from accord.builtin.tools.tool_call import ToolFailed, counted, permit, shown
+from accord.errors import SpawnFailed
+from accord.machine.redaction.secret_patterns import KNOWN_NAMES, SECRET_PATTERNS
+from accord.schema import v2
+
+if TYPE_CHECKING:
+    from accord.agent.tools.tool_call import ToolCallHandle
+    from accord.builtin.tools.toolbox import Toolbox
+
+TIMEOUT_SECONDS_MAX = 3600.0
+
+OUTPUT_BYTES = 256 * 1024
+"""Output that is kept of a command, the newest."""
+
+TOLD_BYTES = {1: 64 * 1024, 2: 256 * 1024}
+"""Output of a process of ours that the client is told, the oldest, by the protocol's version.
+
+v1 has no terminals of the agent's: there the text is sent again and again as it grows.
+"""
+
+TITLE_CHARACTERS_MAX = 200
+
+_SHELL_SIGNS = frozenset("|&;<>()$`\\\"'*?[]#~={}%!\n")
+
+
+async def run_line(
+    box: Toolbox,
+    line: str,
+    timeout: float | None,
+    background: bool,
+    reason: str | None,
+    cwd: str | None,
+) -> ToolResult:
+    """A whole run as a tool call."""
+    session = box.turn.session
+    folder = absolute(session, cwd or ".")
+    seconds = box.workspace.settings.command_seconds if timeout is None else timeout
+    call = box.turn.tool_call(
+        _title("Start" if background else "Run", line),
+        kind="execute",
+        name="run",
+        raw_input={"command": line, "cwd": folder} | ({"background": True} if background else {}),
+        cancellable=session.wire.version != 1,
+    )
+
+    async def work(call: ToolCallHandle) -> ToolResult:
+        if not line.strip() or "\0" in line:
+            raise ToolFailed("There is no command to run.")
+        if not 0 < seconds <= TIMEOUT_SECONDS_MAX:
+            raise ToolFailed(f"A timeout is between 0 and {TIMEOUT_SECONDS_MAX:.0f} seconds.")
+        if (await look_at(session, folder)).kind != "folder":
+            raise ToolFailed(f"There is no folder {relative(session, folder)} to run it in.")
+        why = reason or circumstances(session, folder, goes_on=background)
+        act = command_act(session, line, folder)
+        await permit(box, call, "execute", f"Running `{line}`", why, act, command=line, cwd=folder)
+        await call.start()
+        job = Job(
+            line,
+            (),
+            folder,
+            {},
+            seconds,
+            OUTPUT_BYTES,
+            TOLD_BYTES[session.wire.version],
+            box.redactor.byte_stream,
+            (*SECRET_PATTERNS, *KNOWN_NAMES),
+        )
+        if background:
+            return await _leave_running(box, call, job)
+        return await _finished(box, call, await _carried_out(box, call, job), seconds)
+
+    result = await shown(call, work)
+    if result.denied not in (None, "mode") and result.data is None:
+        ended = Done(None, "", denied=call.status == "failed", cancelled=call.status == "cancelled")
+        return failed(result.text, ended, denied=result.denied)
+    return result
+
+
+def _title(verb: str, line: str) -> str:
+    """The first line of the command, and how many more it has."""
+    lines = [" ".join(one.split()) for one in line.splitlines() if one.strip()]
+    first, more = (lines[0] if lines else ""), len(lines) - 1
+    short = first if len(first) <= TITLE_CHARACTERS_MAX else f"{first[:TITLE_CHARACTERS_MAX]}…"
+    return f"{verb} {short}" + (f" (+{counted(more, 'line')})" if more > 0 else "")
+
+
+async def _carried_out(box: Toolbox, call: ToolCallHandle, job: Job) -> Done:
+    """Clients differ in what they take: all take words, some a line, others only a shell's."""
+    if not box.turn.session.wire.features.terminals:
+        return await carry_out(box.turn, call, job)
+    if _SHELL_SIGNS.isdisjoint(job.command):
+        command, *args = shlex.split(job.command)
+        return await carry_out(box.turn, call, job._replace(command=command, args=tuple(args)))
+    try:
+        return await carry_out(box.turn, call, job)
+    except SpawnFailed:
+        shell = job._replace(command="/bin/sh", args=("-c", job.command))
+        return await carry_out(box.turn, call, shell)
+
+
+async def _finished(box: Toolbox, call: ToolCallHandle, ended: Done, seconds: float) -> ToolResult:
+    ended = ended._replace(output=box.redactor.text(ended.output))
+    left_out = "[earlier output was left out]\n" if ended.truncated else ""
+    output = capped(f"{left_out}{ended.output}".rstrip("\n"))
+    about = {"exitCode": ended.exit_code, "signal": ended.signal, "output": output[-4000:]}
+    if ended.cancelled:
+        await call.cancel()
+        return failed(f"{output}\n[it was stopped by the user]", ended, denied="stopped")
+    if ended.denied:
+        # Allowed here, and refused by the client whose terminal it was to run in.
+        await call.fail(REFUSALS["unknown"][0])
+        return failed(REFUSALS["unknown"][0], ended, denied="unknown")
+    if ended.timed_out:
+        unit = "second" if seconds == 1 else "seconds"
+        note = f"[stopped: it did not end within {seconds:g} {unit}]"
+        await call.fail(note, raw_output={**about, "timedOut": True})
+        return failed(f"{output}\n{note}".lstrip("\n"), ended)
+    if ended.exit_code == 0:
+        await call.complete(raw_output=about)
+        return done(output or "[no output; exit code 0]", ended)
+    await call.fail(raw_output=about)
+    how = f"exit code {ended.exit_code}" if ended.signal is None else f"ended by {ended.signal}"
+    return failed(f"{output}\n[{how}]".lstrip("\n"), ended)
+
+
+async def _leave_running(box: Toolbox, call: ToolCallHandle, job: Job) -> ToolResult:
+    terminal = await box.turn.session.terminals.start(job, background=True)
+    await call.show(v2.Terminal(terminal_id=terminal.id))
+    await call.complete(raw_output={"terminalId": terminal.id})
+    return done(
+        f"Started in the background as {terminal.id}; it ends with the session at the latest.",
+        terminal,
+    )

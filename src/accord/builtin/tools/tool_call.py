@@ -1,0 +1,177 @@
+"""A tool call around a tool's work: announced, asked for, final, and every failure a sentence.
+
+It must not know what the tools do.
+
+What always holds
+    * What a person can cause (files, commands, servers, refusals) never leaves a tool as an
+      exception; what only a mistake of ours causes does, and so does a lost client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from accord.agent.tools.remembered_answers import Act, decided
+from accord.agent.tools.tool_call import ToolCallHandle
+from accord.builtin.mode_permissions import decision, refusal
+from accord.builtin.tools.result import REFUSALS, Denial, ToolResult, failed
+from accord.errors import AccordError, ConnectionLost, LocalProtocolError, RequestFailed
+from accord.machine.errors import (
+    AccessDenied,
+    AlreadyThere,
+    FileFailure,
+    FileMissing,
+    NotAFile,
+    OutsideRoots,
+    TooLarge,
+)
+from accord.schema.struct import UNSET
+
+if TYPE_CHECKING:
+    from accord.agent.serving.wire import PermissionOption
+    from accord.builtin.tools.toolbox import Toolbox
+
+Work = Callable[[ToolCallHandle], Awaitable[ToolResult]]
+
+
+class ToolFailed(Exception):
+    """Ends a tool with a sentence; never leaves `shown`."""
+
+    def __init__(self, text: str, *, denied: Denial | None = None, data: object = None) -> None:
+        super().__init__(text)
+        self.text = text
+        self.denied: Denial | None = denied
+        self.data = data
+
+
+async def shown(call: ToolCallHandle, work: Work) -> ToolResult:
+    """Do the work within the call.  The work may end the call itself; else its result does."""
+    result = failed(REFUSALS["stopped"][0], denied="stopped")
+    async with call:
+        try:
+            result = await work(call)
+        except (ConnectionLost, LocalProtocolError):
+            raise
+        except ToolFailed as stop:
+            result = failed(stop.text, stop.data, denied=stop.denied)
+        except (AccordError, OSError) as error:
+            result = failed(sentence(error))
+        if not call.is_final:
+            if result.ok:
+                await call.start()
+                await call.complete(raw_output=_raw(result))
+            else:
+                await call.fail(_told(result))
+    return result
+
+
+def _told(result: ToolResult) -> str | None:
+    """What the card says of a failure: the text, which is for a model too, but not of a refusal.
+
+    Whoever said no knows it, and is not told so in the third person.
+    """
+    if result.denied is None or result.denied not in REFUSALS:
+        return result.text
+    if result.denied == "user":
+        return None
+    said = REFUSALS[result.denied][1]
+    return f"{said[0].upper()}{said[1:]}."
+
+
+def _raw(result: ToolResult) -> object:
+    return result.data if isinstance(result.data, dict) else UNSET
+
+
+def sentence(error: Exception) -> str:
+    """What went wrong, for a person."""
+    match error:
+        case FileNotFoundError():
+            return f"There is no file {error.filename or error}."
+        case FileMissing():
+            return f"There is no file {error.path}."
+        case OutsideRoots():
+            return (
+                f"{error.path} is outside the session's folders, by itself or through a link."
+                " Nothing outside is read or changed."
+            )
+        case NotAFile():
+            return f"{error.path} cannot be used as a file: it {_is(error.reason)}."
+        case AccessDenied():
+            return f"{error.path} may not be used: {error.reason}."
+        case AlreadyThere():
+            return f"{error.path} is there already, and nothing is overwritten."
+        case TooLarge():
+            return f"{error.path} is too large: more than {size_words(error.bytes_max)}."
+        case FileFailure():
+            return f"{error.path}: {error.reason}."
+        case RequestFailed():
+            return f"The client could not do it: {error.message} ({error.code})."
+        case _:
+            return f"{error}" if str(error) else type(error).__name__
+
+
+def _is(reason: str) -> str:
+    return reason if reason.startswith("is ") else f"is {reason}"
+
+
+def size_words(count: int) -> str:
+    """A number of bytes for a person."""
+    size = float(count)
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things for a person."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _denial(by: str | None) -> Denial:
+    found: Denial = "unknown"
+    for one in REFUSALS:
+        if one == by:
+            found = one
+    return found
+
+
+async def permit(
+    box: Toolbox,
+    call: ToolCallHandle,
+    kind: str,
+    doing: str,
+    reason: str | None,
+    act: Act,
+    *,
+    options: Sequence[PermissionOption] | None = None,
+    **command: Any,
+) -> PermissionOption | None:
+    """Go on only with consent: the mode's, an earlier lasting answer, or the user's now.
+
+    A lasting answer is about the act.  A file that something executes is asked for as a command is.
+
+    Returns what the user chose, None when nobody had to be asked.
+
+    Raises:
+        ToolFailed: it was refused, and by whom.
+    """
+    auto = box.turn.options.get("auto_approve") is True
+    asked = "execute" if act.is_executed else kind
+    verdict = decision(box.mode, asked, auto_approve=auto)
+    if verdict == "refuse":
+        raise ToolFailed(refusal(box.mode, doing), denied="mode")
+    if verdict == "allow":
+        return None
+    answer = decided(box.turn.session, act)
+    chosen: PermissionOption | None = None
+    denied: Denial = "session"
+    if answer is None:
+        chosen = await call.choose_for(act, reason, options=options, **command)
+        denied = _denial(call.refused_by)
+        answer = chosen is not None and chosen.allows
+    if not answer:
+        raise ToolFailed(f"{REFUSALS[denied][0]} {doing} did not happen.", denied=denied)
+    return chosen

@@ -1,0 +1,1 @@
+"""The tool `fetch`, and the plain text of a web page."""

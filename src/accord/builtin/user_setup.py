@@ -1,0 +1,192 @@
+"""What the user has set up: the configuration, the models that can be had, the store.
+
+What always holds
+    * A mistake of the user's, such as a wrong key in the configuration, never ends the agent: it is
+      one of `problems`, and the default stands in its place.
+    * `models` are those that can be chosen now; servers that answer add their own.
+    * Where a model was set up and the offline brain answers all the same, `problems` says why.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import anyio
+
+from accord.builtin.models.available_models import (
+    default_choice,
+    find_models,
+    is_guess,
+    named_model,
+    servers_to_ask,
+    wrong_addresses,
+)
+from accord.builtin.models.packages import can_be_had, missing_words
+from accord.builtin.models.providers import AUTO_DETECTED
+from accord.discovery.config import Config, load_config
+from accord.errors import ConfigError
+from accord.machine.logs import logger
+from accord.store import MemoryStore
+
+if TYPE_CHECKING:
+    from accord.agent.agent import PromptType
+    from accord.builtin.agent import AgentSettings
+    from accord.builtin.models.providers import ModelChoice
+    from accord.store import SessionStore
+
+_log = logger("accord.builtin")
+
+OFFLINE = "offline"
+NO_MODEL = "Until then I work without a model."
+IN_MEMORY = "This conversation is kept in memory and ends with the agent's process."
+
+
+class Setup:
+    """Of one process."""
+
+    def __init__(self, settings: AgentSettings) -> None:
+        self.settings = settings
+        self.problems: list[str] = []
+        self.config = self._load()
+        self.models: dict[str, ModelChoice] = {}
+        self.default: ModelChoice | None = None
+        self._listed: list[ModelChoice] = []
+        # A model that was named, and that nobody has.
+        self._unknown: str | None = None
+        self._asking = anyio.Lock()
+        self._has_asked = False
+        for sentence in wrong_addresses(settings.environ):
+            self._trouble(sentence)
+        self.look_for_models()
+
+    def _load(self) -> Config:
+        try:
+            config = load_config()
+        except ConfigError as error:
+            self._trouble(f"The configuration was not read: {error}")
+            return Config()
+        for warning in config.warnings:
+            self._trouble(warning)
+        return config
+
+    def _trouble(self, sentence: str) -> None:
+        if sentence not in self.problems:
+            _log.warning("%s", sentence)
+            self.problems.append(sentence)
+
+    # ---- models
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the user said which model is to answer, or that none is."""
+        environ, named = self.settings.environ, self.settings.model
+        return named_model(self.config, environ, named) is not None
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the answers of servers may still decide with which model sessions begin."""
+        environ = self.settings.environ
+        if named_model(self.config, environ, self.settings.model) == OFFLINE:
+            return False
+        has_key = self.default is not None and self.default.key is not None
+        return not has_key or bool(servers_to_ask(self.config, environ))
+
+    def others(self, choice: ModelChoice) -> list[str]:
+        """Where models can be had beside this one, as far as the user has set them up."""
+        groups = [
+            one.group
+            for one in self.models.values()
+            if one.found != AUTO_DETECTED and one.group != choice.group
+        ]
+        return [] if self.is_named else list(dict.fromkeys(groups))
+
+    def look_for_models(self) -> None:
+        """Read the keys anew: a login happens in another process."""
+        environ, named, listed = self.settings.environ, self.settings.model, self._listed
+        try:
+            found = find_models(self.config, environ, named=named, listed=listed)
+        except ConfigError as error:
+            self._trouble(f"No models were looked for: {error}")
+            return
+        self.default = default_choice(found, self.config, environ, named=named, listed=listed)
+        if self._unknown is not None:
+            self.default = None
+            found = [choice for choice in found if choice.value != self._unknown]
+        self.models = {choice.value: choice for choice in found}
+        if self.default is not None and not self.is_named and not can_be_had():
+            # Who named a model is told when it is asked.
+            self._trouble(f"{missing_words(self.default)} {NO_MODEL}")
+            self.default = None
+
+    async def ask_servers(self) -> bool:
+        """Ask servers for their models, once; whoever comes meanwhile waits for the answers.
+
+        Those that the user named, and those on this machine.  True for the one who asked.
+        """
+        async with self._asking:
+            if self._has_asked:
+                return False
+            from accord.builtin.models.model_servers import probe_models
+
+            listings = await probe_models(self.config, self.settings.environ)
+            self._has_asked = True
+            self._listed = [choice for listing in listings for choice in listing.choices]
+            self.look_for_models()
+            if self.default is None and not self.is_named:
+                for listing in listings:
+                    if listing.problem is not None:
+                        self._trouble(f"{listing.problem} {NO_MODEL}")
+            self._drop_guess([listing.server for listing in listings])
+            return True
+
+    def _drop_guess(self, asked: list[ModelChoice]) -> None:
+        """Do without a name that was taken for a model of Ollama's, and is none."""
+        wish, guess = self.settings.model, self.default
+        if guess is None or not is_guess(self.config, self.settings.environ, wish):
+            return
+        is_listed = any(one.value == guess.value for one in self._listed)
+        if not is_listed and any(one.base_url == guess.base_url for one in asked):
+            self._unknown = guess.value
+            self.look_for_models()
+            self._trouble(
+                f"There is no model {guess.model!r}: no server lists it. Name it with its provider,"
+                f" as in `openai:{guess.model}`, or choose another. {NO_MODEL}"
+            )
+
+    def choice(self, value: object) -> ModelChoice | None:
+        """The model of an option's value, with its key if there is one by now."""
+        if not isinstance(value, str) or value == OFFLINE:
+            return None
+        choice = self.models.get(value)
+        if choice is None or not choice.is_usable:
+            self.look_for_models()
+            choice = self.models.get(value)
+        return choice
+
+    def accepts(self) -> tuple[PromptType, ...]:
+        """What prompts may be made of beside text and links: what the model to begin with takes."""
+        from accord.builtin.models.accepted_content import accepted_content
+
+        return tuple(sorted(accepted_content(self.default)))
+
+    # ---- the store
+
+    def open_store(self) -> SessionStore:
+        """The user's sessions; a store in memory where theirs cannot be opened."""
+        if self.settings.in_memory:
+            return MemoryStore()
+        from accord.builtin.session_store import Substitute, open_store
+        from accord.discovery.user_paths import store_file
+
+        try:
+            path = self.settings.store_file or store_file()
+        except ConfigError as error:
+            self._trouble(f"Sessions are not stored: {error}. {IN_MEMORY}")
+            return MemoryStore()
+        store = open_store(path)
+        if isinstance(store, Substitute):
+            self._trouble(f"Sessions are not stored: {store.problem}. {IN_MEMORY}")
+        return store
+
+
+__all__ = ["OFFLINE", "Setup"]

@@ -1,0 +1,1 @@
+"""What the command line and the configuration set up before an agent is started."""

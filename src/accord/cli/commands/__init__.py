@@ -1,0 +1,1 @@
+"""The subcommands of `accord`, one module each, with `add_arguments` and `run`."""

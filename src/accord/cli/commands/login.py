@@ -1,0 +1,163 @@
+"""`accord login`: logs in to an agent by one of the ways that it offers."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+import anyio
+
+from accord.cli.agent_setup.agent_choice import named_agent
+from accord.cli.agent_setup.credentials import credential_of, remembering
+from accord.cli.agent_setup.login_choice import LoginQuestion, described, is_attended, usable
+from accord.cli.console import complain, say
+from accord.cli.run.job import UsageError
+from accord.client.client import Client
+from accord.client.options import ClientOptions
+from accord.client.wire.wire import AuthMethod
+from accord.discovery.config import AgentEntry, load_config
+from accord.errors import AccordError, ConfigError, LocalProtocolError
+from accord.machine.console.control_characters import visible_line
+
+if TYPE_CHECKING:
+    from accord.client.services.elicitation import UrlRequest
+
+DESCRIPTION = """\
+Logs in to an agent: by a page in the browser, in this terminal, or by whatever else it offers.
+
+AGENT is an agent of the configuration; `-- COMMAND` starts any other.  Without both it is the agent
+of the configuration, else the built-in one.  Where the agent has several ways, you are asked for
+one; --method chooses it.
+
+exit codes: 0 logged in, 1 the login failed or was not wanted, 2 wrong usage, 130 cancelled
+"""
+EPILOG = """\
+examples:
+  accord login gemini
+  accord login gemini --list
+  accord login --method oauth -- gemini --acp
+"""
+DONE, FAILED, USAGE = 0, 1, 2
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """What `accord login` takes."""
+    parser.description, parser.epilog = DESCRIPTION, EPILOG
+    parser.usage = "accord login [AGENT] [options] [-- COMMAND]"
+    add = parser.add_argument
+    add("agent", nargs="?", metavar="AGENT", help="an agent of the configuration")
+    doing = parser.add_mutually_exclusive_group()
+    doing.add_argument("--method", metavar="ID", help="the way to log in, by its id")
+    doing.add_argument("--list", action="store_true", help="show the ways to log in")
+    doing.add_argument("--logout", action="store_true", help="log out instead")
+
+
+def run(arguments: Namespace) -> int:
+    """Do it; the exit code says whether it was done."""
+    try:
+        config = load_config()
+        for warning in config.warnings:
+            complain(f"accord: {warning}")
+        agent = named_agent(arguments.agent, arguments.after, config)
+        return anyio.run(_Login(agent, arguments).run)
+    except (UsageError, ConfigError) as error:
+        complain(f"accord login: {error}")
+        return USAGE
+    except AccordError as error:
+        complain(f"accord login: {error}")
+        return FAILED
+
+
+class _Login:
+    """One login to one agent."""
+
+    def __init__(self, agent: AgentEntry, arguments: Namespace) -> None:
+        self._agent = agent
+        self._arguments = arguments
+        self._question = LoginQuestion()
+        self._is_attended = is_attended()
+
+    async def run(self) -> int:
+        agent = self._agent
+        # What it says before we have chosen may be about the login too.
+        self._question.is_under_way = not self._arguments.list
+        async with Client.spawn(
+            *agent.command,
+            cwd=agent.cwd,
+            env=agent.env,
+            stderr=self._question.heard,
+            login_terminal=self._is_attended,
+            **self._options(),
+        ) as client:
+            info = client.agent_info
+            name = visible_line(info.name) if info is not None else "the agent"
+            if self._arguments.logout:
+                await client.logout()
+                say(f"You are logged out of {name}.")
+                return DONE
+            if self._arguments.list:
+                return _list(client.auth_methods)
+            if not await self._log_in(client):
+                complain("accord login: you did not log in")
+                return FAILED
+            say(f"You are logged in to {name}.")
+            return DONE
+
+    async def _log_in(self, client: Client) -> bool:
+        wanted = self._arguments.method
+        if wanted is None and client.auth_methods:
+            wanted = await self._chosen(client.auth_methods)
+            if wanted is None:
+                return False
+        try:
+            await client.authenticate(wanted)
+        except LocalProtocolError as error:
+            raise UsageError(str(error)) from error
+        finally:
+            self._question.done()
+        return True
+
+    async def _chosen(self, methods: tuple[AuthMethod, ...]) -> str | None:
+        known = usable(methods)
+        if not known:
+            kinds = ", ".join(sorted({visible_line(one.kind) for one in methods}))
+            raise UsageError(f"the agent offers only logins of kinds that are not known: {kinds}")
+        if len(known) == 1:
+            say(f"Logging in by {described(known[0])}.")
+            sys.stdout.flush()
+            return known[0].method_id
+        if not self._is_attended:
+            ids = ", ".join(visible_line(one.method_id) for one in known)
+            raise UsageError(f"say which way by --method ID; the agent has {ids}")
+        return await self._question.choose(known)
+
+    def _options(self) -> ClientOptions:
+        credential = credential_of(self._agent.api_key_env, may_ask=self._is_attended)
+        options = ClientOptions(credential=credential)
+        options.update(remembering())
+        if self._is_attended:
+            from accord.client.services.elicitation import Elicitations
+
+            # Pages that the agent asks to visit on the way; nobody visits them unattended.
+            options["elicitation"] = Elicitations(on_url=_visit)
+        return options
+
+
+def _visit(page: UrlRequest) -> bool:
+    """Show the page; who asked for a login wants to visit it."""
+    complain(f"Open this page to log in: {page.url}")
+    if page.message:
+        complain(page.message)
+    for warning in page.warnings:
+        complain(f"Careful: {warning}")
+    return True
+
+
+def _list(methods: tuple[AuthMethod, ...]) -> int:
+    if not methods:
+        complain("accord login: the agent offers no way to log in")
+        return FAILED
+    for method in methods:
+        say(f"{visible_line(method.method_id)}  {described(method)}")
+    return DONE

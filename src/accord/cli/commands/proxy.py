@@ -1,0 +1,196 @@
+"""`accord proxy`: a chain of proxies behind which an agent stands."""
+
+from __future__ import annotations
+
+import shlex
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from accord.cli.console import complain
+
+if TYPE_CHECKING:
+    from accord.proxy.chain.conductor import Component
+    from accord.proxy.proxy import Proxy
+
+DESCRIPTION = """\
+Starts proxies and an agent, and makes one agent of them.
+
+Put it before the agent's command in the settings of an editor.  Each component is one argument: a
+command as in a shell, or one of the ready-made proxies below with its options.  The last one is the
+agent; behind -- it is given word by word.  A chain without an agent is itself a proxy, for use in a
+larger chain (it is told so by `proxy/initialize`).  A client or an agent that speaks the 2026-02
+draft is translated at its end of the chain, so that every proxy sees version 1 or 2.
+
+ready-made proxies:
+  "context [--file FILE]... [--no-agents-md]"
+        adds AGENTS.md (of the session's folder and of those above it, up to the repository) and
+        chosen files to the first prompt of each session
+  "guard [--policy FILE] [--otherwise allow|ask|reject] [--keep-secrets] [--pass METHOD]..."
+        judges permissions, files, terminals and tool calls by the rules of a file
+        (default: your permissions.toml), asks for agents that never ask, cancels turns that do
+        what is forbidden, and takes secrets out of what the agent says and reads; methods of
+        agents that are not the protocol's pass only where --pass names them (--pass "_zed/*")
+  "budget [--minutes N] [--prompts N] [--tokens N] [--cost X]"
+        cancels the turn and refuses prompts when one of these is spent
+
+exit codes: 0 the client went, 1 a component ended first, 2 wrong usage, 127 one cannot be started
+"""
+EPILOG = """\
+examples:
+  accord proxy context guard "budget --minutes 30 --cost 2.50" -- my-agent --stdio
+  accord proxy "python shout.py" "accord agent"
+"""
+CANNOT_START = 127
+INTERRUPTED = 130
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """What `accord proxy` takes."""
+    parser.description, parser.epilog = DESCRIPTION, EPILOG
+    parser.usage = "accord proxy [--on-death WHAT] COMPONENT ... [-- AGENT COMMAND]"
+    parser.add_argument("components", nargs="*", metavar="COMPONENT", help="see above")
+    parser.add_argument(
+        "--on-death",
+        choices=("fail", "restart", "bypass"),
+        default="fail",
+        help="what follows when a component dies; its open requests fail in any case (default: "
+        "the chain ends)",
+    )
+
+
+def run(arguments: Namespace) -> int:
+    """Do it; the exit code says who ended it."""
+    import anyio
+
+    from accord.errors import AccordError, SpawnFailed
+    from accord.proxy.chain.startup import conduct
+
+    if not arguments.components and not arguments.after:
+        complain("accord proxy: there is no component; see accord proxy --help")
+        return 2
+    try:
+        components, has_agent = _chain(arguments.components, arguments.after)
+    except (AccordError, ValueError) as error:
+        complain(f"accord proxy: {error}")
+        return 2
+
+    async def serve() -> str | None:
+        from accord.transport.stdio import StdioTransport
+
+        outcome = await conduct(
+            components, StdioTransport(), on_death=arguments.on_death, has_agent=has_agent
+        )
+        return outcome.failed
+
+    try:
+        failed = anyio.run(serve)
+    except SpawnFailed as error:
+        complain(f"accord proxy: {error}")
+        return CANNOT_START
+    if failed is not None:
+        complain(f"accord proxy: {failed}")
+    return int(failed is not None)
+
+
+def _chain(given: Sequence[str], after: Sequence[str] | None) -> tuple[list[Component], bool]:
+    """The components, and whether the last of them is an agent.
+
+    Raises:
+        ValueError: one cannot be read.
+        ConfigError: a policy cannot be read.
+    """
+    from accord.machine.console.stderr_passthrough import PassedOutput
+    from accord.proxy.chain.startup import in_process, program
+
+    made: list[Component] = []
+    is_ready_made = False
+    for text in given:
+        words = shlex.split(text)
+        if not words:
+            raise ValueError("a component is empty")
+        is_ready_made = words[0] in READY
+        if is_ready_made:
+            made.append(in_process(READY[words[0]](words[1:])))
+        else:
+            made.append(program(words, stderr=PassedOutput()))
+    if after:
+        made.append(program(after, stderr=PassedOutput()))
+    return made, bool(after) or not is_ready_made
+
+
+class _Options(ArgumentParser):
+    """The options of a ready-made proxy; a mistake is an error, not an exit."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(prog=name, add_help=False)
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        raise ValueError(f"{self.prog}: {message}")
+
+
+def _context(words: Sequence[str]) -> Callable[[], Proxy]:
+    from accord.proxy.builtin.context import context
+
+    options = _Options("context")
+    options.add_argument("--file", action="append", default=[])
+    options.add_argument("--no-agents-md", action="store_true")
+    given = options.parse_args(words)
+    return lambda: context(given.file, agents_md=not given.no_agents_md)
+
+
+def _guard(words: Sequence[str]) -> Callable[[], Proxy]:
+    import os
+
+    from accord.discovery.policy_file import Policy, load_policy
+    from accord.discovery.user_paths import policy_file
+    from accord.machine.redaction.secret_patterns import secret_values
+    from accord.proxy.builtin.guard import guard
+
+    options = _Options("guard")
+    options.add_argument("--policy", type=Path)
+    options.add_argument("--otherwise", choices=("allow", "ask", "reject"))
+    options.add_argument("--keep-secrets", action="store_true")
+    options.add_argument("--pass", dest="passing", action="append", default=[])
+    given = options.parse_args(words)
+    policy = load_policy(given.policy or policy_file())
+    if policy is None and given.policy is not None:
+        raise ValueError(f"guard: there is no file {str(given.policy)!r}")
+    rules = policy or Policy()
+    return lambda: guard(
+        rules.rules_in,
+        otherwise=given.otherwise or rules.otherwise or "ask",
+        redact=not given.keep_secrets,
+        secrets=secret_values(os.environ),
+        passing=given.passing,
+    )
+
+
+def _budget(words: Sequence[str]) -> Callable[[], Proxy]:
+    from accord.proxy.builtin.budget import Limits, budget
+
+    options = _Options("budget")
+    options.add_argument("--minutes", type=_positive)
+    options.add_argument("--prompts", type=int)
+    options.add_argument("--tokens", type=int)
+    options.add_argument("--cost", type=_positive)
+    given = options.parse_args(words)
+    limits = Limits(given.minutes, given.prompts, given.tokens, given.cost)
+    if limits == Limits():
+        raise ValueError("budget: give at least one of --minutes, --prompts, --tokens, --cost")
+    return lambda: budget(limits)
+
+
+def _positive(text: str) -> float:
+    number = float(text)
+    if not number >= 0:
+        raise ValueError(text)
+    return number
+
+
+READY: dict[str, Callable[[Sequence[str]], Callable[[], Proxy]]] = {
+    "context": _context,
+    "guard": _guard,
+    "budget": _budget,
+}

@@ -1,0 +1,135 @@
+"""`accord record`: stands in an agent's place and writes down what is said."""
+
+from __future__ import annotations
+
+import os
+import stat
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+DESCRIPTION = """\
+Starts an agent, passes everything on in both directions, and writes each message to a file.
+
+Put it before the agent's command in the settings of an editor.  Nothing is changed on the way, and
+nothing that happens to the file reaches the session.  Keys, tokens, authorization headers and
+values of environment variables are taken out of what is written, not of what is sent.
+
+Without -o, or where -o is a folder, the file gets a name of its own.  A file that exists is not
+written over: the name gets a number.
+
+exit codes: the agent's own; 2 wrong usage, 127 the agent cannot be started
+"""
+EPILOG = """\
+examples:
+  accord record -o session.jsonl -- accord agent
+  accord trace session.jsonl
+"""
+NUMBERS_MAX = 10_000
+CANNOT_START = 127
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """What `accord record` takes."""
+    parser.description, parser.epilog = DESCRIPTION, EPILOG
+    parser.usage = "accord record [-o FILE] [--keep-secrets] [--quiet] -- COMMAND"
+    add = parser.add_argument
+    add("-o", "--output", metavar="FILE", type=Path, help="where to write")
+    add("--keep-secrets", action="store_true", help="write everything as it was sent")
+    add("--quiet", action="store_true", help="do not say on stderr where it is written")
+
+
+def run(arguments: Namespace) -> int:
+    """Do it; the exit code is the agent's."""
+    from accord.errors import SpawnFailed
+    from accord.machine.console.open_lines import LINE_ENDS
+    from accord.machine.processes import shutdown
+    from accord.tracing.recorder.recorder import Recorder, Settings, leave
+    from accord.version import __version__
+
+    if not arguments.after:
+        _say("the agent's command is missing after --")
+        return 2
+    settings = Settings(
+        command=arguments.after,
+        file=_open(arguments),
+        redact=not arguments.keep_secrets,
+        program=f"accord {__version__}",
+    )
+    try:
+        code = Recorder(settings, _say).run()
+        if not os.isatty(2):
+            # What an agent printed without an end of its line is passed on so.
+            LINE_ENDS.ended(2)
+        # Before we leave as the agent did, which may be by a signal.
+        shutdown.finish()
+        return leave(code)
+    except SpawnFailed as error:
+        _say(str(error))
+        return CANNOT_START
+
+
+def _say(sentence: str) -> None:
+    from accord.machine.console.control_characters import visible
+    from accord.machine.console.open_lines import LINE_ENDS
+
+    line = f"accord record: {visible(sentence)}\n"
+    try:
+        os.write(2, (LINE_ENDS.before(2, _say, line) + line).encode("utf-8", "replace"))
+        LINE_ENDS.ended(2)
+    except OSError:
+        # Nobody listens; that is no reason to end.
+        pass
+
+
+def _open(arguments: Namespace) -> int | None:
+    """The file to write to, or None: a session without a recording beats none."""
+    try:
+        wanted = arguments.output or _recordings()
+        if wanted.is_dir() or arguments.output is None:
+            wanted = wanted / _name()
+        path, descriptor = open_new(wanted)
+    except OSError as error:
+        _say(f"cannot write: {error.strerror} ({error.filename}); the session goes on unrecorded")
+        return None
+    if not arguments.quiet:
+        _say(f"writing to {path}")
+    return descriptor
+
+
+def _recordings() -> Path:
+    from accord.discovery.user_paths import make_private, state_folder
+
+    return make_private(state_folder() / "recordings")
+
+
+def _name() -> str:
+    from accord.machine.clock import file_stamp
+
+    return f"{file_stamp()}-{os.getpid()}.jsonl"
+
+
+def open_new(path: Path) -> tuple[Path, int]:
+    """A new private file of this name, or of this name and a number.
+
+    A device or a named pipe is opened as it is.
+
+    Raises:
+        OSError: there is no such folder, or it cannot be written to.
+    """
+    try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            # A named pipe that nobody reads would keep the agent from starting.
+            descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+            os.set_blocking(descriptor, True)
+            return path, descriptor
+    except FileNotFoundError:
+        pass
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
+    name = path
+    for number in range(2, NUMBERS_MAX):
+        try:
+            return name, os.open(name, flags, 0o600)
+        except FileExistsError:
+            name = path.with_name(f"{path.stem}-{number}{path.suffix}")
+    raise FileExistsError(17, "every number is taken", str(path))

@@ -1,0 +1,233 @@
+"""`accord replay`: plays one side of a recording to the other."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from pathlib import Path
+
+from accord.cli.console import complain
+from accord.errors import SpawnFailed
+from accord.jsonrpc import FrameTooLong, splitter_for
+from accord.machine.console.control_characters import VisibleMessages, visible_line
+from accord.machine.console.stderr_passthrough import STDERR, PassedOutput
+from accord.machine.processes.descendants import end_marked, marked, new_mark
+from accord.machine.processes.process_groups import track, watch
+from accord.machine.processes.program_lookup import with_program
+from accord.machine.redaction.redactor import Redactor
+from accord.tracing.recording_file import NotARecording, read_recording
+from accord.tracing.replay import Outcome, Player, Step, script_of
+
+DESCRIPTION = """\
+Plays one side of a recording, so that the other can be tested without a model or a person.
+
+--as agent is an agent on standard input and output: start it from a client, in place of the agent.
+--as client starts the agent after -- and says to it what the client said then.
+
+What the other side says is compared with the recording, and what differs is shown as a diff: on
+standard output for --as client, on standard error for --as agent, which many clients hide: --diff
+writes it to a file.  Names that a side makes up may differ, times too, and a message may come in
+other pieces.
+
+exit codes: 0 all as recorded, 1 something differs, 2 wrong usage or no recording
+"""
+EPILOG = """\
+examples:
+  accord replay session.jsonl --as client -- accord agent
+  accord run "what is this?" -- accord replay session.jsonl --as agent
+"""
+LEAVE_SECONDS = 5.0
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """What `accord replay` takes."""
+    parser.description, parser.epilog = DESCRIPTION, EPILOG
+    parser.usage = "accord replay FILE --as agent|client [options] [-- AGENT COMMAND]"
+    add = parser.add_argument
+    add("file", metavar="FILE", type=Path, help="the recording")
+    add("--as", dest="role", choices=("agent", "client"), required=True, help="the side to play")
+    add(
+        "--speed",
+        type=_speed,
+        default=0.0,
+        metavar="N",
+        help="1 is as recorded, 2 twice as fast; as fast as it goes without it",
+    )
+    add(
+        "--patience",
+        type=_speed,
+        default=30.0,
+        metavar="SECONDS",
+        help="how long to wait for what the other side said then (default: 30)",
+    )
+    add("--diff", metavar="OUT", type=Path, help="write what differs to this file")
+
+
+def run(arguments: Namespace) -> int:
+    """Play it."""
+    if arguments.role == "client" and not arguments.after:
+        return _refuse("--as client needs the agent's command after --")
+    if arguments.role == "agent" and arguments.after is not None:
+        return _refuse("--as agent is started by a client; it starts no command")
+    try:
+        with arguments.file.open("rb") as file:
+            script = script_of(read_recording(file).entries)
+    except NotARecording as error:
+        return _refuse(str(error))
+    except OSError as error:
+        return _refuse(f"cannot read {arguments.file}: {error.strerror}")
+    if arguments.role == "agent":
+        return _as_agent(script, arguments)
+    return _as_client(script, arguments)
+
+
+def _refuse(sentence: str) -> int:
+    complain(f"accord replay: {sentence}")
+    return 2
+
+
+def _speed(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < 1e6:
+        raise ValueError(text)
+    return value
+
+
+class _Frames:
+    """Frames from a descriptor, read by a thread so that they can be waited for in a while."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self.over = False
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def receive(self, seconds: float) -> bytes | None:
+        """The next frame, within this time."""
+        if self.over:
+            return None
+        try:
+            frame = self._queue.get(timeout=seconds) if seconds > 0 else self._queue.get_nowait()
+        except queue.Empty:
+            return None
+        self.over = frame is None
+        return frame
+
+    def _read(self) -> None:
+        splitter = splitter_for(None)
+        try:
+            while chunk := os.read(self._descriptor, 1 << 16):
+                for frame in splitter.feed(chunk):
+                    self._queue.put(frame)
+            for frame in splitter.finish():
+                self._queue.put(frame)
+        except (OSError, FrameTooLong):
+            # Nothing that comes after it can be read: as if it had ended.
+            pass
+        self._queue.put(None)
+
+
+def _pass_on(descriptor: int) -> None:
+    """Show the agent's stderr until it ends."""
+    passed = PassedOutput()
+    while chunk := os.read(descriptor, 1 << 16):
+        passed(chunk)
+    passed.finish()
+
+
+def _sender(descriptor: int) -> Callable[[bytes], None]:
+    # As the agent it may be played to a person.
+    shown = VisibleMessages().feed if os.isatty(descriptor) else bytes
+
+    def send(raw: bytes) -> None:
+        data = memoryview(shown(raw.replace(b"\n", b" ") + b"\n"))
+        while data:
+            data = data[os.write(descriptor, data) :]
+
+    return send
+
+
+def _player(script: list[Step], arguments: Namespace, frames: _Frames, outgoing: int) -> Player:
+    return Player(
+        script,
+        arguments.role,
+        send=_sender(outgoing),
+        receive=frames.receive,
+        wait=time.sleep,
+        speed=arguments.speed,
+        patience=arguments.patience,
+    )
+
+
+def _as_agent(script: list[Step], arguments: Namespace) -> int:
+    frames = _Frames(0)
+    player = _player(script, arguments, frames, 1)
+    outcome = player.play()
+    # The client ends when it likes; what it still asks is refused.
+    while not frames.over:
+        player.rest(arguments.patience)
+    return _report(player.finish(outcome), arguments.diff, sys.stderr.write)
+
+
+def _as_client(script: list[Step], arguments: Namespace) -> int:
+    command = arguments.after
+    mark = new_mark()
+    watch()
+    try:
+        agent = subprocess.Popen(
+            with_program(command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            # What a person sees of it is made visible; a file or a pipe is the agent's own.
+            stderr=subprocess.PIPE if os.isatty(STDERR) else None,
+            start_new_session=True,
+            env=marked(mark=mark),
+        )
+    except SpawnFailed as error:
+        return _refuse(str(error))
+    except (OSError, ValueError) as error:
+        return _refuse(f"cannot start {command[0]!r}: {getattr(error, 'strerror', error)}")
+    group = track(agent.pid)
+    if agent.stderr is not None:
+        threading.Thread(target=_pass_on, args=(agent.stderr.fileno(),), daemon=True).start()
+    assert agent.stdin is not None
+    assert agent.stdout is not None
+    try:
+        frames = _Frames(agent.stdout.fileno())
+        player = _player(script, arguments, frames, agent.stdin.fileno())
+        outcome = player.play()
+        agent.stdin.close()
+        player.rest(LEAVE_SECONDS)
+    finally:
+        try:
+            agent.wait(LEAVE_SECONDS)
+        except subprocess.TimeoutExpired:
+            group.signal(signal.SIGKILL)
+            agent.wait()
+        group.leader_reaped()
+        group.signal(signal.SIGKILL)
+        group.forget()
+        end_marked(mark)
+    return _report(player.finish(outcome), arguments.diff, sys.stdout.write)
+
+
+def _report(outcome: Outcome, place: Path | None, write: Callable[[str], object]) -> int:
+    if outcome.broken_off is not None:
+        write(
+            f"accord replay: {visible_line(Redactor.of_environment().line(outcome.broken_off))}\n"
+        )
+    # What the other side says now was not recorded, and nobody took secrets out of it yet.
+    redactor = Redactor.of_environment()
+    diff = "".join(f"{visible_line(redactor.line(line))}\n" for line in outcome.diff)
+    if place is None:
+        write(diff)
+    else:
+        place.write_text(diff, encoding="utf-8")
+    return 0 if outcome.same else 1

@@ -1,0 +1,1 @@
+"""The parts of `accord run`: prompt, session, turn, output and exit status."""

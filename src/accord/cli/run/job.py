@@ -1,0 +1,60 @@
+"""What one `accord run` is to do, as the command line and the configuration say it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from accord.cli.run.prompt import Prompt
+from accord.mcp.server_handoff import versions_for
+
+if TYPE_CHECKING:
+    from accord.mcp.server_spec import Entry
+
+
+class UsageError(Exception):
+    """The command line asks for what cannot be; the sentence says what, and what could."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One prompt for one agent.
+
+    `session` is the one to go on with; with `go_on` it is the last one of the folder.
+    """
+
+    command: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    agent_cwd: str | None = None
+    api_key_env: str | None = None
+    prompt: Prompt
+    cwd: str
+    add_dirs: tuple[str, ...] = ()
+    mcp_servers: Sequence[Any] = field(default=(), repr=False)
+    # Of the project's own file; left out where the agent cannot take them.
+    project_servers: Mapping[str, Entry] = field(default_factory=dict, repr=False)
+    mode: str | None = None
+    model: str | None = None
+    session: str | None = None
+    go_on: bool = False
+    timeout: float | None = None
+    # How long a rate limit is waited for, in seconds; 0 for not at all.
+    retry: float = 0.0
+    # Run by the shell after the turn.
+    check: str | None = None
+    # What a person types to log in to the agent.
+    login_command: str = "accord login"
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The folders of the session."""
+        return (self.cwd, *self.add_dirs)
+
+    @property
+    def versions(self) -> tuple[int, ...]:
+        """What is spoken, by the servers that the user named."""
+        return versions_for(self.mcp_servers)
+
+
+__all__ = ["Job", "UsageError"]

@@ -1,0 +1,332 @@
+"""Permissions, files and terminals that tell the audit log what was decided and done.
+
+Must not know where the log is.  Each is what it was, and tells; it decides and does nothing else.
+
+What always holds
+    * Every decision is told once, with who made it: a rule, a remembered answer, the user, the
+      approval of a tool call, or the default.
+    * Every read, write and command that a client serves is told, whether or not somebody had to
+      decide it, and how it ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from accord.client.audit.log import AuditLog
+from accord.client.permissions.approvals import Act
+from accord.client.permissions.permissions import Permissions
+from accord.client.permissions.policy import Facts, Rule
+from accord.client.permissions.request import CANCELLED, Decision, PermissionRequest
+from accord.client.services.files import FileService
+from accord.client.services.terminals import TerminalService
+from accord.machine.terminals.terminals import OutputListener
+from accord.transcript import ToolCall
+
+if TYPE_CHECKING:
+    from accord.machine.filesystem.encoded_files import TextPart
+    from accord.machine.filesystem.local_files import Stored
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """One decision: what was asked, whether it was allowed, and who said so.
+
+    `why` says how a rule about commands concerns the command that was refused.
+    """
+
+    request: PermissionRequest
+    allowed: bool
+    cancelled: bool
+    by: str
+    rule: Rule | None = None
+    scope: str = "once"
+    # Why a rule for its kind would not cover it: the file, if one is to blame, and a reason.
+    beyond: tuple[str | None, str] | None = None
+    # Why a rule refuses the command.
+    why: str | None = None
+
+
+class AuditedPermissions(Permissions):
+    """Permissions that tell each decision.  Made by `of`."""
+
+    _tell: Callable[[Decided, str | None], None]
+    _refresh: Callable[[], None] | None
+    _grounds: dict[int, tuple[Rule | None, str | None]]
+
+    @classmethod
+    def of(
+        cls,
+        permissions: Permissions,
+        tell: Callable[[Decided, str | None], None],
+        refresh: Callable[[], None] | None = None,
+    ) -> AuditedPermissions:
+        """The same permissions, which tell each decision and the agent's name.
+
+        `refresh` is called before a decision: remembered answers may have been revoked elsewhere.
+        """
+        other = cls.__new__(cls)
+        vars(other).update(vars(permissions))
+        other._tell, other._refresh, other._grounds = tell, refresh, {}
+        return other
+
+    def for_connection(self, agent: str | None = None) -> Permissions:
+        """See `Permissions`."""
+        other = super().for_connection(agent)
+        assert isinstance(other, AuditedPermissions)
+        other._tell, other._refresh, other._grounds = self._tell, self._refresh, {}
+        return other
+
+    async def decide(self, request: PermissionRequest) -> Decision:
+        """See `Permissions`."""
+        if self._refresh is not None:
+            self._refresh()
+        decision = CANCELLED
+        try:
+            decision = await super().decide(request)
+        finally:
+            rule, why = self._grounds.pop(id(request), (None, None))
+            # Also where nobody waits for it any more.
+            self._decided(request, decision, rule, why)
+        return decision
+
+    def _decided(
+        self,
+        request: PermissionRequest,
+        decision: Decision,
+        rule: Rule | None,
+        why: str | None,
+    ) -> None:
+        option = request.option(decision.option_id or "")
+        scope: str = decision.scope
+        if scope == "once" and option is not None and option.scope is not None:
+            # The option itself says how long it holds.
+            scope = option.scope
+        self._say(
+            Decided(
+                request,
+                allowed=option is not None and option.allows,
+                cancelled=option is None,
+                by=decision.by,
+                rule=rule,
+                scope=scope,
+                beyond=self._facts(request).beyond_its_kind(),
+                why=why,
+            )
+        )
+
+    def _settle(self, request: PermissionRequest, facts: Facts) -> Decision | None:
+        settled = super()._settle(request, facts)
+        if settled is not None:
+            self._grounds[id(request)] = self._ground(request, facts)
+        return settled
+
+    def _ground(self, request: PermissionRequest, facts: Facts) -> tuple[Rule | None, str | None]:
+        """Say which rule settled a request without the user, and why a command was refused."""
+        effect, rules = self._judge(request, facts)
+        if not rules:
+            return None, None
+        return rules[0].rule, rules[0].why(facts) if effect == "reject" else None
+
+    def _covers(self, request: PermissionRequest, act: Act) -> bool:
+        found = super()._covers(request, act)
+        if found:
+            self._say(Decided(request, allowed=True, cancelled=False, by="call"))
+        return found
+
+    def _say(self, decided: Decided) -> None:
+        self._tell(decided, self._agent)
+
+
+class AuditedFiles(FileService):
+    """The files of this computer; each access is in the log, never what is in the file."""
+
+    def __init__(self, log: AuditLog) -> None:
+        super().__init__()
+        self._log = log
+
+    async def read_text(
+        self, session_id: str, path: str, line: int | None = None, limit: int | None = None
+    ) -> str:
+        """See `FileService`."""
+        what = {"operation": "read", "path": path, "line": line, "limit": limit}
+        reading = super().read_text(session_id, path, line, limit)
+        return await _told(self._log, session_id, what, reading, _size)
+
+    async def write_text(
+        self, session_id: str, path: str, content: str, *, at: str | None = None
+    ) -> None:
+        """See `FileService`."""
+        what = {"operation": "write", "path": path, **_size(content)}
+        writing = super().write_text(session_id, path, content, at=at)
+        await _told(self._log, session_id, what, writing, None)
+
+    async def read_part(
+        self, session_id: str, path: str, encoding: str, start: int | None, end: int | None
+    ) -> TextPart:
+        """See `FileService`."""
+        what = {"operation": "read", "path": path, "line": start, "endLine": end}
+        reading = super().read_part(session_id, path, encoding, start, end)
+        return await _told(self._log, session_id, what, reading, lambda part: _size(part.text))
+
+    async def write_encoded(
+        self,
+        session_id: str,
+        path: str,
+        content: str,
+        encoding: str,
+        *,
+        at: str | None = None,
+        create_directories: bool = True,
+        overwrite: bool = True,
+    ) -> Stored:
+        """See `FileService`."""
+        what = {"operation": "write", "path": path, **_size(content)}
+        writing = super().write_encoded(
+            session_id,
+            path,
+            content,
+            encoding,
+            at=at,
+            create_directories=create_directories,
+            overwrite=overwrite,
+        )
+        return await _told(self._log, session_id, what, writing, None)
+
+
+class AuditedTerminals(TerminalService):
+    """Commands on this computer; each start is in the log, with the names of its variables."""
+
+    def __init__(self, log: AuditLog) -> None:
+        super().__init__()
+        self._log = log
+
+    async def create(
+        self,
+        session_id: str,
+        command: str,
+        args: Sequence[str] = (),
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        output_byte_limit: int | None = None,
+        on_output: OutputListener | None = None,
+        on_stderr: OutputListener | None = None,
+    ) -> str:
+        """See `TerminalService`."""
+        what = {
+            "operation": "run",
+            "command": " ".join((command, *args)),
+            "cwd": cwd,
+            "variables": sorted(env) if env else None,
+        }
+        starting = super().create(
+            session_id,
+            command,
+            args,
+            env=env,
+            cwd=cwd,
+            output_byte_limit=output_byte_limit,
+            on_output=on_output,
+            on_stderr=on_stderr,
+        )
+        return await _told(self._log, session_id, what, starting, None)
+
+
+def record_decision(log: AuditLog, decided: Decided, agent: str | None) -> None:
+    """Write a decision down."""
+    request = decided.request
+    log.record(
+        "decision",
+        agent=agent or None,
+        session=request.session_id,
+        outcome="allowed" if decided.allowed else "cancelled" if decided.cancelled else "denied",
+        by=decided.by,
+        rule=None if decided.rule is None else shown_rule(decided.rule),
+        why=decided.why,
+        scope=decided.scope,
+        origin=request.origin,
+        kind=request.kind,
+        title=request.title,
+        paths=request.paths or None,
+        command=request.command,
+        mcpTool=request.mcp_tool,
+        hosts=request.hosts or None,
+        toolCall=None if request.tool_call is None else request.tool_call.tool_call_id,
+    )
+
+
+def record_tool_call(log: AuditLog, session_id: str, call: ToolCall) -> None:
+    """Write down what an agent says that it did by itself."""
+    log.record(
+        "tool_call",
+        session=session_id,
+        toolCall=call.tool_call_id,
+        kind=call.kind,
+        title=call.title,
+        status=call.status,
+        paths=[place.path for place in call.locations] or None,
+    )
+
+
+def shown_rule(rule: Rule) -> str:
+    """A rule on one line: its effect, then what it is about."""
+    given = [
+        f"{field.name}={getattr(rule, field.name)}"
+        for field in fields(rule)
+        if field.name not in ("effect", "exact") and getattr(rule, field.name) is not None
+    ]
+    return " ".join((rule.effect, *given, *(["exactly"] if rule.exact else [])))
+
+
+def why_denied(decided: Decided) -> str:
+    """Who refused, in words for the person; they said no only where they did."""
+    asks = decided.rule is not None and decided.rule.effect == "ask"
+    by = {
+        "user": "you said no",
+        "rule": "a rule of yours says no",
+        "remembered": "you said no before, and that is remembered",
+        "default": "nobody could be asked, as a rule wants" if asks else "nothing allows it",
+        "cancelled": "the question was cancelled",
+    }.get(decided.by, "it was not allowed")
+    if decided.rule is None:
+        return by
+    said = f"{by}: {shown_rule(decided.rule)}"
+    return said if decided.why is None else f"{said}; {decided.why}"
+
+
+async def _told(
+    log: AuditLog,
+    session_id: str,
+    what: Mapping[str, Any],
+    work: Awaitable[T],
+    measure: Callable[[T], Mapping[str, Any]] | None,
+) -> T:
+    try:
+        done = await work
+    except Exception as error:
+        log.record("operation", session=session_id, **what, outcome="failed", reason=str(error))
+        raise
+    more = {} if measure is None else measure(done)
+    log.record("operation", session=session_id, **what, **more, outcome="done")
+    return done
+
+
+def _size(text: str) -> dict[str, int]:
+    return {"characters": len(text)}
+
+
+__all__ = [
+    "AuditedFiles",
+    "AuditedPermissions",
+    "AuditedTerminals",
+    "Decided",
+    "record_decision",
+    "record_tool_call",
+    "shown_rule",
+    "why_denied",
+]

@@ -1,0 +1,1 @@
+"""The connection to one agent: handshake, requests in both directions, traffic."""

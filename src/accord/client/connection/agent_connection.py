@@ -1,0 +1,234 @@
+"""One connection to the agent: transport, pump, and the version that was agreed on.
+
+A client has one at a time; a login in a terminal gives it a new one.  A link lives in a task of
+its own, so that it can begin and end wherever the program happens to be.  It outlives a
+cancellation of the program until the client's block is left: turns can then be cancelled in good
+order, and nobody is told of a lost connection who was cancelled himself.
+
+What always holds: `wire` and `facts` are there from the moment the answer to `initialize` was read
+on, before anything that came after it is looked at.
+"""
+
+from collections import deque
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+import anyio
+from anyio.abc import TaskStatus
+from anyio.lowlevel import checkpoint_if_cancelled
+
+from accord.client.connection.error_context import add_last_words, bounded
+from accord.client.connection.handshake import (
+    Offer,
+    explain_end,
+    explain_refusal,
+    initialize_params,
+    judge,
+)
+from accord.client.login import add_ways
+from accord.client.options import Options
+from accord.client.services.services import Services
+from accord.client.session.early_updates import EarlyUpdates
+from accord.client.session.retry import Patience
+from accord.client.wire.wire import AgentFacts, Wire
+from accord.connection.connection import Connection, Handler
+from accord.errors import (
+    AuthenticationRequired,
+    ConnectionLost,
+    RateLimited,
+    RemoteProtocolError,
+    RequestFailed,
+)
+from accord.machine.logs import logger
+from accord.schema.codec import Invalid
+from accord.schema.struct import Raw
+from accord.transport.transport import Transport
+
+if TYPE_CHECKING:
+    from accord.client.connection.unstable import AuthStatus
+    from accord.client.session.state import Conversation
+    from accord.client.wire.draft.login import DraftLogin
+
+_log = logger("accord.client")
+
+# So many sessions that are over are remembered.
+FORMER_IDS_MAX = 1024
+
+
+class LinkHandler(Handler, Protocol):
+    """What serves a link."""
+
+    def agreed(self, link: "Link") -> None:
+        """The handshake is done, and what comes next is served."""
+        ...
+
+
+class Link:
+    """The client's end of one conversation.
+
+    Guards: a session id names at most one session, and calls are sent only after the handshake.
+    """
+
+    wire: Wire
+    facts: AgentFacts
+
+    def __init__(self, transport: Transport, options: Options, handler: "LinkHandler") -> None:
+        self.options = options
+        if options.traffic is not None:
+            from accord.client.connection.traffic_tap import Overheard
+
+            transport = Overheard(transport, options.traffic)
+        self.transport = transport
+        self._handler = handler
+        self.connection = Connection(
+            transport,
+            handler,
+            limits=options.limits,
+            framing=options.framing,
+            strict=options.strict,
+        )
+        self.connection.noise_hint = (
+            "; the agent printed this on its stdout, which is the wire: it belongs on stderr"
+        )
+        self.services = Services(options, self.connection)
+        self.sessions: dict[str, Conversation] = {}
+        self.early = EarlyUpdates(options.limits.early_updates)
+        self.connection.watch(self.early)
+        # Sessions that are over; what is still said about them is no mistake.
+        self.former_ids: deque[str] = deque(maxlen=FORMER_IDS_MAX)
+        # What the agent told last about its login, unasked.
+        self.auth_status: AuthStatus | None = None
+        # Logs in to an agent of the draft; there from the first login on.
+        self.draft_login: DraftLogin | None = None
+        # An agent of the draft that does not answer when it is sent output, or does not want any.
+        self.unanswered_output = self.unheard_output = False
+        # What was started sends our own words back to us.
+        self.is_echo = False
+        self._stop = anyio.Event()
+        self._stopped = anyio.Event()
+
+    async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+        """Live until `aclose`."""
+        try:
+            with anyio.CancelScope() as scope:
+                async with self.connection:
+                    task_status.started()
+                    await checkpoint_if_cancelled()
+                    scope.shield = True
+                    await self._stop.wait()
+                    await self.services.aclose()
+        finally:
+            self._stopped.set()
+
+    async def aclose(self) -> None:
+        """End the conversation and everything that belongs to it."""
+        self._stop.set()
+        await self._stopped.wait()
+
+    def add_session(self, session: "Conversation") -> None:
+        """Take in a session; whoever serves it is told where it works."""
+        self.sessions[session.id] = session
+        self.services.add_session(session)
+
+    def remove_session(self, session: "Conversation") -> None:
+        """The session is over, for whoever serves it too."""
+        if self.sessions.pop(session.id, None) is not None:
+            self.services.remove_session(session.id)
+            self.former_ids.append(session.id)
+
+    async def shake_hands(self, offer: Offer, versions: Collection[int] | None = None) -> None:
+        """Agree on a version, one of the options' or of these.
+
+        Raises:
+            SpeaksDraft: the agent is to be asked in the form of the draft.
+            VersionMismatch: there is none that both speak.
+            ConnectionLost: the agent ended, or did not answer in time.
+            RequestFailed: it refused.
+        """
+        spoken = self.options.versions if versions is None else versions
+        await self.first_exchange(initialize_params(offer, spoken), partial(self._agree, spoken))
+
+    async def first_exchange(self, params: bytes, agree: Callable[[Raw], None]) -> None:
+        """Send `initialize`; `agree` reads its answer in wire order and calls `settle`."""
+        seconds = self.options.limits.initialize_seconds
+        try:
+            with anyio.fail_after(seconds):
+                await self.connection.call("initialize", params, on_result=agree)
+        except TimeoutError:
+            raise ConnectionLost(
+                f"the agent did not answer initialize within {seconds:g} s",
+                stderr_tail=getattr(self.transport, "stderr_tail", ""),
+            ) from None
+        except RequestFailed as error:
+            if self.is_echo:
+                raise RemoteProtocolError(
+                    "this is no agent: it sends back what it is sent"
+                ) from None
+            refusal = explain_refusal(error)
+            await self.explain(refusal)
+            tail = bounded(getattr(self.transport, "stderr_tail", ""))
+            if tail and not getattr(refusal, "stderr", ""):
+                refusal.add_note(f"The agent said on stderr:\n{tail}")
+            raise refusal from None
+        except ConnectionLost as error:
+            raise explain_end(error) from None
+        except Invalid as error:
+            raise RemoteProtocolError(f"the answer to initialize is invalid: {error}") from None
+
+    def _agree(self, versions: Collection[int], result: Raw) -> None:
+        agreement = judge(result, versions)
+        wire: Wire
+        if agreement.version == 1:
+            from accord.client.wire.v1.wire import WireV1
+
+            wire = WireV1(strict=self.options.strict, report=self.connection.tolerate)
+        else:
+            from accord.client.wire.v2.wire import WireV2
+
+            wire = WireV2(strict=self.options.strict, report=self.connection.tolerate)
+        self.settle(wire, wire.agent(agreement.answer))
+
+    def settle(self, wire: Wire, facts: AgentFacts) -> None:
+        """This is spoken from now on."""
+        self.facts = facts
+        self.wire = wire
+        self.services.begin(None if facts.info is None else facts.info.name)
+        self.connection.peer.set_version(wire.version)
+        self._handler.agreed(self)
+
+    @property
+    def may_log_in(self) -> bool:
+        """Whether there may be a way to log in when the agent wants that."""
+        return self.options.login is not None or self.wire.dialect == "draft"
+
+    async def explain(self, error: Exception) -> None:
+        """Add what is known here and helps a person: ways to log in, and what stderr said."""
+        if isinstance(error, AuthenticationRequired) and hasattr(self, "facts"):
+            add_ways(error, self.facts.auth_methods)
+        await add_last_words(error, self.transport)
+
+    async def call(
+        self,
+        method: str,
+        params: bytes,
+        *,
+        on_result: Callable[[Raw], None] | None = None,
+    ) -> Raw:
+        """Call the agent; on rate limits wait and try again, as often as the options say."""
+        patience = Patience(self.options.retry)
+        while True:
+            try:
+                return await self.connection.call(method, params, on_result=on_result)
+            except RequestFailed as error:
+                if not isinstance(error, RateLimited):
+                    await self.explain(error)
+                    raise
+                seconds = patience.seconds_after(error)
+                if seconds is None:
+                    raise
+                _log.info("%s: rate limited, next try in %g s", method, seconds)
+                await anyio.sleep(seconds)
+
+
+__all__ = ["Link", "LinkHandler"]

@@ -1,0 +1,373 @@
+"""A client's connection to its agent: beginning and end, calls, logins, sessions being opened.
+
+What the library itself needs of a client; a `Client` is what a program holds of it.
+
+What always holds: after `stop` nothing that was started for the agent is left.
+"""
+
+from collections.abc import Awaitable, Callable
+from importlib import import_module
+from typing import TypeVar
+
+import anyio
+from anyio.abc import TaskGroup
+
+from accord.client import login as auth
+from accord.client.connection.agent_connection import Link
+from accord.client.connection.capabilities import AgentCapabilities
+from accord.client.connection.handshake import INVALID_PARAMS, SpeaksDraft
+from accord.client.connection.incoming import Serving
+from accord.client.options import Options, make_offer
+from accord.client.session.request_checks import check_place, explain_spawn
+from accord.client.session.state import Conversation, UpdateListener
+from accord.client.wire.wire import AuthMethod, Request, Setup, unreadable
+from accord.errors import (
+    AuthenticationRequired,
+    ConnectionLost,
+    LocalProtocolError,
+    RemoteProtocolError,
+    RequestFailed,
+    SpawnFailed,
+)
+from accord.loading import undisturbed
+from accord.machine.logs import logger
+from accord.schema import v1
+from accord.schema.codec import Invalid
+from accord.schema.struct import Raw
+from accord.transport.transport import Transport
+
+T = TypeVar("T")
+
+_log = logger("accord.client")
+
+
+class Connected:
+    """One agent at the other end.
+
+    Guards: there is one link at a time, and calls go to the one that is open.
+    """
+
+    def __init__(
+        self,
+        make_transport: Callable[[], Transport],
+        options: Options,
+        command: tuple[str, ...] = (),
+        *,
+        address: str | None = None,
+        again: bool = True,
+    ) -> None:
+        """With `again` the transport can be made once more: the agent is started anew by that."""
+        self._make_transport = make_transport
+        self._again = again
+        self.options = options
+        # How the agent was started, for a login that starts it again.
+        self._command = command
+        # What names it from one start to the next.
+        self._name = command or (() if address is None else (address,))
+        self._tasks: TaskGroup | None = None
+        self._link: Link | None = None
+        # Set when the agent, which is started anew for a login, is there again.
+        self._restart: anyio.Event | None = None
+        # Gives a new session what a program holds of it; set by the client.
+        self.adopt: Callable[[Conversation], None]
+
+    async def start(self, tasks: TaskGroup) -> None:
+        """Connect and shake hands, in tasks of this group."""
+        self._tasks = tasks
+        known = self._known_dialect()
+        if known is not None:
+            from accord.client.wire.draft.start import begin_known
+
+            if await begin_known(self, *known):
+                return
+        first: RequestFailed | None = None
+        try:
+            await self.begin(self._shake_hands)
+            return
+        except SpeaksDraft:
+            pass
+        except RequestFailed as error:
+            if error.code != INVALID_PARAMS or 1 not in self.options.versions:
+                raise
+            first = error
+        from accord.client.wire.draft.start import begin_in_draft
+
+        await begin_in_draft(self, first)
+
+    async def begin(self, shake_hands: Callable[[Link], Awaitable[None]]) -> None:
+        """Connect and shake hands so.  An agent that was asked before is started again."""
+        assert self._tasks is not None
+        if self._link is not None:
+            if not self._again and self._link.connection.error is None:
+                # There is only this one connection; nothing is agreed on it yet.
+                await shake_hands(self._link)
+                return
+            await self._link.aclose()
+        serving = Serving(self.options)
+        link = Link(self._make_transport(), self.options, serving)
+        serving.link = self._link = link
+        try:
+            await self._tasks.start(link.run)
+        except SpawnFailed as error:
+            raise explain_spawn(error, self._command) from error
+        await shake_hands(link)
+
+    async def _shake_hands(self, link: Link) -> None:
+        link.connection.agree_on(None)
+        if 1 in self.options.versions:
+            _load_what_serves()
+        await link.shake_hands(make_offer(self.options))
+
+    # ---- the dialect that an agent speaks, from one start to the next
+
+    def _known_dialect(self) -> tuple[str, str] | None:
+        memory = self.options.dialects
+        if memory is None or not self._name or 1 not in self.options.versions:
+            return None
+        return memory.recall(self._name)
+
+    def remember_dialect(self, dialect: str, version: str) -> None:
+        """What the agent spoke, and the version that it reported."""
+        if self.options.dialects is not None and self._name:
+            self.options.dialects.remember(self._name, dialect, version)
+
+    def forget_dialect(self) -> None:
+        """It does not speak that any more."""
+        if self.options.dialects is not None and self._name:
+            self.options.dialects.forget(self._name)
+
+    async def stop(self) -> None:
+        """End the connection and whatever was started for the agent."""
+        if self._link is not None:
+            await self._link.aclose()
+
+    async def wait_closed(self) -> ConnectionLost:
+        """Wait for the end of the connection; one that a login begins anew has not ended."""
+        while True:
+            link = self.link
+            await link.connection.closed.wait()
+            if self._restart is not None:
+                await self._restart.wait()
+            elif link is self.link:
+                return link.connection.error or ConnectionLost("the connection was closed")
+
+    # ---- what the agent is
+
+    @property
+    def capabilities(self) -> AgentCapabilities:
+        """What the agent can do."""
+        return self.link.facts.capabilities
+
+    @property
+    def auth_methods(self) -> tuple[AuthMethod, ...]:
+        """The ways to log in that the agent offers."""
+        return self.link.facts.auth_methods
+
+    @property
+    def link(self) -> Link:
+        """The connection of now, open or not."""
+        assert self._link is not None, "the client has not been entered"
+        return self._link
+
+    @property
+    def open_link(self) -> Link:
+        """The connection of now.
+
+        Raises:
+            ConnectionLost: it is over; says why.
+        """
+        link = self.link
+        if link.connection.error is not None:
+            raise link.connection.error
+        return link
+
+    def require(self, capability: str, what: str, *, unstable: bool = False) -> None:
+        """Check that the agent offered something.
+
+        Raises:
+            LocalProtocolError: it did not, or it is unstable and was not asked for.
+        """
+        if unstable and not self.options.unstable:
+            raise LocalProtocolError(f"{what} is unstable: ask for it by unstable=True")
+        if not getattr(self.capabilities, capability):
+            raise LocalProtocolError(f"the agent does not offer {what}")
+
+    # ---- calling
+
+    async def call(
+        self,
+        link: Link | None,
+        method: str,
+        params: bytes,
+        *,
+        on_result: Callable[[Raw], None] | None = None,
+    ) -> Raw:
+        """Call the agent; if it wants a login first and we know how, log in and try once more.
+
+        With a link, only that one is used: what belongs to it does not survive a new one, so a
+        login that needs a new one is no help.
+
+        Raises:
+            RequestFailed: the agent answered with an error.
+            RemoteProtocolError: its answer could not be read.
+            ConnectionLost: it is gone.
+        """
+        try:
+            try:
+                return await (link or self.open_link).call(method, params, on_result=on_result)
+            except AuthenticationRequired as error:
+                await self.log_in_after(error, link)
+            return await (link or self.open_link).call(method, params, on_result=on_result)
+        except Invalid as error:
+            raise unreadable(method, error) from None
+
+    async def log_in_after(self, error: AuthenticationRequired, link: Link | None) -> None:
+        """Log in where the agent wants that and we know how; else raise what it said."""
+        if not await self._log_in(may_restart=link is None):
+            raise error
+
+    async def read(
+        self, request: Request, read: Callable[[Raw], T], *, link: Link | None = None
+    ) -> T:
+        """Call the agent and read its answer; raises what `call` raises and nothing else."""
+        method, params = request
+        try:
+            return read(await self.call(link, method, params))
+        except Invalid as error:
+            raise unreadable(method, error) from None
+
+    # ---- opening sessions
+
+    async def open_session(
+        self,
+        request: Request,
+        session_id: str | None,
+        setup: Setup,
+        on_update: UpdateListener | None,
+    ) -> Conversation:
+        """Send the request and make the session, in wire order with its updates.
+
+        With an id it is a session that the agent knows already.
+        """
+        method, params = request
+        begun: list[Conversation] = []
+        if session_id is not None:
+            if session_id in self.open_link.sessions:
+                raise LocalProtocolError(
+                    f"the session {session_id!r} is open already; close it first"
+                )
+            # Its history comes before the answer, and goes straight into its transcript.
+            begun.append(self._add_session(session_id, setup, on_update))
+
+        def opened(result: Raw) -> None:
+            answer = self.link.wire.read_opened(method, result)
+            check_place(answer, setup)
+            if not begun:
+                begun.append(self._add_session(answer.session_id, setup, on_update))
+            conversation = begun[0]
+            for update in self.link.early.take(conversation.id):
+                try:
+                    conversation.apply(update)
+                except Exception:  # noqa: BLE001 - of a listener, as for any update
+                    _log.exception("handling an early session/update failed")
+            conversation.transcript.session_setup(answer)
+
+        try:
+            await self.call(None, method, params, on_result=opened)
+        except BaseException:
+            for conversation in begun:
+                conversation.over()
+            raise
+        return begun[0]
+
+    def _add_session(
+        self, session_id: str, setup: Setup, on_update: UpdateListener | None
+    ) -> Conversation:
+        link = self.open_link
+        if session_id in link.sessions:
+            raise RemoteProtocolError(f"the session {session_id!r} is open already")
+        conversation = Conversation(self, link, session_id, setup, on_update)
+        for known in link.wire.told(setup):
+            conversation.transcript.session_setup(known)
+        self.adopt(conversation)
+        link.add_session(conversation)
+        return conversation
+
+    # ---- logging in and out
+
+    async def authenticate(self, method_id: str | None = None) -> None:
+        """See `Client.authenticate`."""
+        if self.open_link.wire.dialect == "draft":
+            if not await self._log_in_to_draft():
+                raise LocalProtocolError("the agent wants a credential to log in: credential=")
+            return
+        methods = self.auth_methods
+        if method_id is None:
+            if not methods:
+                raise LocalProtocolError("the agent offers no way to log in")
+            if len(methods) != 1:
+                known = [method.method_id for method in methods]
+                raise LocalProtocolError(f"say which login method: the agent has {known}")
+            method_id = methods[0].method_id
+        await self._log_in_by(auth.find(method_id, methods))
+
+    async def _log_in_to_draft(self) -> bool:
+        from accord.client.wire.draft.login import DraftLogin
+
+        link = self.open_link
+        if link.draft_login is None:
+            link.draft_login = DraftLogin(link, inherits=bool(self._command))
+        return await link.draft_login.log_in()
+
+    async def _log_in(self, *, may_restart: bool) -> bool:
+        if self.open_link.wire.dialect == "draft":
+            return await self._log_in_to_draft()
+        if self.options.login is None:
+            return False
+        method = await auth.choose(self.options.login, self.auth_methods)
+        if method is None or (method.kind == "terminal" and not may_restart):
+            return False
+        await self._log_in_by(method)
+        return True
+
+    async def _log_in_by(self, method: AuthMethod) -> None:
+        if method.kind == "agent":
+            link = self.open_link
+            await link.call(*link.wire.login(method.method_id))
+        elif method.kind == "terminal":
+            await self._log_in_by_terminal(method)
+        else:
+            raise LocalProtocolError(
+                f"the login method {method.method_id!r} is of the unknown type {method.kind!r}"
+            )
+
+    async def _log_in_by_terminal(self, method: AuthMethod) -> None:
+        """Run the agent's own program once more, where the user sees it; then start afresh."""
+        run = self.options.login_terminal
+        if run is None or not self._command:
+            raise LocalProtocolError(
+                f"the login method {method.method_id!r} needs a terminal: login_terminal=True"
+            )
+        status = await run((*self._command, *method.args), method.env)
+        if status != 0:
+            raise auth.LoginFailed(method.name, status)
+        assert self._tasks is not None
+        restarted = self._restart = anyio.Event()
+        try:
+            await self.link.aclose()
+            await self.start(self._tasks)
+        finally:
+            self._restart = None
+            restarted.set()
+
+
+def _load_what_serves() -> None:
+    """Load what most agents will need, while the process of this one is starting."""
+    with undisturbed():
+        for module in ("v1_wire", "v1_services"):
+            import_module(f"accord.client.{module}")
+        # Each of its types loads the module that it is in.
+        _ = v1.ReadTextFileRequest, v1.SessionNotification
+
+
+__all__ = ["Connected"]

@@ -1,0 +1,77 @@
+"""Logging in: which method, and the login that runs in a terminal.
+
+Must not know: how a login is sent to the agent.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import anyio
+
+from accord.client.callbacks import call
+from accord.client.options import Login
+from accord.client.wire.wire import AuthMethod
+from accord.errors import AccordError, AuthenticationRequired, LocalProtocolError, SpawnFailed
+
+# Of the ids that an agent gives to its ways to log in, where they are listed for a person.
+WAYS_CHARACTERS_MAX = 500
+
+
+class LoginFailed(AccordError):
+    """A login that ran in a terminal ended with anything but 0."""
+
+    def __init__(self, name: str, status: int) -> None:
+        super().__init__(f"the login {name!r} failed: it ended with {status}")
+        self.status = status
+
+
+async def choose(login: Login, methods: Sequence[AuthMethod]) -> AuthMethod | None:
+    """The method that the program chose among the agent's, None where it wants none of them.
+
+    Raises:
+        LocalProtocolError: the chosen id is not among them.
+    """
+    chosen = login if isinstance(login, str) else await call(login, tuple(methods))
+    return None if chosen is None else find(chosen, methods)
+
+
+def find(method_id: str, methods: Sequence[AuthMethod]) -> AuthMethod:
+    """The method with this id.
+
+    Raises:
+        LocalProtocolError: the agent did not advertise it.
+    """
+    for method in methods:
+        if method.method_id == method_id:
+            return method
+    known = ", ".join(method.method_id for method in methods) or "none"
+    raise LocalProtocolError(f"the agent has no login method {method_id!r}; it has {known}")
+
+
+def add_ways(error: AuthenticationRequired, methods: Sequence[AuthMethod]) -> None:
+    """Note beside an error which ways to log in there are, for who reads the traceback."""
+    ids = ", ".join(repr(method.method_id) for method in methods)[:WAYS_CHARACTERS_MAX]
+    if ids and not getattr(error, "__notes__", None):
+        error.add_note(
+            f"The agent has these ways to log in: {ids}.  Choose one by login=, or"
+            " await client.authenticate() with it and try again."
+        )
+
+
+async def run_in_terminal(command: Sequence[str], env: Mapping[str, str]) -> int:
+    """Run a login in the terminal that this program was started from, and wait for its end."""
+    from accord.machine.processes.child_process import environment
+    from accord.machine.processes.program_lookup import with_program
+
+    variables = environment(env)
+    words = with_program(command, variables)
+    try:
+        process = await anyio.open_process(
+            words, stdin=None, stdout=None, stderr=None, env=variables
+        )
+    except OSError as error:
+        raise SpawnFailed(f"cannot start {command[0]!r}: {error.strerror or error}") from None
+    async with process:
+        return await process.wait()
+
+
+__all__ = ["LoginFailed", "add_ways", "choose", "find", "run_in_terminal"]

@@ -1,0 +1,1 @@
+"""Who may do what: requests, policies, rules, grants and approvals."""

@@ -1,0 +1,157 @@
+"""Command lines as rules see them: the argument vector where there is one, else the exact line.
+
+It must not know rules, requests or processes; nothing is run here.
+
+Always holds
+    * `words` is there only when every shell splits the line into just these words and does
+      nothing else: no operators, expansions, globs, assignments or redirections.
+    * `concern` answers for rules that reject, and fails closed: where the line cannot be read
+      whole, every pattern concerns it.
+
+This is reading text, not a sandbox: `make test` runs whatever the Makefile says.
+"""
+
+from __future__ import annotations
+
+import os.path
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from accord.client.permissions.patterns import wildcard
+from accord.client.shell.grammar import read_script
+from accord.client.shell.line_reader import read_line
+from accord.client.shell.rule_match import concern
+from accord.client.shell.syntax import Reading, Script
+from accord.machine import command_line
+
+COMMAND_CHARACTERS_MAX = 32 * 1024
+"""A longer line is not read: it matches only the very same line."""
+
+_SHELLS = frozenset({"sh", "bash", "dash", "zsh"})
+_SHELL_PLACES = ("", "/bin/", "/usr/bin/")
+_SHELL_FLAGS = frozenset({"-c", "-lc", "-ec", "-euc"})
+_BLANKS = " \t\n"
+
+# Variables that only change how output looks.  Any other may change what a command does, as
+# PATH and LD_PRELOAD do, so a command with one of those is another command.
+_PLAIN_ENV = (
+    frozenset({"AGENT", "CI", "CLAUDECODE", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "COLUMNS"})
+    | frozenset({"DEBIAN_FRONTEND", "FORCE_COLOR", "GIT_TERMINAL_PROMPT", "LANG", "LANGUAGE"})
+    | frozenset({"LINES", "NO_COLOR", "PYTHONUNBUFFERED", "TERM", "TZ"})
+)
+_CAT_ENV = frozenset({"PAGER", "GIT_PAGER", "MANPAGER", "GH_PAGER"})
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """One command line, read."""
+
+    line: str
+    words: tuple[str, ...] | None
+    reading: Reading = field(compare=False)
+
+    def same(self, other: CommandLine) -> bool:
+        """Whether both run the same: by their words, or letter by letter where there are none."""
+        if self.words is not None and other.words is not None:
+            return self.words == other.words
+        return self.line == other.line
+
+    def begins(self, pattern: Sequence[str]) -> bool:
+        """Whether it is one plain command whose first words fit the pattern, word by word."""
+        if self.words is None or not pattern or len(self.words) < len(pattern):
+            return False
+        return all(wildcard(want, word) for want, word in zip(pattern, self.words, strict=False))
+
+    def concern(self, pattern: Sequence[str]) -> str | None:
+        """Why a rule that rejects commands of this pattern applies; None if it does not."""
+        return concern(self.reading, pattern)
+
+    def includes(self, other: CommandLine) -> bool:
+        """Whether every command of the other line is run here with the very same words."""
+        if self.same(other):
+            return True
+        wanted = [[word.text for word in one.words] for one in other.reading.programs]
+        return bool(wanted) and all(self._runs(words) for words in wanted)
+
+    def _runs(self, words: Sequence[str]) -> bool:
+        for program in self.reading.programs:
+            texts = [word.text for word in program.words]
+            tail = len(texts) - len(words)
+            # A program that hands its words on may run those at its end.
+            if texts == words or (program.hands_on and tail > 0 and texts[tail:] == words):
+                return True
+        return False
+
+
+def read_command(text: str) -> CommandLine:
+    """Read a line; a shell that is only there to run a line is looked through."""
+    line = text.strip(_BLANKS)
+    if len(line) > COMMAND_CHARACTERS_MAX:
+        reason = f"it is longer than {COMMAND_CHARACTERS_MAX} characters"
+        return CommandLine(line, None, Reading(unclear=[reason]))
+    reading, script = read_line(line)
+    found = CommandLine(line, _plain_words(script), reading)
+    inner = shell_line(found.words) if found.words else None
+    if inner is None:
+        return found
+    inner = inner.strip(_BLANKS)
+    return replace(found, line=inner, words=_plain_words(read_script(inner)))
+
+
+def _plain_words(script: Script) -> tuple[str, ...] | None:
+    """The words of a line that is one command and nothing else."""
+    if not script.is_complete or not script.is_simple or len(script.commands) != 1:
+        return None
+    command = script.commands[0]
+    if command.assignments or command.redirections or not all(w.plain for w in command.words):
+        return None
+    return tuple(word.text for word in command.words)
+
+
+def shell_line(words: Sequence[str]) -> str | None:
+    """The line that a known shell is told to run by these words, if that is all they do."""
+    if len(words) != 3 or words[1] not in _SHELL_FLAGS:
+        return None
+    place, name = os.path.split(words[0])
+    known = name in _SHELLS and (f"{place}/" if place else "") in _SHELL_PLACES
+    return words[2] if known else None
+
+
+def pattern_words(text: str) -> tuple[str, ...] | None:
+    """The words of a rule, in which `*` and `?` are wildcards; None for a line for the shell.
+
+    A rule is the beginning of a command in any case, so `git push *` is `git push`.
+    """
+    words = _plain_words(read_script(text.strip(_BLANKS), wildcards=True))
+    while words is not None and len(words) > 1 and words[-1] == "*":
+        words = words[:-1]
+    return words
+
+
+def terminal_line(
+    command: str, args: Sequence[str] = (), env: Mapping[str, str] | None = None
+) -> str:
+    """The line that says what `terminal/create` with these would run."""
+    vector = command_line(command, args)
+    telling = [f"{name}={value}" for name, value in (env or {}).items() if not _plain(name, value)]
+    if telling:
+        return shlex.join(["env", *telling, *vector])
+    is_shell_line = not args and vector != [command]
+    return command if is_shell_line else shlex.join(vector)
+
+
+def _plain(name: str, value: str) -> bool:
+    return (
+        name in _PLAIN_ENV or name.startswith("LC_") or (name in _CAT_ENV and value in ("", "cat"))
+    )
+
+
+__all__ = [
+    "COMMAND_CHARACTERS_MAX",
+    "CommandLine",
+    "pattern_words",
+    "read_command",
+    "shell_line",
+    "terminal_line",
+]

@@ -1,0 +1,173 @@
+"""A permission request while the user is asked: in neutral words, and always answered.
+
+What is not understood is never approval: an option that was not offered, an error of whoever
+decides, a withdrawn request; all of these are answered `cancelled`.
+"""
+
+import posixpath
+from typing import Any
+
+import anyio
+
+from accord.client.permissions.call_input import (
+    input_command,
+    input_folder,
+    input_paths,
+    is_given_more,
+)
+from accord.client.permissions.patterns import host_of
+from accord.client.permissions.request import (
+    CANCELLED,
+    Decision,
+    PermissionOption,
+    PermissionRequest,
+)
+from accord.client.session.state import Conversation
+from accord.client.wire.wire import Asked
+from accord.machine.logs import logger
+from accord.protocol.extensions import DECIDED_BY
+from accord.schema.codec import Invalid, encode, to_python
+from accord.transcript import ToolCall
+
+_log = logger("accord.client")
+
+
+class Question:
+    """One open request.  Guards: it is answered once, and `withdraw` answers it `cancelled`."""
+
+    def __init__(self, session: Conversation, asked: Asked, permissions: Any) -> None:
+        ids = (asked.tool_call_id, asked.terminal_id)
+        # The ids of what it is about, to be compared with work that goes on in the background.
+        self.subjects = frozenset(found for found in ids if found is not None)
+        self._session = session
+        self._asked = asked
+        self._permissions = permissions
+        self._scope = anyio.CancelScope()
+        # Who said no, once somebody has.
+        self._refused_by: str | None = None
+        # From the moment it came, so that a cancel finds it before anybody was asked.
+        session.questions.add(self)
+
+    def withdraw(self) -> None:
+        """Nobody needs the answer any more."""
+        self._scope.cancel()
+
+    async def answer(self) -> bytes:
+        """Ask, and return the encoded result."""
+        try:
+            with self._scope:
+                decision = await self._decide()
+                # A decision that waited for nobody may not have seen that it was withdrawn.
+                if not self._scope.cancel_called:
+                    return self.encoded(decision)
+            return self.encoded(CANCELLED)
+        finally:
+            self._session.questions.discard(self)
+
+    async def _decide(self) -> Decision:
+        request = self.described()
+        decision: Decision = await self._permissions.decide(request)
+        option = next((one for one in request.options if one.option_id == decision.option_id), None)
+        self._refused_by = None if option is not None and option.allows else decision.by
+        return decision if option is not None else CANCELLED
+
+    def described(self) -> PermissionRequest:
+        """The request in words that are the same for every version."""
+        return describe(self._session, self._asked)
+
+    def encoded(self, decision: Decision) -> bytes:
+        """The result: the option that was chosen, or `cancelled`, and who refused."""
+        chosen: dict[str, Any] = {"outcome": "cancelled"}
+        if decision.option_id is not None:
+            chosen = {"outcome": "selected", "optionId": decision.option_id}
+        answer: dict[str, Any] = {"outcome": chosen}
+        if self._refused_by is not None:
+            answer["_meta"] = {DECIDED_BY: self._refused_by}
+        return encode(answer)
+
+
+def describe(session: Conversation, asked: Asked) -> PermissionRequest:
+    """The request in words that are the same for every version."""
+    call = session.transcript.tool_call(asked.tool_call_id) if asked.tool_call_id else None
+    given = _raw_input(call)
+    kind = "other" if call is None else call.kind
+    command = asked.command or input_command(given, kind)
+    if command is not None:
+        # Whoever runs something is not just looking, whatever it says; some know no kinds.
+        kind = "execute"
+    title = asked.title or (call.title if call is not None else "") or "Permission requested"
+    return PermissionRequest(
+        session_id=session.id,
+        title=title,
+        reason=asked.reason,
+        options=tuple(PermissionOption(*option) for option in asked.options),
+        # As it is now: what is shown is what the answer is about.
+        tool_call=None if call is None else call.snapshot(),
+        kind=kind,
+        paths=_paths(call, given, session.cwd),
+        command=command,
+        cwd=asked.cwd or _folder({} if command is None else given, session.cwd),
+        mcp_tool=_mcp_tool(call, given),
+        hosts=_hosts(given),
+        origin="agent",
+        is_given_more=command is not None and is_given_more(given),
+    )
+
+
+def _raw_input(call: ToolCall | None) -> dict[str, Any]:
+    if call is None or call.raw_input is None:
+        return {}
+    try:
+        given = to_python(call.raw_input)
+    except Invalid:
+        return {}
+    return given if isinstance(given, dict) else {"input": given}
+
+
+def _paths(call: ToolCall | None, given: dict[str, Any], cwd: str) -> tuple[str, ...]:
+    """The files that it is about; a change also by what its input names."""
+    if call is None:
+        return ()
+    found: dict[str, None] = {}
+    for diff in call.diffs:
+        found[diff.path] = None
+        if diff.old_path is not None:
+            found[diff.old_path] = None
+    for location in call.locations:
+        found[location.path] = None
+    known = {posixpath.normpath(posixpath.join(cwd, path)) for path in found}
+    for path in input_paths(given, "edit" if call.diffs and call.kind != "move" else call.kind):
+        if posixpath.normpath(posixpath.join(cwd, path)) not in known:
+            found[path] = None
+    return tuple(found)
+
+
+def _folder(given: dict[str, Any], cwd: str) -> str:
+    """Where it would run, as the input says."""
+    folder = input_folder(given)
+    return cwd if folder is None else posixpath.join(cwd, folder)
+
+
+def _hosts(given: dict[str, Any]) -> tuple[str, ...]:
+    """The host of the URL; a URL that cannot be read stays, as a host that no rule knows."""
+    url = given.get("url")
+    if not isinstance(url, str):
+        return ()
+    return (host_of(url) or url,)
+
+
+def _mcp_tool(call: ToolCall | None, given: dict[str, Any]) -> str | None:
+    """The tool of an MCP server that is to be called, as `server/tool`.
+
+    Agents that name it call it `mcp__server__tool`; v1 has no names, and there the input has both.
+    """
+    if call is None:
+        return None
+    if call.name is not None and call.name.startswith("mcp__"):
+        server, _, tool = call.name[len("mcp__") :].partition("__")
+        return f"{server}/{tool}" if tool else None
+    named = (given.get("server"), given.get("tool"))
+    return "/".join(map(str, named)) if all(isinstance(one, str) and one for one in named) else None
+
+
+__all__ = ["Question", "describe"]

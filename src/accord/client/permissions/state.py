@@ -1,0 +1,100 @@
+"""What `Permissions` keeps: for all connections of one object, and for one session.
+
+It must not know how anything is decided.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import anyio
+
+from accord.client.permissions.answers import Answer
+from accord.client.permissions.approvals import Approvals
+from accord.client.permissions.grants import Grant, Grants, Place
+from accord.client.permissions.policy import Effect, ReadRule
+from accord.client.permissions.request import PermissionRequest
+from accord.client.session.queue import Queue
+
+Callback: TypeAlias = Callable[[PermissionRequest], "Answer | Awaitable[Answer]"]
+
+
+def check_callback(callback: object) -> None:
+    """Refuse what cannot be asked.
+
+    Raises:
+        ValueError: it is not callable.
+    """
+    if not callable(callback):
+        raise ValueError(f"{callback!r} cannot be asked: it is not callable")
+
+
+@dataclass(slots=True)
+class Shared:
+    """What all connections of one `Permissions` have in common."""
+
+    rules: list[ReadRule]
+    otherwise: Effect
+    callback: Callback | None
+    grants: Grants
+    per_session: bool
+    session_grants: Grants = field(default_factory=Grants)
+    queue: Queue = field(default_factory=Queue)
+    connections: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+
+    @property
+    def can_allow(self) -> bool:
+        """Whether anything at all may be allowed."""
+        if self.callback is not None or self.otherwise == "allow":
+            return True
+        rules = (*(read.rule for read in self.rules), *(grant.rule for grant in self.grants))
+        return any(rule.effect == "allow" for rule in rules)
+
+    def holds(self, read: ReadRule) -> bool:
+        """Whether this very rule is still written or remembered."""
+        return any(read is one for one in self.rules) or any(
+            grants.holds(read) for grants in (self.session_grants, self.grants)
+        )
+
+    def grants_at(self, here: Place) -> list[ReadRule]:
+        """What is remembered for this place."""
+        return self.session_grants.rules_at(here) + self.grants.rules_at(here)
+
+    def line(self, connection: int, session_id: str) -> Hashable:
+        """The line in which requests of a session wait for the user."""
+        return (connection, session_id) if self.per_session else None
+
+    def waiting(self, connection: int, session_id: str | None) -> int:
+        """Requests in line behind those that the user is shown.
+
+        Where every session has a line of its own, of `session_id` only; without a connection, of
+        all sessions that have this id.
+        """
+        if not self.per_session:
+            return self.queue.waiting()
+        return sum(
+            self.queue.waiting(key)
+            for key in self.queue.keys
+            if isinstance(key, tuple) and connection in (0, key[0]) and session_id in (None, key[1])
+        )
+
+    def restore(self, grant: Grant) -> bool:
+        """Remember a revoked answer again; False where there is a newer answer about the same."""
+        kept = self.session_grants if grant.scope == "session" else self.grants
+        return kept.restore(grant)
+
+
+@dataclass(slots=True)
+class SessionState:
+    """One session: its directory, what was approved in it, and what the user is asked now."""
+
+    workspace: str | None = None
+    roots: tuple[str, ...] = ()
+    approvals: Approvals = field(default_factory=Approvals)
+    asking: set[anyio.CancelScope] = field(default_factory=set)
+
+
+__all__ = ["Callback", "SessionState", "Shared", "check_callback"]

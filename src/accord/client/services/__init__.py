@@ -1,0 +1,1 @@
+"""Files, terminals and forms that a client offers to its agent."""

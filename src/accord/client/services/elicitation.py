@@ -1,0 +1,263 @@
+"""Questions of an agent that are more than yes or no: a form to fill in, or a page to visit.
+
+It must not know the wire beyond the structs that it reads, and draws nothing: callbacks do.
+
+Always holds
+    * Only what has a callback is offered, and only what was offered is shown; every other mode is
+      answered -32602.
+    * What is sent fits the form, or nothing is sent.  An answer that is none, or a callback that
+      fails, counts as closing the form, and is reported.
+    * A URL is never opened or fetched here.
+    * Questions reach the user one at a time, in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+from urllib.parse import urlsplit
+
+import anyio
+
+from accord.client.callbacks import call
+from accord.client.permissions.patterns import host_of
+from accord.client.services.forms import FormRequest, FormValue, read_form, scope_of
+from accord.client.session.queue import Queue
+from accord.errors import RequestError
+from accord.machine.logs import logger
+
+ATTEMPTS_MAX = 3
+"""How often a form is shown again because the answer did not fit."""
+
+OPEN_MAX = 256
+"""Pages that the user was sent to and that are not done; the oldest is forgotten first."""
+
+URL_CHARACTERS_MAX = 8_192
+
+_log = logger("accord.client")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UrlRequest:
+    """A page that the agent wants the user to visit.
+
+    Show `url` and `host` in full and ask before opening it.  `warnings` says what is odd about it.
+    """
+
+    message: str
+    url: str
+    host: str
+    elicitation_id: str
+    warnings: tuple[str, ...] = ()
+    session_id: str | None = None
+    tool_call_id: str | None = None
+    request_id: str | int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ElicitationAnswer:
+    """What the user did; `content` is there when a form was accepted."""
+
+    action: Literal["accept", "decline", "cancel"]
+    content: Mapping[str, FormValue] | None = None
+
+
+DECLINED = ElicitationAnswer("decline")
+CLOSED = ElicitationAnswer("cancel")
+
+# Values to send, False to decline, None to close.
+FormAnswer: TypeAlias = Mapping[str, FormValue] | Literal[False] | None
+OnForm: TypeAlias = Callable[[FormRequest], "FormAnswer | Awaitable[FormAnswer]"]
+# True when the user agreed to open it, False to decline, None to close.
+OnUrl: TypeAlias = Callable[[UrlRequest], "bool | Awaitable[bool | None] | None"]
+OnComplete: TypeAlias = Callable[[UrlRequest], None]
+
+
+class Elicitations:
+    """How the user answers.  A mode without a callback is not offered."""
+
+    def __init__(
+        self,
+        *,
+        on_form: OnForm | None = None,
+        on_url: OnUrl | None = None,
+        on_complete: OnComplete | None = None,
+    ) -> None:
+        """`on_complete` is told when the agent says that a visited page has done its work."""
+        self._on_form = on_form
+        self._on_url = on_url
+        self._on_complete = on_complete
+        self._queue = Queue()
+        self._open: dict[str, UrlRequest] = {}
+        self._asking: dict[str, set[anyio.CancelScope]] = {}
+
+    def for_connection(self) -> Elicitations:
+        """The same with pages of its own; the user's queue is shared."""
+        other = Elicitations(
+            on_form=self._on_form, on_url=self._on_url, on_complete=self._on_complete
+        )
+        other._queue = self._queue
+        return other
+
+    def capabilities(self) -> dict[str, dict[str, object]]:
+        """What an agent is told that there is."""
+        offered: dict[str, dict[str, object]] = {}
+        if self._on_form is not None:
+            offered["form"] = {}
+        if self._on_url is not None:
+            offered["url"] = {}
+        return offered
+
+    async def create(self, wire: Any) -> ElicitationAnswer:
+        """Answer a request, given as the struct of either version.
+
+        Raises:
+            RequestError: the mode was not offered, or what is asked cannot be.
+        """
+        mode = mode_of(wire)
+        if mode == "form" and self._on_form is not None:
+            form = read_form(wire)
+            return await self._queued(form.session_id, lambda: self._fill_in(form))
+        if mode == "url" and self._on_url is not None:
+            page = read_url(wire)
+            if page.elicitation_id in self._open:
+                reason = f"elicitation {page.elicitation_id!r} is open already"
+                raise RequestError.invalid_params(reason, "$.elicitationId")
+            return await self._queued(page.session_id, lambda: self._visit(page))
+        raise RequestError.invalid_params(f"the mode {mode!r} was not offered", "$.mode")
+
+    def complete(self, elicitation_id: str) -> bool:
+        """The agent says that a page has done its work; unknown and finished ids are ignored."""
+        page = self._open.pop(elicitation_id, None)
+        if page is None:
+            return False
+        if self._on_complete is not None:
+            try:
+                self._on_complete(page)
+            except Exception:  # noqa: BLE001 - the callback's fault must not end the connection
+                _log.exception("the callback for a completed elicitation failed")
+        return True
+
+    def cancel_session(self, session_id: str) -> None:
+        """The turn was cancelled: its open questions are answered `cancel`, at once."""
+        for scope in tuple(self._asking.get(session_id, ())):
+            scope.cancel()
+
+    async def _queued(
+        self, session_id: str | None, ask: Callable[[], Awaitable[ElicitationAnswer]]
+    ) -> ElicitationAnswer:
+        key = "" if session_id is None else session_id
+        scopes = self._asking.setdefault(key, set())
+        answer = CLOSED
+        with anyio.CancelScope() as scope:
+            scopes.add(scope)
+            try:
+                async with self._queue.turn():
+                    answer = await ask()
+            finally:
+                scopes.discard(scope)
+                if not scopes:
+                    self._asking.pop(key, None)
+        return CLOSED if scope.cancel_called else answer
+
+    async def _fill_in(self, form: FormRequest) -> ElicitationAnswer:
+        for _ in range(ATTEMPTS_MAX):
+            values = await _call(self._on_form, form)
+            if values is False:
+                return DECLINED
+            if not isinstance(values, Mapping):
+                if values is not None:
+                    _log.error("a form was answered with %r, which is no answer", values)
+                return CLOSED
+            errors = await form.check(values)
+            if not errors:
+                return ElicitationAnswer("accept", _plain(form, values))
+            form = replace(form, values=dict(values), errors=errors)
+        _log.error("a form was answered %d times with values that do not fit", ATTEMPTS_MAX)
+        return CLOSED
+
+    async def _visit(self, page: UrlRequest) -> ElicitationAnswer:
+        # From now on, because the agent may be told by the page sooner than by us.
+        self._open[page.elicitation_id] = page
+        agreed: object = None
+        try:
+            agreed = await _call(self._on_url, page)
+        finally:
+            if agreed is not True:
+                self._open.pop(page.elicitation_id, None)
+        while len(self._open) > OPEN_MAX:
+            del self._open[next(iter(self._open))]
+        if agreed is True:
+            return ElicitationAnswer("accept")
+        if agreed not in (False, None):
+            _log.error("a URL was answered with %r, which is no answer", agreed)
+        return DECLINED if agreed is False else CLOSED
+
+
+async def _call(callback: Callable[[Any], Any] | None, request: object) -> object:
+    if callback is None:
+        return None
+    try:
+        answer: object = await call(callback, request)
+        return answer
+    except Exception:  # noqa: BLE001 - whatever it is, nothing was answered
+        _log.exception("asking the user failed")
+        return None
+
+
+def _plain(form: FormRequest, values: Mapping[str, Any]) -> dict[str, FormValue]:
+    """The values as the wire wants them: whole numbers are integers."""
+    whole = {one.name for one in form.fields if one.type == "integer"}
+    return {name: int(value) if name in whole else value for name, value in values.items()}
+
+
+def mode_of(wire: Any) -> str:
+    """The mode, also of one that we do not know."""
+    tag = getattr(wire, "tag", None)
+    return tag if isinstance(tag, str) else str(wire.__struct_config__.tag)
+
+
+def read_url(wire: Any) -> UrlRequest:
+    """A page from the struct of either version.
+
+    Raises:
+        RequestError: it is not the full URL of a page.
+    """
+    url: str = wire.url
+    host = host_of(url) if len(url) <= URL_CHARACTERS_MAX else None
+    if host is None or urlsplit(url).scheme not in ("http", "https"):
+        raise RequestError.invalid_params("not the full URL of a page", "$.url")
+    return UrlRequest(
+        message=wire.message,
+        url=url,
+        host=host,
+        elicitation_id=wire.elicitation_id,
+        warnings=_warnings(url, host),
+        **scope_of(wire),
+    )
+
+
+def _warnings(url: str, host: str) -> tuple[str, ...]:
+    parts = urlsplit(url)
+    found: list[str] = []
+    if parts.scheme != "https":
+        found.append("The connection is not encrypted.")
+    if any(label.startswith("xn--") for label in host.split(".")):
+        found.append("The name of the host has letters of other scripts.")
+    if "@" in parts.netloc:
+        found.append("The address has a user name in front of the host.")
+    if host.replace(".", "").isdigit() or ":" in host:
+        found.append("The host is a number and not a name.")
+    return tuple(found)
+
+
+__all__ = [
+    "ATTEMPTS_MAX",
+    "ElicitationAnswer",
+    "Elicitations",
+    "FormRequest",
+    "UrlRequest",
+    "mode_of",
+    "read_url",
+]

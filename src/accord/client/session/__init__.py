@@ -1,0 +1,1 @@
+"""Sessions of a client: prompts, turns and the state that updates are folded into."""

@@ -1,0 +1,251 @@
+"""What a program may not ask for, found before anything is sent.
+
+Each check raises `LocalProtocolError` with a sentence that names the mistake.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from accord.client.connection.capabilities import AgentCapabilities
+from accord.client.connection.outgoing import blaming_caller
+from accord.client.options import Options
+from accord.client.wire.wire import Setup
+from accord.errors import LocalProtocolError, RemoteProtocolError, SpawnFailed
+from accord.machine.processes.program_lookup import find_program
+from accord.schema.codec import conform
+
+# Which capability a content block needs; text and links need none.
+_BLOCK_NEEDS = {"image": "image", "audio": "audio", "resource": "embedded_context"}
+_ALWAYS = ("text", "resource_link")
+_SERVER_NEEDS = {
+    "stdio": "mcp_stdio",
+    "http": "mcp_http",
+    "sse": "mcp_sse",
+    "acp": "mcp_acp",
+}
+# POSIX, drive letter or UNC: the agent need not run on a machine like ours.
+_ABSOLUTE = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
+
+
+def prompt_items(content: Iterable[Any]) -> list[Any]:
+    """Text and blocks in order, lists of them opened up."""
+    items: list[Any] = []
+    for item in content:
+        if isinstance(item, list | tuple):
+            items.extend(prompt_items(item))
+        elif item != "":
+            items.append(item)
+    return items
+
+
+def check_blocks(
+    items: Sequence[Any], capabilities: AgentCapabilities, *, is_draft: bool = False
+) -> None:
+    """A prompt says something, and only what the agent takes."""
+    if not items:
+        raise LocalProtocolError("an empty prompt cannot be sent")
+    for item in items:
+        if isinstance(item, str):
+            continue
+        if type(item).__module__.startswith("accord.schema.draft"):
+            # Whether such an agent takes it, its wire form knows.
+            if not is_draft:
+                raise LocalProtocolError(
+                    f"{type(item).__name__} of the 2026-02 draft is for agents that speak it"
+                )
+            continue
+        tag = tag_of(item)
+        if tag is None:
+            raise LocalProtocolError(f"{type(item).__name__} is neither text nor a content block")
+        if tag in _ALWAYS or tag.startswith("_"):
+            continue
+        need = _BLOCK_NEEDS.get(tag)
+        if need is None:
+            raise LocalProtocolError(f"{tag!r} is no content type that may be sent")
+        if not getattr(capabilities, need):
+            raise LocalProtocolError(f"the agent takes no {tag} content in prompts")
+    for item in items:
+        _check_fields(item)
+
+
+def tag_of(value: Any) -> str | None:
+    """The `type` that a wire struct has on the wire; None for anything else."""
+    config = getattr(type(value), "__struct_config__", None)
+    tag = getattr(value, "tag", None) if config is None else config.tag
+    return tag if isinstance(tag, str) else None
+
+
+def make_setup(
+    options: Options,
+    capabilities: AgentCapabilities,
+    *,
+    cwd: str | os.PathLike[str],
+    additional_directories: Iterable[str | os.PathLike[str]],
+    mcp_servers: Iterable[Any],
+    system_prompt: str | None = None,
+    system_prompt_mode: str = "append",
+    is_draft: bool = False,
+) -> Setup:
+    """Where and with what a session works; relative paths become absolute.
+
+    The 2026-02 draft has MCP servers of its own form, and system prompts for everybody.
+    """
+    root = _folder(cwd)
+    others: list[str] = []
+    for directory in _several(additional_directories, "additional_directories", "folders"):
+        folder = _folder(directory)
+        if folder != root and folder not in others:
+            others.append(folder)
+    if others and not capabilities.additional_directories:
+        raise LocalProtocolError("the agent takes no additional directories")
+    servers = tuple(
+        _checked_server(server, capabilities, is_draft)
+        for server in _several(mcp_servers, "mcp_servers", "servers")
+    )
+    if system_prompt is not None:
+        unstable = options.unstable or is_draft
+        _check_system_prompt(system_prompt, system_prompt_mode, capabilities, unstable=unstable)
+    return Setup(root, tuple(others), servers, system_prompt, system_prompt_mode)
+
+
+def check_place(answer: object, setup: Setup) -> None:
+    """An agent that remembers where a session works works where we do, or paths go astray.
+
+    Raises:
+        RemoteProtocolError: it works elsewhere; says where.
+    """
+    place = getattr(answer, "working_directory", None)
+    if place is not None and os.path.realpath(place) != os.path.realpath(setup.cwd):
+        raise RemoteProtocolError(
+            f"the agent has this session in {place} and not in {setup.cwd}: load it with that cwd"
+        )
+
+
+def absolute(path: object) -> str:
+    """The one form in which paths are sent: absolute, without `.` and `..`, links as they are."""
+    if not isinstance(path, str | os.PathLike):
+        raise LocalProtocolError(f"a path is text or a Path, not {path!r}")
+    return os.path.abspath(path)
+
+
+def checked_id(session_id: object) -> str:
+    """The id of a session, where a program may have handed over something else."""
+    if not isinstance(session_id, str) or not session_id:
+        raise LocalProtocolError(f"a session is named by its id, which is text, not {session_id!r}")
+    return session_id
+
+
+def command_words(command: Sequence[object]) -> tuple[str, ...]:
+    """The words of an agent's command, as `Client.spawn` was given them."""
+    if not command or command[0] == "":
+        raise LocalProtocolError("the command of the agent is empty")
+    words: list[str] = []
+    for word in command:
+        if not isinstance(word, str | os.PathLike):
+            raise LocalProtocolError(
+                f"the command of an agent is given word by word, and {type(word).__name__} is no"
+                " word; of a list, write Client.spawn(*words)"
+            )
+        words.append(os.fsdecode(word))
+    return tuple(words)
+
+
+def explain_spawn(error: SpawnFailed, command: Sequence[str]) -> SpawnFailed:
+    """The error to raise where a program did not start, with the usual mistake named."""
+    if len(command) != 1 or len(split := command[0].split()) < 2 or os.path.exists(command[0]):
+        return error
+    words = ", ".join(map(repr, split))
+    return SpawnFailed(f"{error}; give one argument per word: Client.spawn({words})")
+
+
+def _folder(path: object) -> str:
+    folder = absolute(path)
+    if os.path.isfile(folder):
+        raise LocalProtocolError(f"{folder} is a file, not a folder")
+    if not os.path.isdir(folder):
+        raise LocalProtocolError(f"there is no folder {folder}")
+    return folder
+
+
+def _several(given: object, option: str, what: str) -> Iterable[Any]:
+    """A text is a list of its letters, and one thing is no list: both are mistakes that happen."""
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise LocalProtocolError(f"{option}= takes a list of {what}, not {given!r}")
+    return given
+
+
+def _check_fields(value: Any) -> None:
+    """A struct takes any value for its fields; the agent would not."""
+    for holder, name in ((value, "data"), (getattr(value, "resource", None), "blob")):
+        if isinstance(getattr(holder, name, b""), str):
+            raise LocalProtocolError(
+                f"{name} of {type(holder).__name__} is bytes, not their base64, which is made on"
+                " the way"
+            )
+    if getattr(type(value), "__struct_config__", None) is not None:
+        with blaming_caller():
+            conform(type(value), value)
+
+
+def _checked_server(server: Any, capabilities: AgentCapabilities, is_draft: bool) -> Any:
+    # v1 names no type for a program; the draft has a transport of its own, with its type.
+    transport = getattr(server, "transport", None)
+    tag = tag_of(server) or tag_of(transport) or getattr(server, "type", None) or "stdio"
+    if tag.startswith("_"):
+        return server
+    need = _SERVER_NEEDS.get(tag)
+    if need is None or not hasattr(server, "name") or (transport is not None and not is_draft):
+        raise LocalProtocolError(f"{server!r} is no MCP server that can be described")
+    if not getattr(capabilities, need):
+        raise LocalProtocolError(f"the agent cannot use MCP servers of type {tag!r}")
+    if tag == "stdio" and transport is None:
+        server = _with_program(server)
+    _check_fields(server)
+    return server
+
+
+def _with_program(server: Any) -> Any:
+    """A server whose command is an absolute path: the bare name of a program is looked up."""
+    command = server.command
+    if not isinstance(command, str) or _ABSOLUTE.match(command):
+        return server
+    found = None
+    if command and os.sep not in command:
+        found = find_program(command)
+    if found is None:
+        raise LocalProtocolError(
+            f"the command of the MCP server {server.name!r} is neither an absolute path nor the"
+            f" name of a program that is found here: {command!r}"
+        )
+    fields = {name: getattr(server, name) for name in type(server).__struct_fields__}
+    return type(server)(**fields | {"command": found})
+
+
+def _check_system_prompt(
+    text: str, mode: str, capabilities: AgentCapabilities, *, unstable: bool
+) -> None:
+    if not unstable:
+        raise LocalProtocolError("system prompts are unstable: ask for them by unstable=True")
+    if not capabilities.system_prompt:
+        raise LocalProtocolError("the agent takes no system prompt")
+    if mode not in ("append", "override"):
+        raise LocalProtocolError(f"a system prompt is appended or overrides, not {mode!r}")
+    if mode == "override" and not capabilities.system_prompt_override:
+        raise LocalProtocolError("the agent does not let its system prompt be overridden")
+    if not text:
+        raise LocalProtocolError("an empty system prompt cannot be sent")
+
+
+__all__ = [
+    "absolute",
+    "check_blocks",
+    "check_place",
+    "checked_id",
+    "command_words",
+    "explain_spawn",
+    "make_setup",
+    "prompt_items",
+    "tag_of",
+]

@@ -1,0 +1,317 @@
+"""A session as a client's program uses it: prompts, settings, and everything that is told about it.
+
+Must not know: the form of any message; the wire form of the link knows that.  What the library
+itself does with a session is in `conversation.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import anyio
+
+from accord.client.connection.outgoing import blaming_caller
+from accord.client.session.exchange import Exchange
+from accord.client.session.inbox import Inbox
+from accord.client.session.request_checks import check_blocks, prompt_items
+from accord.client.session.state import Conversation
+from accord.client.session.turn import PromptTurn, Reply
+from accord.errors import AccordError, LocalProtocolError
+from accord.transcript import ConfigOption, Transcript, Update
+
+if TYPE_CHECKING:
+    from accord.client.client import Client
+    from accord.schema import draft, v1, v2
+
+    # What a prompt is made of: text, blocks, or lists of them; those of the draft are for its
+    # agents alone.
+    OfDraft: TypeAlias = draft.ContentBlock | draft.Attachment
+    ContentBlock: TypeAlias = v2.ContentBlock | v1.ContentBlock | OfDraft
+    Prompted: TypeAlias = str | ContentBlock | Sequence[str | ContentBlock]
+
+
+class Session:
+    """One conversation with the agent, in one folder."""
+
+    def __init__(self, client: "Client", conversation: Conversation) -> None:
+        """For `Client`, which opens sessions."""
+        self._client = client
+        self._conversation = conversation
+
+    def __repr__(self) -> str:
+        return f"<Session {self.id!r} in {self.cwd!r}{' (closed)' if self.is_closed else ''}>"
+
+    @property
+    def client(self) -> "Client":
+        """The client that it belongs to."""
+        return self._client
+
+    @property
+    def id(self) -> str:
+        """The agent's name for it."""
+        return self._conversation.id
+
+    @property
+    def transcript(self) -> Transcript:
+        """Everything that was said and done, as far as it is known here."""
+        return self._conversation.transcript
+
+    @property
+    def cwd(self) -> str:
+        """The absolute path of the folder that it works in."""
+        return self._conversation.cwd
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """All folders that it may touch, the working folder first."""
+        return self._conversation.roots
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a turn of ours is open, or the agent says that it works."""
+        return self._conversation.is_busy
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it is over, here or because the agent is gone."""
+        return self._conversation.is_closed
+
+    # ---- talking
+
+    def prompt(self, *content: "Prompted") -> PromptTurn:
+        """Say something to the agent: `async with session.prompt("...") as turn`.
+
+        Content is text, content blocks, or lists of them.  Nothing is sent before the block is
+        entered.  Leaving the block before the agent is done cancels the turn.
+
+        While another turn of this session is open, the prompt is sent all the same.  Agents of v1
+        take it when they are done with the one before; agents of v2 may take it into the work
+        that goes on.  Updates are given to the oldest open turn, and each turn's reply has what
+        came while that was itself.
+
+        Raises:
+            LocalProtocolError: the session is closed, nothing was said, the agent does not take
+                such content, or it cannot be sent.
+        """
+        conversation = self._conversation
+        conversation.require_open("prompt")
+        items = prompt_items(content)
+        link = conversation.link
+        check_blocks(items, link.facts.capabilities, is_draft=link.wire.dialect == "draft")
+        with blaming_caller():
+            blocks = link.wire.blocks(items)
+        # Encoded here, so that what cannot be sent is told to whoever wrote it.
+        request = link.wire.prompt(conversation.id, blocks)
+        return PromptTurn(self, Exchange(conversation, blocks, request))
+
+    async def ask(self, *content: "Prompted") -> Reply:
+        """Say something and wait for the whole answer.
+
+        Several questions may be asked at once; they are answered one after the other, see
+        `prompt`.
+        """
+        async with self.prompt(*content) as turn:
+            return await turn.wait()
+
+    async def cancel(self) -> None:
+        """Stop what the agent is doing here.  Nothing happens when it does nothing."""
+        await self._conversation.cancel()
+
+    # ---- settings
+
+    async def set_mode(self, mode_id: str) -> None:
+        """Switch the mode; where modes are a config option, that one is set.
+
+        Raises:
+            LocalProtocolError: the agent has no such mode.
+        """
+        self._conversation.require_open("set the mode")
+        modes = self.transcript.modes
+        option = next((o for o in self.transcript.config_options if o.category == "mode"), None)
+        if option is not None:
+            await self.set_option(option.option_id, mode_id)
+            return
+        known = [mode.mode_id for mode in modes.available]
+        if self._conversation.link.wire.version != 1 or mode_id not in known:
+            raise LocalProtocolError(f"the agent has no mode {mode_id!r}; it has {known}")
+        wire = self._conversation.link.wire
+        if wire.dialect == "draft":
+            from accord.client.wire.draft.settings import set_mode as set_draft_mode
+
+            await set_draft_mode(self._conversation, mode_id)
+            return
+        from accord.client.wire.v1.wire import set_mode
+
+        await self._call(*set_mode(self.id, mode_id))
+        self.transcript.mode_selected(mode_id)
+
+    async def set_option(self, option_id: str, value: str | bool | int | float) -> None:
+        """Set a config option; afterwards the transcript shows all options as they are.
+
+        Numbers are for agents of the 2026-02 draft, whose options have any value.
+
+        Raises:
+            LocalProtocolError: there is no such option, or it does not take such a value.
+        """
+        self._conversation.require_open("set an option")
+        if self._conversation.link.wire.dialect == "draft":
+            from accord.client.wire.draft.settings import set_option
+
+            await set_option(self._conversation, option_id, value)
+            return
+        option = self._option(option_id, value)
+        assert isinstance(value, str | bool)
+        if option.is_models:
+            from accord.client.wire.v1.wire import set_model
+
+            await self._call(*set_model(self.id, str(value)))
+            self.transcript.model_selected(str(value))
+            return
+        wire = self._conversation.link.wire
+        request = wire.set_option(self.id, option_id, value)
+        answer = await self._conversation.read(request, wire.read_options)
+        if answer is None:
+            self.transcript.option_selected(option_id, value)
+        else:
+            self.transcript.session_setup(answer)
+
+    def _option(self, option_id: str, value: object) -> ConfigOption:
+        options = self.transcript.config_options
+        option = next((o for o in options if o.option_id == option_id), None)
+        if option is None:
+            known = [o.option_id for o in options]
+            raise LocalProtocolError(f"the session has no option {option_id!r}; it has {known}")
+        is_wrong = not isinstance(value, str | bool)
+        if is_wrong or (option.type == "boolean") is not isinstance(value, bool):
+            raise LocalProtocolError(
+                f"the option {option_id!r} is of type {option.type} and cannot be {value!r}"
+            )
+        choices = [choice.value for choice in option.choices]
+        if option.type == "select" and value not in choices:
+            raise LocalProtocolError(
+                f"the option {option_id!r} cannot be {value!r}; its values are {choices}"
+            )
+        return option
+
+    async def cancel_tool_call(self, tool_call_id: str) -> None:
+        """Stop one tool call, which must offer it."""
+        call = self.transcript.tool_call(tool_call_id)
+        if call is None or not call.cancellable or call.is_final:
+            raise LocalProtocolError(f"the tool call {tool_call_id!r} cannot be cancelled alone")
+        from accord.client.wire.v2.wire import cancel_tool_call
+
+        await self._call(*cancel_tool_call(self.id, tool_call_id))
+
+    async def cancel_terminal(self, terminal_id: str) -> None:
+        """Stop the process of one of the agent's terminals, which must offer it."""
+        terminal = self.transcript.terminal(terminal_id)
+        if terminal is None or not terminal.cancellable or terminal.exit_status is not None:
+            raise LocalProtocolError(f"the terminal {terminal_id!r} cannot be cancelled")
+        from accord.client.wire.v2.wire import cancel_terminal
+
+        await self._call(*cancel_terminal(self.id, terminal_id))
+
+    async def cancel_subagent(self, session_id: str) -> None:
+        """Stop a child session, which must offer it.  Unstable."""
+        children = self.transcript.subagents
+        child = next((one for one in children if one.session_id == session_id), None)
+        if child is None or not child.cancellable:
+            raise LocalProtocolError(f"the child session {session_id!r} cannot be cancelled")
+        self._conversation.require_open("cancel")
+        method, params = self._conversation.link.wire.about_session("session/cancel", session_id)
+        await self._conversation.link.connection.notify(method, params)
+
+    # ---- watching
+
+    def updates(self) -> "UpdateStream":
+        """All updates from now on, inside turns and outside: `async for update in ...`.
+
+        Take them or drop the stream.  At the bound the connection waits for you; while others wait
+        for the agent it reads on, and you get several updates of one item as one.
+
+        Raises:
+            LocalProtocolError: the session is closed, so that none will come.
+        """
+        self._conversation.require_open("watch")
+        return UpdateStream(self, self._conversation.stream())
+
+    # ---- the end
+
+    async def close(self) -> None:
+        """Stop everything here and free what it holds.
+
+        An agent that has no such method is told to cancel, and the session is over for us.
+        """
+        if self.is_closed:
+            return
+        self._conversation.require_open("close")
+        if self._conversation.link.facts.capabilities.close:
+            await self.client.close_session(self)
+        else:
+            if self.is_busy:
+                await self.cancel()
+            self._conversation.over()
+
+    async def delete(self) -> None:
+        """Take the session off the agent's list for good; it is over for us too."""
+        await self.client.delete_session(self.id)
+
+    async def fork(self) -> "Session":
+        """A new session that goes on from here; this one is untouched.  Unstable."""
+        return await self.client.fork_session(self)
+
+    async def _call(self, method: str, params: bytes) -> Any:
+        return await self._conversation.call(method, params)
+
+
+async def begin_with(
+    session: Session,
+    mode: str | None,
+    options: Mapping[str, str | bool | int | float],
+    close_seconds: float,
+) -> None:
+    """Put a new session into this mode, and set these options.
+
+    Where that cannot be it is closed again, within a bound: nobody will have it.
+    """
+    try:
+        if mode is not None:
+            await session.set_mode(mode)
+        for option_id, value in options.items():
+            await session.set_option(option_id, value)
+    except BaseException:
+        with anyio.move_on_after(close_seconds, shield=True), suppress(AccordError):
+            await session.close()
+        raise
+
+
+class UpdateStream:
+    """The updates of one session from one moment on."""
+
+    def __init__(self, session: Session, inbox: Inbox) -> None:
+        """For `Session.updates`."""
+        self._inbox = inbox
+        # Keeps the session alive as long as somebody looks at it.
+        self._session = session
+
+    def __aiter__(self) -> "UpdateStream":
+        return self
+
+    async def __anext__(self) -> Update:
+        update = await self._inbox.get()
+        if update is None:
+            raise StopAsyncIteration
+        return update
+
+    @property
+    def waiting(self) -> int:
+        """How many updates wait to be taken."""
+        return len(self._inbox)
+
+    def close(self) -> None:
+        """Look no longer."""
+        self._inbox.discard()
+        self._inbox.close()
+
+
+__all__ = ["Session", "UpdateStream", "begin_with"]

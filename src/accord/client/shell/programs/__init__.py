@@ -1,0 +1,1 @@
+"""Well-known programs: what they do with their arguments."""

@@ -1,0 +1,1 @@
+"""Session messages in the words of each version."""

@@ -1,0 +1,211 @@
+"""What agents of the 2026-02 draft ask of a client's files; its terminals are in
+`draft_terminals.py`.
+
+Requests name no session, paths may be relative to its folder, and there is more to say than in v1:
+encodings, lines to the last one, whether a file may be new or must be.
+
+Reads and writes pass the permissions even when the agent never asked for one.
+
+Must not know: how the service does its work.  One that has only v1's `read_text` and `write_text`
+is used by those, as far as that goes.
+"""
+
+import os
+from typing import Any
+
+from accord.client.services.services import Services
+from accord.client.wire.draft.requests import Owners
+from accord.client.wire.v1.service import Outcome, given, result_of, takes
+from accord.connection.connection import IncomingRequest
+from accord.errors import RequestError
+from accord.jsonrpc.error_codes import ACCESS_DENIED, RESOURCE_NOT_FOUND
+from accord.machine.filesystem.encoded_files import UTF_8, TextPart, UnknownEncoding, text_codec
+from accord.machine.filesystem.local_files import Stored
+from accord.schema import draft
+from accord.schema.codec import decode, encode
+from accord.schema.struct import UNSET
+
+
+class FileRequests:
+    """`fs/*`."""
+
+    def __init__(self, services: Services, owners: Owners, strict: bool) -> None:
+        self._services = services
+        self._owners = owners
+        self._strict = strict
+        files = services.files
+        self._reads_parts = _has_its_own(files, "read_part", "read_text")
+        self._writes_encoded = _has_its_own(files, "write_encoded", "write_text")
+
+    def read(self, request: IncomingRequest) -> Outcome:
+        """Some lines, or all."""
+        wanted = decode(draft.ReadTextFileRequest, request.params, strict=self._strict)
+        encoding = _codec(wanted.encoding or UTF_8)
+        start, end = given(wanted.start_line), given(wanted.end_line)
+        if end is not None and end < max(start or 1, 1):
+            raise RequestError.invalid_params("endLine is before startLine", "$.endLine")
+        session = self._owners.of_path(wanted.path)
+        path = _placed(session.cwd, wanted.path)
+
+        async def work() -> bytes:
+            may_read = getattr(self._services.permissions, "may_read", None)
+            if may_read is not None and not await may_read(session.id, path):
+                raise RequestError.permission_denied(f"reading {path} is not allowed")
+            part = await self._part(session.id, path, encoding, start, end)
+            return encode(
+                draft.ReadTextFileResponse(
+                    content=part.text,
+                    encoding=wanted.encoding or UTF_8,
+                    total_lines=UNSET if part.total_lines is None else part.total_lines,
+                    truncated=part.truncated,
+                )
+            )
+
+        return work
+
+    async def _part(
+        self, session_id: str, path: str, encoding: str, start: int | None, end: int | None
+    ) -> TextPart:
+        files = self._services.files
+        try:
+            if self._reads_parts:
+                part: TextPart = await result_of(
+                    files.read_part(session_id, path, encoding, start, end)
+                )
+                return part
+            _only_utf_8(encoding)
+            limit = None if end is None else end - max(start or 1, 1) + 1
+            text: str = await result_of(files.read_text(session_id, path, start, limit))
+        except RequestError as error:
+            raise _of_resource(error) from None
+        if start in (None, 0, 1) and end is None:
+            return TextPart(
+                text, text.count("\n") + (not text.endswith("\n") and text != ""), False
+            )
+        # Whether a line follows the last one, only the file knows.
+        return TextPart(text, None, limit is not None and text.count("\n") >= limit)
+
+    def write(self, request: IncomingRequest) -> Outcome:
+        """Make a file, or replace it."""
+        wanted = decode(draft.WriteTextFileRequest, request.params, strict=self._strict)
+        encoding = _codec(wanted.encoding or UTF_8)
+        session = self._owners.of_path(wanted.path)
+        path = _placed(session.cwd, wanted.path)
+
+        async def work() -> bytes:
+            try:
+                at = await self._permitted(session.id, path, wanted.content)
+                stored = await self._stored(session.id, path, wanted, encoding, at)
+            except RequestError as error:
+                raise _of_resource(error) from None
+            return encode(
+                draft.WriteTextFileResponse(bytes_written=stored.size, created=stored.created)
+            )
+
+        return work
+
+    async def _permitted(self, session_id: str, path: str, content: str) -> str | None:
+        """Where it may be written.
+
+        First the roots: nobody is asked about what cannot be.  What is asked about is where the
+        path leads now, and there it is written, whatever links are changed meanwhile.
+        """
+        files, permissions = self._services.files, self._services.permissions
+        locate = getattr(files, "locate", None)
+        at: str | None = None if locate is None else await result_of(locate(session_id, path))
+        there = {} if at is None or not takes(permissions.may_write, "at") else {"at": at}
+        if takes(permissions.may_write, "content"):
+            there["content"] = content
+        if not await permissions.may_write(session_id, path, **there):
+            raise RequestError.permission_denied(f"writing {path} is not allowed")
+        return at
+
+    async def _stored(
+        self,
+        session_id: str,
+        path: str,
+        wanted: draft.WriteTextFileRequest,
+        encoding: str,
+        at: str | None,
+    ) -> Stored:
+        files = self._services.files
+        if self._writes_encoded:
+            stored: Stored = await result_of(
+                files.write_encoded(
+                    session_id,
+                    path,
+                    wanted.content,
+                    encoding,
+                    at=at,
+                    create_directories=wanted.create_directories is not False,
+                    overwrite=wanted.overwrite is not False,
+                )
+            )
+            return stored
+        _only_utf_8(encoding)
+        created = wanted.overwrite is False and not await self._exists(session_id, path)
+        if wanted.overwrite is False and not created:
+            raise RequestError(
+                ACCESS_DENIED, f"{path}: already exists", {"reason": "access_denied"}
+            )
+        there = {} if at is None or not takes(files.write_text, "at") else {"at": at}
+        await result_of(files.write_text(session_id, path, wanted.content, **there))
+        return Stored(len(wanted.content.encode("utf-8", "replace")), created)
+
+    async def _exists(self, session_id: str, path: str) -> bool:
+        read: Any = getattr(self._services.files, "read_text", None)
+        if read is None:
+            raise RequestError.invalid_params(
+                "it cannot be told whether the file exists; leave overwrite out", "$.overwrite"
+            )
+        try:
+            await result_of(read(session_id, path, 1, 1))
+        except RequestError as error:
+            if error.code == RESOURCE_NOT_FOUND:
+                return False
+            raise
+        return True
+
+
+def _has_its_own(service: object, rich: str, plain: str) -> bool:
+    """Whether a service does the richer thing itself.
+
+    Who inherits it, and does the plain one in another way, would have it go past that.
+    """
+    for one in type(service).__mro__:
+        if rich in vars(one):
+            return True
+        if plain in vars(one):
+            return False
+    return False
+
+
+def _codec(name: str) -> str:
+    try:
+        return text_codec(name)
+    except UnknownEncoding:
+        raise RequestError.invalid_params(f"unknown encoding {name!r}", "$.encoding") from None
+
+
+def _only_utf_8(encoding: str) -> None:
+    if encoding != UTF_8:
+        raise RequestError.invalid_params(f"{encoding} is not served here", "$.encoding")
+
+
+def _placed(cwd: str, path: str) -> str:
+    """Relative paths count from the working directory, in this dialect alone."""
+    return path if path.startswith("/") else os.path.join(cwd, path)
+
+
+def _of_resource(error: RequestError) -> RequestError:
+    """What is out of bounds, or what the system refuses, is the resource's matter in the draft.
+
+    Permission is denied only where the user said no.
+    """
+    scope = error.data.get("scope") if isinstance(error.data, dict) else None
+    if scope not in ("roots", "system"):
+        return error
+    return RequestError(ACCESS_DENIED, error.message, {"reason": "access_denied"})
+
+
+__all__ = ["FileRequests"]

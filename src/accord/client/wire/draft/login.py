@@ -1,0 +1,190 @@
+"""Logging in to an agent of the 2026-02 draft, which wants a credential and may let it expire.
+
+The credential is the program's, or the user's, or in the environment of this process for an agent
+that inherits that anyway.
+
+What always holds
+    * A secret is sent to the agent and goes nowhere else: it is in no text of any object here.
+    * Logging in again before a login expires is tried once per login; when it fails that is logged,
+      and the agent says itself what follows.
+"""
+
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import anyio
+
+from accord.client.callbacks import call
+from accord.client.connection.outgoing import encode
+from accord.errors import AccordError, LocalProtocolError, RemoteProtocolError
+from accord.machine import clock
+from accord.machine.logs import logger
+from accord.machine.redaction.redactor import Redactor
+from accord.schema import draft
+from accord.schema.codec import Invalid, decode
+from accord.schema.struct import Raw
+
+if TYPE_CHECKING:
+    from accord.client.connection.agent_connection import Link
+
+_log = logger("accord.client")
+
+API_KEY_VARIABLE = "ACCORD_AGENT_API_KEY"
+TOKEN_VARIABLE = "ACCORD_AGENT_TOKEN"
+
+METHODS = frozenset({"api_key", "oauth2", "custom"})
+
+# How long before its end a login is renewed; of a short one, after half of it.
+RENEWAL_SECONDS = 60.0
+# An agent whose logins end at once is not asked more often than this.
+RENEWAL_SECONDS_MIN = 1.0
+# Longer waits than this are not begun: the clock may be set meanwhile.
+RENEWAL_SECONDS_MAX = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """What a login is done with: `method` is api_key, oauth2 or custom."""
+
+    method: str
+    secrets: Mapping[str, Any] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            known = ", ".join(sorted(METHODS))
+            raise LocalProtocolError(f"a login is one of {known}, not {self.method!r}")
+
+    @classmethod
+    def api_key(cls, key: str) -> "Credential":
+        """A plain key."""
+        return cls("api_key", {"apiKey": key})
+
+    @classmethod
+    def oauth2(cls, token: str) -> "Credential":
+        """A bearer token."""
+        return cls("oauth2", {"accessToken": token, "tokenType": "Bearer"})
+
+    @classmethod
+    def custom(cls, **secrets: Any) -> "Credential":
+        """Whatever the agent wants."""
+        return cls("custom", secrets)
+
+
+# Asked whenever a login is due; None means that there is none, or that the user does not want to.
+CredentialSource: TypeAlias = Callable[[], "Credential | Awaitable[Credential | None] | None"]
+
+
+class LoginRefused(AccordError):
+    """The agent did not take the credential; the message is its own."""
+
+
+def from_environment(variables: Mapping[str, str] | None = None) -> Credential | None:
+    """The credential that this process was started with, if it was."""
+    found = os.environ if variables is None else variables
+    key, token = found.get(API_KEY_VARIABLE), found.get(TOKEN_VARIABLE)
+    if key:
+        return Credential.api_key(key)
+    return Credential.oauth2(token) if token else None
+
+
+class DraftLogin:
+    """The logins of one connection.  Guards: one is renewed at a time."""
+
+    def __init__(self, link: "Link", *, inherits: bool) -> None:
+        """`inherits`: the agent is a program of ours and has our environment."""
+        self._link = link
+        self._inherits = inherits
+        # Cancelled when another login has taken the place of the one that would be renewed.
+        self._renewal: anyio.CancelScope | None = None
+
+    async def log_in(self) -> bool:
+        """Send a credential; False where there is none.
+
+        Raises:
+            LoginRefused: the agent did not take it.
+        """
+        credential = await self._credential()
+        if credential is None:
+            return False
+        params = encode({"method": credential.method, "credentials": dict(credential.secrets)})
+        answer = _read(await self._link.call("authenticate", params))
+        if not answer.success:
+            # Some programs quote what they refuse.
+            known = (one for one in credential.secrets.values() if isinstance(one, str))
+            said = Redactor(known).line(answer.error or "it said no more")
+            raise LoginRefused(f"the agent refused the login: {said}")
+        self._renew_before(answer.expires_at or None)
+        return True
+
+    async def _credential(self) -> Credential | None:
+        chosen = self._link.options.credential
+        if chosen is None:
+            return from_environment() if self._inherits else None
+        if isinstance(chosen, Credential):
+            return chosen
+        found = await call(chosen)
+        if found is not None and not isinstance(found, Credential):
+            # Its text may be the secret itself.
+            raise LocalProtocolError(f"credential= gave a {type(found).__name__}, no Credential")
+        return found
+
+    def _renew_before(self, expires_at: str | None) -> None:
+        if self._renewal is not None:
+            self._renewal.cancel()
+            self._renewal = None
+        if expires_at is None:
+            return
+        seconds = seconds_to_renewal(expires_at, clock.now())
+        if seconds is None:
+            self._link.connection.tolerate(
+                "AuthenticateResponse: expiresAt is no point in time", kind="expiresAt"
+            )
+        elif seconds <= RENEWAL_SECONDS_MAX:
+            scope = self._renewal = anyio.CancelScope()
+            self._link.connection.run(lambda: self._renew(scope, seconds))
+
+    async def _renew(self, scope: anyio.CancelScope, seconds: float) -> None:
+        with scope:
+            await anyio.sleep(max(seconds, RENEWAL_SECONDS_MIN))
+            if self._renewal is scope:
+                # From here on it is the login that counts, which may begin the next renewal.
+                self._renewal = None
+            try:
+                await self.log_in()
+            except AccordError as error:
+                _log.warning("logging in again before the login expires failed: %s", error)
+
+
+def seconds_to_renewal(expires_at: str, now: datetime) -> float | None:
+    """How long to wait before a login is renewed; None where the time cannot be read."""
+    try:
+        end = datetime.fromisoformat(expires_at)
+    except ValueError:
+        return None
+    if end.tzinfo is None:
+        end = end.replace(tzinfo=UTC)
+    left = (end - now).total_seconds()
+    return max(left - RENEWAL_SECONDS, left / 2, 0.0)
+
+
+def _read(result: Raw) -> draft.AuthenticateResponse:
+    try:
+        answer = decode(draft.AuthenticateResponse, result)
+    except Invalid as error:
+        raise RemoteProtocolError(f"the answer to authenticate is invalid: {error}") from None
+    return answer
+
+
+__all__ = [
+    "API_KEY_VARIABLE",
+    "TOKEN_VARIABLE",
+    "Credential",
+    "CredentialSource",
+    "DraftLogin",
+    "LoginRefused",
+    "from_environment",
+    "seconds_to_renewal",
+]

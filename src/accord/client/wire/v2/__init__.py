@@ -1,0 +1,1 @@
+"""Version 2 on the client's side."""

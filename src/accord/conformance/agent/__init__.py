@@ -1,0 +1,1 @@
+"""Judging agents: the kit plays the client."""

@@ -1,0 +1,84 @@
+"""Editors as an agent meets them: what each says it can do in `initialize`, and one odd habit.
+
+Must not know: any check.  What is public about an editor is taken over; what is not known of it is
+left out, and so off.  A profile is a client to test against, not a judgement of the editor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from accord.conformance.frames.raw_peer import Message
+from accord.conformance.rule import Version
+
+_FILES: Message = {"readTextFile": True, "writeTextFile": True}
+
+
+@dataclass(frozen=True, slots=True)
+class EditorProfile:
+    """One editor: its name, what it offers by version 1, and what an author has to mind."""
+
+    name: str
+    capabilities: Message = field(default_factory=dict)
+    mind: str = ""
+
+    def hello(self, version: Version = "1") -> Message:
+        """The params of its `initialize`; in version 2 files and terminals are the agent's."""
+        info = {"name": self.name, "version": "0"}
+        if version == "draft":
+            return {"protocolVersion": 1, "clientInfo": info, "capabilities": self._of_draft()}
+        if version == "1":
+            return {
+                "protocolVersion": 1,
+                "clientInfo": info,
+                "clientCapabilities": self.capabilities,
+            }
+        shared = {
+            key: self.capabilities[key] for key in ("elicitation",) if key in self.capabilities
+        }
+        return {"protocolVersion": 2, "info": info, "capabilities": shared}
+
+    def _of_draft(self) -> Message:
+        """The same offer in the words of the 2026-02 draft."""
+        files = self.capabilities.get("fs", {})
+        return {
+            "fs": {
+                "read": files.get("readTextFile", False),
+                "write": files.get("writeTextFile", False),
+            },
+            "terminal": {"create": self.capabilities.get("terminal", False)},
+        }
+
+
+PROFILES: dict[str, EditorProfile] = {
+    one.name: one
+    for one in (
+        EditorProfile("nothing", {}, "offers nothing at all; every agent has to work with it"),
+        EditorProfile(
+            "everything",
+            {
+                "fs": _FILES,
+                "terminal": True,
+                "auth": {"terminal": True},
+                "elicitation": {"form": {}, "url": {}},
+                "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
+                "plan": {},
+            },
+            "offers all that version 1 knows",
+        ),
+        EditorProfile(
+            "zed",
+            {"fs": _FILES, "terminal": True},
+            "reviews hunks of what is written through it, not of what an agent writes itself",
+        ),
+        EditorProfile(
+            "jetbrains",
+            {"fs": _FILES, "terminal": True},
+            "waits for ever where an update comes before the answer to session/new",
+        ),
+        EditorProfile("toad", {"fs": _FILES, "terminal": True}, "sends no images"),
+        EditorProfile("acpx", {"fs": _FILES, "terminal": True}, "has no person to ask"),
+        EditorProfile("agent-shell", {"fs": _FILES}, "has no terminals"),
+        EditorProfile("codecompanion", {"fs": _FILES}, "has no terminals and shows no plan"),
+    )
+}

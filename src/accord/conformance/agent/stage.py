@@ -1,0 +1,561 @@
+"""What a check of an agent is given: a fresh agent, a client for it, and folders of its own.
+
+Must not know: any rule.
+
+What always holds: the agent gets a home, a state folder and a working folder that nobody else has,
+and what a check starts is ended with it.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import anyio
+
+from accord.conformance.agent.fake_client import Host
+from accord.conformance.agent.fake_draft_client import DraftHost
+from accord.conformance.agent.scenario import DEFAULT_SAY, Scenario
+from accord.conformance.check import Check, Findings
+from accord.conformance.frames.raw_peer import (
+    STARTING,
+    Frame,
+    Gone,
+    LoginNeeded,
+    Message,
+    NotAsked,
+    NotReady,
+    RawPeer,
+    Unanswered,
+    same,
+)
+from accord.conformance.rule import Version
+from accord.conformance.run.check_run import OpenStage
+from accord.conformance.run.failed_steps import Reached
+from accord.conformance.run.program import Program, started
+from accord.machine.own_command_line import own_file
+
+NO_METHOD = -32601
+# An answer may take as long as so many starts of the agent.
+STARTS_IN_PATIENCE = 5.0
+INFO = {"name": "accord-check", "version": "1"}
+V1_CAPABILITIES: Message = {
+    "fs": {"readTextFile": True, "writeTextFile": True},
+    "terminal": True,
+    "elicitation": {"form": {}, "url": {}},
+    "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
+    "plan": {},
+}
+DRAFT_CAPABILITIES: Message = {
+    "fs": {"read": True, "write": True},
+    "terminal": {"create": True},
+    "ui": {"permissionDialogs": True},
+}
+V2_CAPABILITIES: Message = {"elicitation": {"form": {}, "url": {}}}
+# Eight grey pixels by eight, as a PNG.
+IMAGE: Message = {
+    "type": "image",
+    "mimeType": "image/png",
+    "data": "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAAAAADhZOFXAAAADklEQVR42mOohwIG"
+    "yhgAd4QfwYuWm4wAAAAASUVORK5CYII=",
+}
+# The client that is played in each version.
+HOSTS: dict[Version, type[Host]] = {"1": Host, "2": Host, "draft": DraftHost}
+MCP_RECORDER = Path(__file__).with_name("mcp_recorder.py")
+
+
+# What an agent answers that wants a login first, which it may.
+LOGIN_NEEDED: dict[Version, int] = {"1": -32000, "2": -32000, "draft": -32001}
+# What every agent answers, with an error where it has no params.
+KNOWN_METHOD = "session/new"
+# The requests that make or take up a session.
+OPENING = frozenset({"session/new", "session/load", "session/resume"})
+
+
+TOOL_UPDATES = ("tool_call", "tool_call_update")
+# A turn that says nothing for this part of the time that it may take is not only slow.
+SILENCE = 0.5
+
+
+class Refused(Unanswered):
+    """The agent answered with an error what it had to answer with a result."""
+
+
+class Declined(Refused, NotAsked):
+    """The agent answered a prompt of ours with an error, as it may: its author did not name it."""
+
+
+@dataclass(slots=True)
+class Talk:
+    """One agent process, and a client that talks with it."""
+
+    program: Program
+    host: Host
+    version: Version
+    folder: Path
+    seconds: float
+    agent: Message = field(default_factory=dict)
+    reached: Reached = field(default_factory=Reached)
+    # The prompt that any agent can answer.
+    plain: str = DEFAULT_SAY
+    # Whether the prompts are ours, and not those that its author named.
+    tries: bool = False
+    # How the scenario logs in, where the agent wants it.
+    login_method: str = ""
+    logged_in: bool = False
+
+    @property
+    def peer(self) -> RawPeer:
+        return self.program.peer
+
+    async def ask(self, method: str, params: Any, *, timeout: float | None = None) -> Message:
+        """Send a request; its result, which is an object.
+
+        Raises:
+            Refused: the answer is an error, or the result is no object.
+            LoginNeeded: it wants a login.
+        """
+        answer = await self.call(method, params, timeout=timeout)
+        result = answer.get("result")
+        if result is None and "error" not in answer:
+            result = {}
+        if not isinstance(result, dict):
+            raise Refused(f"{method} was answered with {_short(answer)}")
+        return result
+
+    async def call(self, method: str, params: Any, *, timeout: float | None = None) -> Message:
+        """Send a request; its whole answer, after a login where a session needs one.
+
+        Raises:
+            LoginNeeded: it wants a login.
+        """
+        answer = await self.peer.call(method, params, timeout=timeout)
+        if method in OPENING and self._wants_login(answer):
+            try:
+                await self.login(self.login_method)
+                answer = await self.peer.call(method, params, timeout=timeout)
+                self.logged_in = not self._wants_login(answer)
+            except NotReady:
+                self.logged_in = False
+            if not self.logged_in:
+                raise LoginNeeded(f"{method} needs a login, and the scenario names none that works")
+        return answer
+
+    def _wants_login(self, answer: Message) -> bool:
+        error = answer.get("error")
+        return isinstance(error, dict) and error.get("code") == LOGIN_NEEDED[self.version]
+
+    async def prepare(self, method: str, params: Any) -> Message:
+        """Ask for something on the way to what is checked: that it works is checked elsewhere."""
+        try:
+            return await self.ask(method, params, timeout=self.seconds)
+        except NotReady:
+            raise
+        except Unanswered as error:
+            raise NotReady(f"{method} does not work: {error}") from None
+
+    async def error_of(self, method: str, params: Any) -> Message:
+        """Send a request that has to fail; its error, empty when it succeeded."""
+        answer = await self.call(method, params)
+        error = answer.get("error")
+        return error if isinstance(error, dict) else {}
+
+    def hello(self, **changes: Any) -> Message:
+        """The params of `initialize`; None takes a key away."""
+        params: Message
+        if self.version == "draft":
+            params = {"protocolVersion": 1, "clientInfo": INFO, "capabilities": DRAFT_CAPABILITIES}
+        elif self.version == "2":
+            params = {"protocolVersion": 2, "info": INFO, "capabilities": V2_CAPABILITIES}
+        else:
+            params = {
+                "protocolVersion": 1,
+                "clientInfo": INFO,
+                "clientCapabilities": V1_CAPABILITIES,
+            }
+        params |= changes
+        return {key: value for key, value in params.items() if value is not None}
+
+    async def initialize(self, **changes: Any) -> Message:
+        """Agree on the version; returns the agent's capabilities."""
+        wait = STARTING * self.peer.patience
+        began = time.monotonic()
+        with self.reached.step("initialize", usual=not changes):
+            self.agent = await self.ask("initialize", self.hello(**changes), timeout=wait)
+        # A machine on which a start takes long is slow with the rest, too.
+        slow = STARTS_IN_PATIENCE * (time.monotonic() - began)
+        self.peer.patience = max(self.peer.patience, min(slow, self.seconds))
+        if self.agent.get("protocolVersion") != (2 if self.version == "2" else 1):
+            found = self.agent.get("protocolVersion")
+            raise NotReady(f"the agent does not speak version {self.version} but {found!r}")
+        if self.version == "draft" and "capabilities" not in self.agent:
+            raise NotReady("the agent does not speak the draft")
+        return self.capabilities
+
+    @property
+    def capabilities(self) -> Message:
+        key = "agentCapabilities" if self.version == "1" else "capabilities"
+        found = self.agent.get(key)
+        return found if isinstance(found, dict) else {}
+
+    def can(self, path: str) -> bool:
+        """Whether the agent advertised this, a dotted path from the root of its capabilities."""
+        found: Any = self.capabilities
+        for key in path.split("."):
+            found = found.get(key) if isinstance(found, dict) else None
+        return found is not None and found is not False
+
+    async def login(self, method: str) -> None:
+        """Log in with a method of the agent's, where the scenario names one."""
+        if method:
+            name = "auth/login" if self.version == "2" else "authenticate"
+            await self.prepare(name, {"methodId": method})
+
+    async def new_session(self, **changes: Any) -> Message:
+        """Make a session in the folder; returns the whole result."""
+        folder = "workingDirectory" if self.version == "draft" else "cwd"
+        params = {folder: str(self.folder), "mcpServers": []} | changes
+        with self.reached.step("session/new", usual=not changes):
+            return await self.ask("session/new", params, timeout=max(self.seconds, 10))
+
+    async def session(self, **changes: Any) -> str:
+        """Initialize and make a session; returns its id."""
+        if not self.agent:
+            await self.initialize()
+        made = await self.new_session(**changes)
+        return str(made["sessionId"])
+
+    async def prompt(self, session: str, text: str) -> Message:
+        """One whole turn.  In v1 the result of the prompt; in v2 the idle state that ended it."""
+        since = len(self.peer.frames)
+        sent = await self.send_prompt(session, text)
+        try:
+            if self.version == "2":
+                return await self.idle(session, since=since, prompt=sent)
+            answer = await self.peer.answer_to(sent, timeout=self.seconds)
+        except Unanswered as error:
+            self.note_hanging(sent, since, error)
+            if text == self.plain:
+                self.reached.failed.setdefault("session/prompt", str(error))
+            raise
+        result = answer.get("result")
+        if not isinstance(result, dict):
+            raise self.refusal(answer)
+        return result
+
+    def refusal(self, answer: Message) -> Refused:
+        """What it means that a prompt was answered so."""
+        said = f"session/prompt was answered with {_short(answer)}"
+        error = answer.get("error")
+        if self.tries and isinstance(error, dict) and error.get("code") != NO_METHOD:
+            return Declined(said)
+        return Refused(said)
+
+    def note_hanging(self, sent: Any, since: int, error: Unanswered) -> None:
+        """Keep that the turn of a prompt has no end, where it is not only slow.
+
+        A slow one says something, runs a tool, or waits for its client.
+        """
+        came = self.peer.frames[since:]
+        status = {
+            one.get("toolCallId", one.get("id")): one["status"]
+            for one in self.updates(since=since)
+            if one.get("status") and one.get("sessionUpdate") in TOOL_UPDATES
+        }
+        answered = [one.object.get("id") for one in came if one.sent and one.is_response]
+        asked = [one.object["id"] for one in came if not one.sent and one.is_request]
+        busy = "in_progress" in status.values() or any(one not in answered for one in asked)
+        silent = not busy and self.peer.silence(since) >= self.seconds * SILENCE
+        if silent or isinstance(error, Gone):
+            self.peer.note_unanswered(sent, error)
+
+    def gave_up(self, sent: Any, error: Unanswered) -> None:
+        """Keep that a request was waited for in vain; a prompt may only be slow."""
+        at = self.peer.place_of(sent)
+        if at is None:
+            return
+        if self.peer.frames[at].method != "session/prompt" or isinstance(error, Gone):
+            self.peer.note_unanswered(sent, error)
+        elif self.version != "2" and not self.waits_in_line(at):
+            self.note_hanging(sent, at, error)
+
+    def waits_in_line(self, at: int) -> bool:
+        """Whether an earlier prompt to the session of this one has no answer yet."""
+        frames = self.peer.frames
+        answered = [one.object.get("id") for one in frames if not one.sent and one.is_response]
+        return any(
+            one.sent
+            and one.method == "session/prompt"
+            and one.params.get("sessionId") == frames[at].params.get("sessionId")
+            and one.object.get("id") not in answered
+            for one in frames[:at]
+        )
+
+    async def say(self, session: str, text: str | None) -> Message:
+        """A turn on the way to what is checked: that it works is checked elsewhere."""
+        try:
+            return await self.prompt(session, text or "")
+        except NotReady:
+            raise
+        except Unanswered as error:
+            raise NotReady(f"the prompt {text!r} does not work: {error}") from None
+
+    async def send_prompt(self, session: str, text: str) -> Any:
+        """Send a prompt without waiting; the id of the request."""
+        block = {"type": "text", "text": text}
+        key = "content" if self.version == "draft" else "prompt"
+        return await self.peer.ask("session/prompt", {"sessionId": session, key: [block]})
+
+    async def idle(
+        self, session: str, *, since: int, timeout: float | None = None, prompt: Any = None
+    ) -> Message:
+        """The next idle state of a v2 session.
+
+        Raises:
+            Refused: the request whose id is `prompt` got an error, so that there is no turn.
+        """
+
+        def fits(frame: Frame) -> bool:
+            if frame.is_response:
+                return "error" in frame.object and same(frame.object.get("id"), prompt)
+            return update_of(frame).get("state") == "idle" and (
+                frame.params.get("sessionId") == session
+            )
+
+        frame = await self.peer.expect(
+            fits, "an idle state", since=since, timeout=timeout or self.seconds
+        )
+        if frame.is_response:
+            raise self.refusal(frame.object)
+        return update_of(frame)
+
+    def updates(
+        self, *, since: int = 0, until: int | None = None, kind: str | None = None
+    ) -> list[Message]:
+        """The updates of a stretch, those of one kind if one is given.
+
+        One of the draft is its data, with its type as `sessionUpdate`.
+        """
+        look = draft_update_of if self.version == "draft" else update_of
+        found = [look(frame) for frame in self.peer.frames[since:until] if not frame.sent]
+        return [one for one in found if one and (kind is None or one.get("sessionUpdate") == kind)]
+
+    def said(self, *, since: int = 0) -> str:
+        """All text that the agent said or showed in messages."""
+        texts: list[str] = []
+        for update in self.updates(since=since):
+            if str(update.get("sessionUpdate", "")).startswith("agent_message"):
+                content = update.get("content")
+                blocks = content if isinstance(content, list) else [content]
+                texts += [str(one.get("text", "")) for one in blocks if isinstance(one, dict)]
+                if self.version == "draft" and isinstance(content, str):
+                    texts.append(content)
+        return "".join(texts)
+
+    def came(self, *, since: int = 0) -> str:
+        """Everything that the agent sent, as text."""
+        frames = self.peer.frames[since:]
+        return "\n".join(one.raw.decode("utf-8", "replace") for one in frames if not one.sent)
+
+
+@dataclass(slots=True)
+class AgentStage:
+    """A check's stage.  `talk` is a fresh agent; `another` starts one more with the same home."""
+
+    judge: Findings
+    scenario: Scenario
+    version: Version
+    command: Sequence[str]
+    root: Path
+    environment: dict[str, str]
+    stack: AsyncExitStack
+    patience: float
+    reached: Reached = field(default_factory=Reached)
+    # Where the caller is, so that names on the command line mean what they say.
+    started_in: str = field(default_factory=os.getcwd)
+    talks: list[Talk] = field(default_factory=list)
+
+    @property
+    def talk(self) -> Talk:
+        return self.talks[-1]
+
+    @property
+    def folder(self) -> Path:
+        """The working folder of sessions."""
+        return self.root / "work"
+
+    async def another(self) -> Talk:
+        """Start the agent once more, with the same home and folders."""
+        program = await self.stack.enter_async_context(
+            started(
+                self.command,
+                folder=self.started_in,
+                env=self.environment,
+                patience=self.patience,
+            )
+        )
+        program.peer.gate = self.reached.need
+        program.peer.known_method = KNOWN_METHOD
+        tasks = await self.stack.enter_async_context(anyio.create_task_group())
+        host = HOSTS[self.version](self.folder, tasks)
+        host.serve(program.peer)
+        self.stack.callback(tasks.cancel_scope.cancel)
+        self.stack.push_async_callback(host.end)
+        self.talks.append(
+            Talk(
+                program,
+                host,
+                self.version,
+                self.folder,
+                self.scenario.seconds,
+                reached=self.reached,
+                plain=self.scenario.prompt("say") or "",
+                tries=self.scenario.tries,
+                login_method=self.scenario.login,
+            )
+        )
+        program.peer.gave_up = self.talk.gave_up
+        return self.talk
+
+    def target(self) -> str:
+        """What is in the file that the prompt for `edit` changes; nothing when it is gone."""
+        try:
+            return (self.folder / self.scenario.target).read_text("utf-8", "replace")
+        except OSError:
+            return ""
+
+    @property
+    def target_before(self) -> str:
+        """What was in that file."""
+        return self.scenario.files[self.scenario.target]
+
+    def mcp_server(self, name: str = "accord-check") -> tuple[Message, Path]:
+        """A stdio MCP server that works, and the file where it writes what it was asked."""
+        log = self.root / f"{name}.jsonl"
+        command, *args = own_file(str(MCP_RECORDER), str(log))
+        server: Message = {
+            "name": name,
+            "command": command,
+            "args": args,
+            "env": [{"name": "ACCORD_CHECK_TOKEN", "value": "s3cr3t-of-the-server"}],
+        }
+        if self.version == "2":
+            server["type"] = "stdio"
+        return server, log
+
+    def conversations(self) -> Sequence[Sequence[Frame]]:
+        return [talk.peer.frames for talk in self.talks]
+
+    def stderr(self) -> str:
+        return "".join(talk.program.stderr.decode("utf-8", "replace") for talk in self.talks)
+
+
+def agent_stages(
+    command: Sequence[str],
+    scenario: Scenario,
+    *,
+    patience: float = 10.0,
+) -> OpenStage:
+    """How checks of this agent are staged."""
+    reached = {version: Reached() for version in HOSTS}
+
+    @asynccontextmanager
+    async def open_stage(check: Check[Any], judge: Findings) -> AsyncGenerator[AgentStage]:
+        # What an agent does under faults says nothing about what it does without.
+        so_far = Reached() if check.faults else reached[check.version]
+        so_far.need("initialize")
+        with tempfile.TemporaryDirectory(
+            prefix="accord-check-", ignore_cleanup_errors=True
+        ) as name:
+            root, environment = _prepare(name, scenario)
+            async with AsyncExitStack() as stack:
+                stage = AgentStage(
+                    judge,
+                    scenario,
+                    check.version,
+                    command,
+                    root,
+                    environment,
+                    stack,
+                    patience,
+                    so_far,
+                )
+                await stage.another()
+                yield stage
+
+    return open_stage
+
+
+async def speaks(open_stage: OpenStage, version: Version) -> bool:
+    """Whether this agent agrees on a version at all.
+
+    Raises:
+        NotStarted: it cannot be started.
+    """
+
+    async def hello(stage: AgentStage) -> None:
+        await stage.talk.initialize()
+
+    check = Check("speaks", (), "agent", version, hello)
+    spoken = True
+    async with open_stage(check, Findings(())) as stage:
+        try:
+            await check.run(cast("AgentStage", stage))
+        except Unanswered:
+            spoken = False
+    return spoken
+
+
+def _prepare(name: str, scenario: Scenario) -> tuple[Path, dict[str, str]]:
+    root = Path(os.path.realpath(name))
+    for folder in ("home", "work", "config", "state"):
+        (root / folder).mkdir()
+    for name, text in scenario.files.items():
+        path = root / "work" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    (root / "secret.txt").write_text("what-is-outside\n", "utf-8")
+    (root / "work" / "link.txt").symlink_to(root / "secret.txt")
+    return root, {
+        "HOME": str(root / "home"),
+        "XDG_CONFIG_HOME": str(root / "config"),
+        "XDG_STATE_HOME": str(root / "state"),
+        "XDG_DATA_HOME": str(root / "state"),
+        "ACCORD_CONFIG_DIR": str(root / "config"),
+        "ACCORD_STATE_DIR": str(root / "state"),
+        "NO_COLOR": "1",
+        "TERM": "dumb",
+        **scenario.environment,
+    }
+
+
+def went_well(result: Message) -> bool:
+    """Whether a turn did what it was told; by which word it says so is judged elsewhere."""
+    return result.get("stopReason") not in ("refusal", "cancelled")
+
+
+def update_of(frame: Frame) -> Message:
+    """The update in a `session/update`, or an empty object."""
+    if frame.method != "session/update":
+        return {}
+    update = frame.params.get("update")
+    return update if isinstance(update, dict) else {}
+
+
+def draft_update_of(frame: Frame) -> Message:
+    """The same for an update of the draft, which has a type and data."""
+    data = frame.params.get("data")
+    if frame.method != "session/update" or not isinstance(data, dict):
+        return {}
+    return {**data, "sessionUpdate": frame.params.get("type")}
+
+
+def _short(answer: Message) -> str:
+    text = str(answer)
+    return text if len(text) <= 300 else text[:300] + " …"

@@ -1,0 +1,1 @@
+"""Checks of agents of the 2026-02 draft."""

@@ -1,0 +1,171 @@
+"""Checks of what few v1 agents have, and monitors of what they may do with extensions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from accord.conformance.agent.fake_client import always
+from accord.conformance.agent.stage import AgentStage, Refused, went_well
+from accord.conformance.check import Findings, check, monitor
+from accord.conformance.checks.agent.v1.session_history import old, taken_up
+from accord.conformance.checks.agent.v1.sessions import ROOTS, listed
+from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames.raw_peer import Frame, NotReady, Reply, Unanswered
+
+TRACEPARENT = re.compile(r"^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+# Codes of the range for implementations that the protocol has taken for itself.
+TAKEN = frozenset({-32000, -32002, -32022})
+# The code that nobody knows, with which the kit fails requests: it may be passed on.
+NOBODYS = -32077
+NO_DENIALS = TAKEN | {NOBODYS}
+
+
+@monitor("V1-EXT-01", "V1-EXT-06", "V1-EXT-08", "V1-AUTH-17")
+def extensions(frames: Sequence[Frame], judge: Findings) -> None:
+    announced: Any = None
+    for _, _, _, result in looking.answers(frames, "initialize"):
+        announced = looking.at(result, "agentCapabilities._meta")
+    last: Any = None
+    for frame in looking.received(frames):
+        judge_extension(frame, announced, judge)
+        if frame.method == "auth/status_update":
+            judge.judge("V1-AUTH-17", frame.params != last, "told without a change", came=frame)
+            last = frame.params
+    judge_denials(frames, judge)
+
+
+def judge_extension(frame: Frame, announced: Any, judge: Findings) -> None:
+    """What one frame shows of extensions; `announced` is `_meta` of its sender's capabilities."""
+    trace = looking.at(frame.params, "_meta.traceparent")
+    if trace is not None:
+        ok = isinstance(trace, str) and bool(TRACEPARENT.match(trace))
+        judge.judge("V1-EXT-01", ok, "traceparent is none", came=frame)
+    if (frame.method or "").startswith("_"):
+        ok = isinstance(announced, dict)
+        judge.judge("V1-EXT-06", ok, "an extension that was not announced", came=frame)
+
+
+def judge_denials(frames: Sequence[Frame], judge: Findings) -> None:
+    """Errors of the range for implementations say their reason."""
+    for frame, error in looking.errors(frames):
+        code = error.get("code")
+        if isinstance(code, int) and -32099 <= code <= -32001 and code not in NO_DENIALS:
+            ok = isinstance(looking.at(error, "data.reason"), str)
+            judge.judge("V1-EXT-08", ok, f"{code} without a reason in its data", came=frame)
+
+
+@check("V1-SESS-11")
+async def roots_are_not_dropped_in_silence(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can(ROOTS):
+        stage.judge.skip_open("the agent has no additional directories")
+        return
+    nowhere = str(stage.root / "nowhere")
+    params = {"cwd": str(talk.folder), "mcpServers": [], "additionalDirectories": [nowhere]}
+    answer = await talk.call("session/new", params)
+    if "error" in answer:
+        stage.judge.passed("V1-SESS-11")
+        return
+    if not talk.can("sessionCapabilities.list"):
+        stage.judge.close("it is taken, and no list shows what became of it", failing=False)
+        return
+    session = answer["result"]["sessionId"]
+    entry = [one for one in await listed(talk) if one.get("sessionId") == session]
+    if not entry:
+        stage.judge.close("the list does not have the session yet", failing=False)
+        return
+    ok = entry[0].get("additionalDirectories") == [nowhere]
+    stage.judge.judge("V1-SESS-11", ok, "the root was dropped", sent=params, came=entry)
+
+
+@check("V1-LOAD-05", needs="notice")
+async def notices_are_not_replayed(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("loadSession"):
+        stage.judge.skip_open("the agent has no loadSession")
+        return
+    session = str((await talk.new_session())["sessionId"])
+    await talk.say(session, stage.scenario.prompt("notice"))
+    if not talk.updates(kind="notice"):
+        stage.judge.close("the prompt made no notice", failing=False)
+        return
+    talk = await taken_up(stage, session, "session/load")
+    since = len(talk.peer.frames)
+    await talk.prepare("session/load", old(stage, session))
+    came = talk.updates(since=since, kind="notice")
+    stage.judge.judge("V1-LOAD-05", not came, "a notice was replayed", came=came)
+
+
+@check("V1-MCP-07")
+async def servers_inside_the_connection_have_their_own_ids(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("mcpCapabilities.acp"):
+        stage.judge.skip_open("the agent takes no servers inside the connection")
+        return
+    twice = [{"type": "acp", "name": name, "serverId": "same"} for name in ("one", "two")]
+    params = {"cwd": str(talk.folder), "mcpServers": twice}
+    error = await talk.error_of("session/new", params)
+    stage.judge.judge("V1-MCP-07", bool(error), "an id is taken twice", sent=params)
+
+
+@check("V1-ELIC-11", needs="secret")
+async def secrets_are_asked_for_by_an_address(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    try:
+        await talk.prompt(session, stage.scenario.prompt("secret") or "")
+    except Refused:
+        pass
+    except Unanswered as error:
+        raise NotReady(str(error)) from None
+    for frame in talk.peer.received("elicitation/create"):
+        ok = frame.params.get("mode") == "url"
+        stage.judge.judge("V1-ELIC-11", ok, "a secret is asked for by a form", came=frame)
+
+
+@check("V1-ELIC-19", needs="elicitation")
+async def values_of_forms_are_checked(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    bad = {"action": "accept", "content": {"accord-check-no-field": [[]], "name": {"a": 1}}}
+    talk.host.elicitation = always(Reply(bad))
+    try:
+        await talk.prompt(session, stage.scenario.prompt("elicitation") or "")
+    except Refused:
+        pass
+    except Unanswered:
+        if talk.peer.received("elicitation/create"):
+            stage.judge.brought_about()
+            raise
+    if not talk.peer.received("elicitation/create"):
+        stage.judge.close("the prompt made no form", failing=False)
+        return
+    result = await talk.prompt(session, stage.scenario.prompt("say") or "")
+    stage.judge.judge("V1-ELIC-19", went_well(result), "bad values end the session")
+
+
+@check("V1-PROV-09", "V1-PROV-06")
+async def headers_of_providers_do_not_come_back(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("providers"):
+        stage.judge.skip_open("the agent has no providers")
+        return
+    known = (await talk.ask("providers/list", {})).get("providers") or []
+    for one in known[:1]:
+        params = {
+            "providerId": one.get("providerId"),
+            "apiType": "_accord_check",
+            "baseUrl": "http://127.0.0.1:9/",
+            "headers": {"authorization": "accord-check-secret"},
+        }
+        await talk.peer.call("providers/set", params)
+        again = await talk.ask("providers/list", {})
+        stage.judge.passed("V1-PROV-09")
+        ok = "accord-check-secret" not in str(again)
+        stage.judge.judge("V1-PROV-06", ok, "headers come back", came=again)

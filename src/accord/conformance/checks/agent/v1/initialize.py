@@ -1,0 +1,295 @@
+"""Checks of how a v1 agent begins: versions, what comes too early, capabilities, logins."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from accord.conformance.agent.scenario import Scenario
+from accord.conformance.agent.stage import LOGIN_NEEDED, AgentStage, Refused, Talk, went_well
+from accord.conformance.agent.turn import calls_of
+from accord.conformance.check import check
+from accord.conformance.checks.agent.v1.session_history import TAKING_UP
+from accord.conformance.checks.agent.v1.turns import values_of
+from accord.conformance.checks.agent.v1.wire import (
+    CODES,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    judge_refusal,
+)
+from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered
+
+# The prompts that make an agent use what a client offers.
+QUESTIONS = frozenset({"elicitation", "url"})
+FORKING = ("session/fork", "sessionCapabilities.fork")
+TOOL_PURPOSES = ("tool", "read", "edit", "terminal", "elicitation", "url", "plan")
+
+
+@check("V1-INIT-04", "V1-INIT-06", basic=True)
+async def version_1_is_answered_with_1(stage: AgentStage) -> None:
+    talk = stage.talk
+    with talk.reached.step("initialize"):
+        talk.agent = await talk.ask("initialize", talk.hello())
+    found = talk.agent.get("protocolVersion")
+    ok = type(found) is int and isinstance(talk.agent.get("agentCapabilities", {}), dict)
+    stage.judge.judge("V1-INIT-04", ok, "no version and capabilities", came=talk.agent)
+    stage.judge.judge("V1-INIT-06", found == 1, f"asked 1, answered {found}", came=talk.agent)
+
+
+@check("V1-INIT-07")
+async def unknown_versions_get_the_newest(stage: AgentStage) -> None:
+    talk = stage.talk
+    params = talk.hello(protocolVersion=99)
+    answer = await talk.peer.call("initialize", params)
+    found = (answer.get("result") or {}).get("protocolVersion")
+    ok = type(found) is int and 1 <= found < 99
+    said = f"asked 99, answered {found!r}: not a version that exists"
+    stage.judge.judge("V1-INIT-07", ok, said, sent=params, came=answer)
+
+
+@check("V1-INIT-10", CODES)
+async def odd_versions_are_refused(stage: AgentStage) -> None:
+    """Each by a process of its own: an agent may end after it has refused one."""
+    for number, odd in enumerate(("1", 1.5, -1, 70_000)):
+        talk = stage.talk if number == 0 else await stage.another()
+        params = talk.hello(protocolVersion=odd)
+        error = await talk.error_of("initialize", params)
+        said = f"version {odd!r} is not refused"
+        if not judge_refusal(stage, "V1-INIT-10", error, said, sent=params):
+            return
+
+
+@check("V1-INIT-11")
+async def what_comes_too_early_is_refused(stage: AgentStage) -> None:
+    await refuse_early(stage, "V1-INIT-11")
+
+
+async def refuse_early(stage: AgentStage, rule: str) -> None:
+    """Requests before `initialize` get -32600, notifications nothing, and it works afterwards."""
+    talk = stage.talk
+    await talk.peer.notify("session/cancel", {"sessionId": "early"})
+    for method in ("session/list", "session/new", "session/prompt"):
+        params = {"cwd": str(talk.folder), "mcpServers": [], "sessionId": "early", "prompt": []}
+        error = await talk.error_of(method, params)
+        ok = error.get("code") == INVALID_REQUEST
+        said = f"{method} before initialize got {error.get('code')}, not -32600"
+        if not stage.judge.judge(rule, ok, said, sent=method, came=error):
+            return
+    answer = await talk.peer.call("initialize", talk.hello())
+    ok = "result" in answer
+    stage.judge.judge(rule, ok, "initialize does not work after early requests", came=answer)
+
+
+@check("V1-CAP-05", basic=True)
+async def the_baseline_works(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    result = await talk.prompt(session, stage.scenario.prompt("say") or "")
+    ok = isinstance(result.get("stopReason"), str) and bool(talk.updates())
+    said = "a turn without stop reason or without any session/update"
+    stage.judge.judge("V1-CAP-05", ok, said, came=result)
+    await talk.peer.notify("session/cancel", {"sessionId": session})
+    result = await talk.prompt(session, stage.scenario.prompt("say") or "")
+    ok = isinstance(result.get("stopReason"), str)
+    stage.judge.judge("V1-CAP-05", ok, "no turn after a cancel", came=result)
+
+
+@check("V1-CAP-01", "V1-CAP-08", "V1-FS-01", "V1-TERM-01", "V1-ELIC-01", "V1-CFG-07", "V1-ELIC-04")
+async def what_a_client_cannot_is_not_asked(stage: AgentStage) -> None:
+    """The monitors see what is asked; here the agent is given every reason to ask."""
+    talk = stage.talk
+    await talk.initialize(clientCapabilities=None)
+    session = str((await talk.new_session())["sessionId"])
+    stage.judge.passed("V1-CFG-07")
+    with suppress(Unanswered):
+        await _tell_options(talk, stage.scenario)
+    done: set[str] = set()
+    for purpose in TOOL_PURPOSES:
+        prompt = stage.scenario.prompt(purpose)
+        if prompt is None:
+            continue
+        since = len(talk.peer.frames)
+        try:
+            await talk.prompt(session, prompt)
+        except Refused as error:
+            if stage.scenario.tries:
+                continue
+            # That everything works without them is V1-CAP-02's matter.
+            if purpose in QUESTIONS:
+                said = f"without questions the prompt fails: {error}"
+                stage.judge.failed("V1-ELIC-04", said, sent=prompt)
+        if calls_of(talk, since) or not stage.scenario.tries:
+            done.add(purpose)
+    if not done:
+        stage.judge.close("the prompts made no tool call", failing=False)
+        return
+    if done & {"read", "edit", "tool"}:
+        stage.judge.passed("V1-FS-01")
+    if "terminal" in done:
+        stage.judge.passed("V1-TERM-01")
+    if done & QUESTIONS:
+        stage.judge.passed("V1-ELIC-01", "V1-ELIC-04")
+    stage.judge.passed("V1-CAP-01", "V1-CAP-08")
+
+
+async def _tell_options(talk: Talk, scenario: Scenario) -> None:
+    """Make the agent tell the options of a session in every way there is; a monitor looks."""
+    made = await talk.new_session()
+    session, options = str(made["sessionId"]), made.get("configOptions")
+    selects = [one for one in options or [] if one.get("type") == "select"]
+    for option in selects:
+        now = option.get("currentValue")
+        others = [one for one in values_of(option) if one != now]
+        for value in (*others[:1], now):
+            params = {"sessionId": session, "configId": option["id"], "value": value}
+            await talk.peer.call("session/set_config_option", params, timeout=talk.seconds)
+    for purpose in ("mode", "config") if selects else ():
+        prompt = scenario.prompt(purpose)
+        if prompt is not None:
+            await talk.say(session, prompt)
+    params = {"sessionId": session, "cwd": str(talk.folder), "mcpServers": []}
+    for method, path in (*TAKING_UP, FORKING) if selects else ():
+        if talk.can(path):
+            await talk.peer.call(method, params, timeout=talk.seconds)
+
+
+@check("V1-CAP-02", needs="tool")
+async def every_set_of_capabilities_works(stage: AgentStage) -> None:
+    sets: list[dict[str, object]] = [
+        {"fs": {"readTextFile": True, "writeTextFile": False}, "terminal": False},
+        {"fs": {"readTextFile": False, "writeTextFile": True}, "terminal": False},
+        {"terminal": True, "session": {"configOptions": {}}},
+        {"fs": None, "terminal": None, "session": 5, "elicitation": []},
+    ]
+    for number, offered in enumerate(sets):
+        talk = stage.talk if number == 0 else await stage.another()
+        await talk.initialize(clientCapabilities=offered)
+        session = str((await talk.new_session())["sessionId"])
+        for purpose in ("tool", "edit", "terminal"):
+            prompt = stage.scenario.prompt(purpose)
+            if prompt is None:
+                continue
+            result = await talk.prompt(session, prompt)
+            ok = went_well(result)
+            if stage.scenario.tries and not ok:
+                stage.judge.close(f"the prompt for {purpose!r} was refused", failing=False)
+                return
+            said = f"{purpose} does not work with {offered}"
+            if not stage.judge.judge("V1-CAP-02", ok, said, came=result):
+                return
+
+
+@check("V1-AUTH-08")
+async def after_logout_a_login_is_needed(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("auth.logout"):
+        stage.judge.skip_open("the agent has no auth.logout")
+        return
+    params = {"cwd": str(talk.folder), "mcpServers": []}
+    before = await talk.peer.call("session/new", params, timeout=talk.seconds)
+    if stage.scenario.login:
+        await talk.login(stage.scenario.login)
+    elif "error" in before:
+        stage.judge.close("the scenario names no login", failing=False)
+        return
+    await talk.ask("logout", {})
+    answer = await talk.peer.call("session/new", params, timeout=talk.seconds)
+    if "error" in before or "error" in answer or await is_logged_in(talk):
+        ok = "error" in answer
+        stage.judge.judge("V1-AUTH-08", ok, "session/new works after logout", came=answer)
+    elif stage.scenario.login or not talk.agent.get("authMethods"):
+        stage.judge.skip_open("a session needs no login")
+    else:
+        said = "a session needs no login, or there was one before; the scenario names no login"
+        stage.judge.close(said, failing=False)
+
+
+async def is_logged_in(talk: Talk) -> bool:
+    """Whether the agent says so; one that cannot be asked does not."""
+    if not talk.can("auth.status"):
+        return False
+    answer = await talk.peer.call("auth/status", {}, timeout=talk.seconds)
+    return (answer.get("result") or {}).get("state") == "authenticated"
+
+
+@check("V1-AUTH-13", "V1-AUTH-16")
+async def the_login_can_be_asked_for(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("auth.status"):
+        stage.judge.skip_open("the agent has no auth.status")
+        return
+    first = await judge_status(stage)
+    accounts = (first.get("result") or {}).get("accounts")
+    if isinstance(accounts, list) and len(accounts) > 1:
+        ok = any(isinstance(one, dict) and one.get("active") for one in accounts)
+        stage.judge.judge("V1-AUTH-16", ok, "no account is marked active", came=first)
+
+
+async def judge_status(stage: AgentStage) -> Message:
+    """Ask twice how the login stands: it needs none, and asking changes nothing."""
+    first, second = [await stage.talk.peer.call("auth/status", {}) for _ in range(2)]
+    for answer in (first, second):
+        error = answer.get("error")
+        if isinstance(error, dict) and error.get("code") != LOGIN_NEEDED[stage.version]:
+            raise NotReady(f"auth/status does not work: {error}")
+        said = "auth/status needs a login"
+        stage.judge.judge("V1-AUTH-13", error is None, said, came=answer)
+    states = [looking.at(one, "result.state") for one in (first, second)]
+    said = "asking changes the state"
+    stage.judge.judge("V1-AUTH-13", states[0] == states[1], said, came=[first, second])
+    return first
+
+
+@check("V1-AUTH-01")
+async def unknown_logins_are_refused(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.agent.get("authMethods"):
+        stage.judge.skip_open("the agent has no logins")
+        return
+    error = await talk.error_of("authenticate", {"methodId": "accord-check-no-such-login"})
+    stage.judge.judge("V1-AUTH-01", bool(error), "a login that does not exist succeeds")
+
+
+@check("V1-PROV-01")
+async def providers_are_there_when_advertised(stage: AgentStage) -> None:
+    await providers_match(stage)
+
+
+async def providers_match(stage: AgentStage) -> None:
+    """`providers/list` works exactly when `providers` was advertised."""
+    talk = stage.talk
+    await talk.initialize()
+    answer = await talk.peer.call("providers/list", {})
+    ok = ("result" in answer) == talk.can("providers")
+    stage.judge.judge("V1-PROV-01", ok, "providers/list and the capability differ", came=answer)
+
+
+@check("V1-PROV-03", "V1-PROV-04", "V1-PROV-05")
+async def providers_are_disabled_and_set(stage: AgentStage) -> None:
+    await providers_change(stage)
+
+
+async def providers_change(stage: AgentStage) -> None:
+    """What disabling and setting providers does, where the agent has them."""
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("providers"):
+        stage.judge.skip_open("the agent has no providers")
+        return
+    listed = (await talk.ask("providers/list", {})).get("providers") or []
+    key = "providerId"
+    error = await talk.error_of("providers/set", {key: "accord-check-nobody"})
+    ok = error.get("code") == INVALID_PARAMS
+    stage.judge.judge("V1-PROV-05", ok, "a malformed provider is not -32602", came=error)
+    for one in listed:
+        error = await talk.error_of("providers/disable", {key: one.get(key)})
+        if one.get("required"):
+            ok = error.get("code") == INVALID_PARAMS
+            stage.judge.judge("V1-PROV-04", ok, "a required provider is disabled", came=error)
+        elif not error:
+            again = (await talk.ask("providers/list", {})).get("providers") or []
+            ok = any(o.get(key) == one.get(key) and not o.get("current") for o in again)
+            stage.judge.judge("V1-PROV-03", ok, "a disabled provider is in use", came=again)

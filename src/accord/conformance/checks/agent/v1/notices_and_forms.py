@@ -1,0 +1,82 @@
+"""Checks of what a v1 agent reports and shows: pages, notices, compactions, paths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accord.conformance.agent.stage import AgentStage
+from accord.conformance.check import Findings, check, monitor
+from accord.conformance.checks.agent.v1.sessions import comes_true
+from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames.raw_peer import Frame
+
+
+@monitor("V1-TOOL-10")
+def paths(frames: Sequence[Frame], judge: Findings) -> None:
+    """The paths of diffs and locations are absolute."""
+    for _, frame, _, update in looking.updates(frames, "tool_call", "tool_call_update"):
+        for key in ("content", "locations"):
+            entries = update.get(key)
+            for one in entries if isinstance(entries, list) else []:
+                path = one.get("path") if isinstance(one, dict) else None
+                if isinstance(path, str):
+                    ok = path.startswith("/") or path[1:3] in (":\\", ":/")
+                    judge.judge("V1-TOOL-10", ok, f"the path {path!r} is relative", came=frame)
+
+
+@check("V1-ELIC-12", "V1-ELIC-16", "V1-ELIC-24", needs="url")
+async def pages_are_shown(stage: AgentStage) -> None:
+    """The monitors look at the page; here the agent is made to show one."""
+    await prompted(stage, "url")
+
+
+@check("V1-ELIC-10", "V1-ELIC-27", needs="elicitation")
+async def forms_are_shown(stage: AgentStage) -> None:
+    """The monitors look at the form; here the agent is made to show one."""
+    await prompted(stage, "elicitation")
+
+
+@check("V1-USAGE-05", "V1-USAGE-06", needs="notice")
+async def notices_are_sent(stage: AgentStage) -> None:
+    """With and without a client that takes notices."""
+    await prompted(stage, "notice")
+    await without(stage, "notice", "V1-USAGE-05")
+
+
+@check("V1-USAGE-09", "V1-USAGE-10", "V1-USAGE-11", "V1-USAGE-15", needs="compaction")
+async def compactions_are_told(stage: AgentStage) -> None:
+    """With and without a client that takes compactions."""
+    await prompted(stage, "compaction")
+    await judge_ends(stage)
+    await without(stage, "compaction", "V1-USAGE-09")
+
+
+async def judge_ends(stage: AgentStage) -> None:
+    """What was begun to be compacted ends, also behind its turn."""
+    talk = stage.talk
+
+    def open_ones() -> set[str]:
+        told = talk.updates(kind="compaction_update")
+        last = {str(one.get("compactionId")): one["status"] for one in told if "status" in one}
+        return {name for name, status in last.items() if status == "in_progress"}
+
+    await comes_true(talk, lambda: not open_ones())
+    if talk.updates(kind="compaction_update"):
+        said = f"never ended: {', '.join(sorted(open_ones()))}"
+        stage.judge.judge("V1-USAGE-15", not open_ones(), said)
+
+
+async def prompted(stage: AgentStage, purpose: str) -> None:
+    """One turn with the prompt for this purpose."""
+    talk = stage.talk
+    session = await talk.session()
+    await talk.say(session, stage.scenario.prompt(purpose))
+
+
+async def without(stage: AgentStage, purpose: str, rule: str) -> None:
+    """The same with a client that has nothing; the monitors see what is sent."""
+    talk = await stage.another()
+    await talk.initialize(clientCapabilities={})
+    session = str((await talk.new_session())["sessionId"])
+    await talk.say(session, stage.scenario.prompt(purpose))
+    stage.judge.passed(rule)

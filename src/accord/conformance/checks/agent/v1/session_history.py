@@ -1,0 +1,534 @@
+"""Checks of what a v1 agent keeps: load, resume, list, close, delete, fork, archive, title."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from accord.conformance.agent.fake_client import choosing
+from accord.conformance.agent.stage import AgentStage, Talk, went_well
+from accord.conformance.agent.turn import (
+    OVER,
+    at_work,
+    call_of,
+    end_by_cancel,
+    ended_by_cancel,
+    is_over,
+    is_short,
+)
+from accord.conformance.check import check
+from accord.conformance.checks.agent.v1.sessions import ROOTS, listed, more_sessions
+from accord.conformance.checks.agent.v1.wire import INVALID_PARAMS
+from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered
+
+NOT_FOUND = -32002
+PAGE_MAX = 100
+FILTER = "sessionCapabilities."
+# How old sessions are taken up, and the capability for it.
+TAKING_UP = (("session/load", "loadSession"), ("session/resume", "sessionCapabilities.resume"))
+
+
+def said_in(
+    talk: Talk, since: int, until: int | None = None, *, by: tuple[str, ...] = ("user", "agent")
+) -> str:
+    """The text of both sides' messages in the updates of a stretch, or of one side's."""
+    kinds = tuple(f"{one}_message_chunk" for one in by)
+    texts: list[str] = []
+    for frame in talk.peer.frames[since:until]:
+        update = frame.params.get("update") if not frame.sent else None
+        if isinstance(update, dict) and str(update.get("sessionUpdate")) in kinds:
+            content = update.get("content")
+            texts.append(str(content.get("text", "")) if isinstance(content, dict) else "")
+    return "".join(texts)
+
+
+async def two_turns(stage: AgentStage, *more: str) -> tuple[str, list[str]]:
+    """A session with two turns; its id and what both sides said, in their order.
+
+    Turns for `more` purposes follow, as far as they work.
+    """
+    talk = stage.talk
+    session = await talk.session()
+    said: list[str] = []
+    for purpose in ("say", "say", *more):
+        prompt = stage.scenario.prompt(purpose)
+        if prompt is None:
+            continue
+        since = len(talk.peer.frames)
+        try:
+            await talk.say(session, prompt)
+        except NotReady:
+            if purpose in more:
+                break
+            raise
+        said += [prompt, said_in(talk, since, by=("agent",))]
+    return session, said
+
+
+def old(stage: AgentStage, session: str) -> dict[str, Any]:
+    """The params that take up an old session."""
+    return {"sessionId": session, "cwd": str(stage.folder), "mcpServers": []}
+
+
+def holds_in_order(text: str, parts: Sequence[str]) -> bool:
+    """Whether a text has these parts in their order, whatever stands around them.
+
+    Agents add reminders to what a user said, and break lines as they like.
+    """
+    whole, at = " ".join(text.split()), 0
+    for part in (" ".join(one.split()) for one in parts):
+        found = whole.find(part, at)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return True
+
+
+@check("V1-LOAD-03", "V1-LOAD-04")
+async def loading_replays_the_whole_conversation(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("loadSession"):
+        stage.judge.skip_open("the agent has no loadSession")
+        return
+    session, said = await two_turns(stage, "tool", "plan")
+    lived = talk.updates()
+    try:
+        talk = await taken_up(stage, session, "session/load")
+    except NeverTakenUp as error:
+        replayed = said_in(stage.talk, 0)
+        if holds_in_order(replayed, said):
+            stage.judge.passed("V1-LOAD-03")
+        stage.judge.failed("V1-LOAD-04", f"no result comes: {error}", came=replayed)
+        raise
+    since = len(talk.peer.frames)
+    sent = await talk.peer.ask("session/load", old(stage, session))
+    answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
+    if "error" in answer and is_open(talk, session):
+        stage.judge.close("a session that is open cannot be loaded here", failing=False)
+        return
+    until = talk.peer.place_of_answer(sent)
+    replayed = said_in(talk, since, until)
+    ok = holds_in_order(replayed, said)
+    what = "the replay has not both sides' messages in their order"
+    stage.judge.judge("V1-LOAD-03", ok, what, sent=said, came=replayed or answer)
+    await talk.peer.settled()
+    await talk.peer.quiet()
+    late = said_in(talk, until)
+    # What the agent says of itself when it is loaded is no history.
+    told = [one for one in said if one.strip()]
+    again = bool(late.strip()) and (
+        holds_in_order("".join(said), [late]) or any(holds_in_order(late, [one]) for one in told)
+    )
+    stage.judge.judge("V1-LOAD-04", not again, "history came after the result", came=late)
+    replay, later = talk.updates(since=since, until=until), talk.updates(since=until)
+    old_ones = [one for one in later if is_history(one, lived, replay)]
+    stage.judge.judge("V1-LOAD-04", not old_ones, "history came after the result", came=old_ones)
+    lost = any(map(call_of, lived)) and not any(map(call_of, replay))
+    stage.judge.judge("V1-LOAD-03", not lost, "the replay has no tool calls", came=replay)
+
+
+def is_history(update: Message, lived: Sequence[Message], replay: Sequence[Message]) -> bool:
+    """Whether an update behind a replay tells once more of a call, a thought or a plan.
+
+    A plan that was replayed may be told again: it is what the session is at.
+    """
+    kind = update.get("sessionUpdate")
+    before = [*lived, *replay]
+    if call_of(update) is not None:
+        titles = [one["title"] for one in before if one.get("title")]
+        return call_of(update) in map(call_of, before) or update.get("title") in titles
+    if kind == "plan":
+        same = [one for one in lived if one.get("entries") == update.get("entries")]
+        return bool(same) and not any(one.get("sessionUpdate") == kind for one in replay)
+    if kind == "agent_thought_chunk":
+        contents = [one.get("content") for one in before if one.get("sessionUpdate") == kind]
+        return update.get("content") in contents
+    return False
+
+
+class NeverTakenUp(NotReady):
+    """The request that takes up an old session was not answered."""
+
+
+async def taken_up(stage: AgentStage, session: str, method: str) -> Talk:
+    """The agent in which an old session can be taken up: a new process, if it kept the session.
+
+    No rule demands that sessions outlive the process; where they do not, it is the old one.
+
+    Raises:
+        NeverTakenUp: the agent does not answer.
+    """
+    first = stage.talk
+    talk = await stage.another()
+    await talk.initialize()
+    try:
+        error = await talk.error_of(method, old(stage, session))
+    except NotReady:
+        raise
+    except Unanswered as unanswered:
+        raise NeverTakenUp(f"{method} does not work: {unanswered}") from None
+    if not error:
+        await stopped(first)
+        await stopped(talk)
+        talk = await stage.another()
+        await talk.initialize()
+        if first.logged_in:
+            await talk.login(talk.login_method)
+        return talk
+    stage.talks.remove(first)
+    stage.talks.append(first)
+    if stage.version == "2" or first.can("sessionCapabilities.close"):
+        await first.peer.call("session/close", {"sessionId": session})
+    return first
+
+
+def is_open(talk: Talk, session: str) -> bool:
+    """Whether this process has the session and was not told to close it."""
+    named = [
+        frame.method
+        for frame in talk.peer.frames
+        if frame.sent and frame.params.get("sessionId") == session
+    ]
+    return "session/prompt" in named and "session/close" not in named
+
+
+async def stopped(talk: Talk) -> None:
+    """End this process, so that what it knows it has kept."""
+    await talk.program.close_input()
+    await talk.program.ended(3)
+
+
+@check("V1-LOAD-08")
+async def resuming_replays_nothing(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("sessionCapabilities.resume"):
+        stage.judge.skip_open("the agent has no session/resume")
+        return
+    session, _ = await two_turns(stage)
+    try:
+        talk = await taken_up(stage, session, "session/resume")
+    except NeverTakenUp as error:
+        stage.judge.failed("V1-LOAD-08", str(error))
+        return
+    since = len(talk.peer.frames)
+    sent = await talk.peer.ask("session/resume", old(stage, session))
+    answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
+    if "error" in answer and is_open(talk, session):
+        stage.judge.close("a session that is open cannot be resumed here", failing=False)
+        return
+    said = "a session cannot be resumed"
+    if not stage.judge.judge("V1-LOAD-08", "result" in answer, said, came=answer):
+        return
+    came = said_in(talk, since, talk.peer.place_of_answer(sent))
+    stage.judge.judge("V1-LOAD-08", not came, "history was replayed", came=came)
+    sent = await talk.send_prompt(session, stage.scenario.prompt("say") or "")
+    answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
+    ok = "result" in answer
+    stage.judge.judge("V1-LOAD-08", ok, "a resumed session cannot be prompted", came=answer)
+
+
+@check("V1-TOOL-02", needs="tool")
+async def calls_of_a_loaded_session_are_new(stage: AgentStage) -> None:
+    """A process that counts from one again gives an old id to a new call."""
+    talk = stage.talk
+    session = await talk.session()
+    if not talk.can("loadSession"):
+        stage.judge.close("the agent has no loadSession", failing=False)
+        return
+    since = len(talk.peer.frames)
+    await talk.say(session, stage.scenario.prompt("tool"))
+    before = {one.get("toolCallId") for one in talk.updates(since=since, kind="tool_call")}
+    talk = await taken_up(stage, session, "session/load")
+    await talk.prepare("session/load", old(stage, session))
+    await talk.peer.settled()
+    since = len(talk.peer.frames)
+    await talk.say(session, stage.scenario.prompt("tool"))
+    after = {one.get("toolCallId") for one in talk.updates(since=since, kind="tool_call")}
+    if before and after:
+        twice = sorted(map(str, before & after))
+        said = f"ids of calls are used again after a load: {', '.join(twice)}"
+        stage.judge.judge("V1-TOOL-02", not twice, said)
+
+
+@check("V1-LOAD-06")
+async def old_roots_are_not_restored(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    methods = [method for method, path in TAKING_UP if talk.can(path)]
+    if not (talk.can(ROOTS) and methods and talk.can("sessionCapabilities.list")):
+        said = "the agent has no additional directories, or no list, or takes up no old sessions"
+        stage.judge.skip_open(said)
+        return
+    other, secret = stage.root / "other", stage.root / "secret.txt"
+    other.mkdir()
+    kept = other / "notes.txt"
+    kept.write_text("of a former root\n", "utf-8")
+    for number, method in enumerate(methods):
+        session = str((await talk.new_session(additionalDirectories=[str(other)]))["sessionId"])
+        await talk.say(session, stage.scenario.prompt("say"))
+        if number == 0:
+            talk = await taken_up(stage, session, method)
+        elif talk.can("sessionCapabilities.close"):
+            await talk.peer.call("session/close", {"sessionId": session})
+        await talk.prepare(method, old(stage, session))
+        entry = [one for one in await listed(talk) if one.get("sessionId") == session]
+        roots = entry[0].get("additionalDirectories") if entry else None
+        said = f"roots came back by themselves at {method}"
+        stage.judge.judge("V1-LOAD-06", not roots, said, came=entry)
+        still = await _reads(stage, session, kept, "of a former root")
+        if still and not await _reads(stage, session, secret, "what-is-outside"):
+            said = f"after {method} a file under a root of before is read, and no other outside"
+            stage.judge.failed("V1-LOAD-06", said, sent=str(kept))
+
+
+async def _reads(stage: AgentStage, session: str, path: Path, text: str) -> bool:
+    """Whether the agent reads this file with this text, or asks the client to, unpermitted."""
+    talk = stage.talk
+    prompt = stage.scenario.prompt("read")
+    if prompt is None:
+        return False
+    talk.host.permission = choosing("reject")
+    since = len(talk.peer.frames)
+    await talk.say(session, prompt.replace("notes.txt", str(path)))
+    asked = [one for one in talk.peer.frames[since:] if one.method == "fs/read_text_file"]
+    by_client = any(one.params.get("path") == str(path) for one in asked)
+    return by_client or text in talk.came(since=since)
+
+
+@check("V1-LOAD-10")
+async def unknown_sessions_are_not_found(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("loadSession"):
+        stage.judge.skip_open("the agent has no loadSession")
+        return
+    error = await talk.error_of("session/load", old(stage, "accord-check-nope"))
+    ok = error.get("code") == NOT_FOUND
+    stage.judge.judge("V1-LOAD-10", ok, "an unknown session is not -32002", came=error)
+
+
+@check("V1-CLOSE-02", needs="long")
+async def closing_ends_the_work(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    if not talk.can("sessionCapabilities.close"):
+        stage.judge.skip_open("the agent has no session/close")
+        return
+    prompt = await at_work(stage, session)
+    stage.judge.brought_about()
+    await talk.ask("session/close", {"sessionId": session}, timeout=talk.seconds)
+    closed = len(talk.peer.frames) - 1
+    answer = await talk.peer.answer_to(prompt, timeout=talk.seconds)
+    ok = (answer.get("result") or {}).get("stopReason") == "cancelled"
+    if not ok and "result" in answer and await is_short(talk, prompt, closed):
+        stage.judge.close("the turn was over before the session was closed", failing=False)
+        return
+    stage.judge.judge("V1-CLOSE-02", ok, "the prompt did not end cancelled", came=answer)
+    params = {"sessionId": session, "prompt": [{"type": "text", "text": "hello"}]}
+    error = await talk.error_of("session/prompt", params)
+    stage.judge.judge("V1-CLOSE-02", bool(error), "a closed session can be prompted")
+
+
+@check("V1-CLOSE-05", "V1-CLOSE-08", "V1-CLOSE-10", "V1-CLOSE-11", "V1-CLOSE-13")
+async def sessions_are_listed(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("sessionCapabilities.list"):
+        stage.judge.skip_open("the agent has no session/list")
+        return
+    empty = await talk.ask("session/list", {"cwd": unused(stage)})
+    ok = empty.get("sessions") == []
+    stage.judge.judge("V1-CLOSE-05", ok, "no empty list for an unused folder", came=empty)
+    error = await talk.error_of("session/list", {"cursor": "accord-check-no-cursor"})
+    stage.judge.judge("V1-CLOSE-08", bool(error), "a foreign cursor is taken")
+    session, _ = await two_turns(stage)
+    before, after = await listed(talk), await listed(talk)
+    stage.judge.passed("V1-CLOSE-11")
+    ok = [one.get("sessionId") for one in before] == [one.get("sessionId") for one in after]
+    stage.judge.judge("V1-CLOSE-13", ok, "listing twice differs", came=[before, after])
+    # While a turn is going on, if it lasts long enough.
+    sent = await talk.send_prompt(session, stage.scenario.prompt("say") or "")
+    await talk.peer.call("session/list", {}, timeout=talk.seconds)
+    answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
+    result = answer.get("result")
+    ok = isinstance(result, dict) and result.get("stopReason") != "cancelled"
+    stage.judge.judge("V1-CLOSE-13", ok, "listing changed a session", came=answer)
+
+
+@check("V1-CLOSE-13", needs="long")
+async def listing_leaves_turns_alone(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    if not talk.can("sessionCapabilities.list"):
+        stage.judge.skip_open("the agent has no session/list")
+        return
+    sent = await at_work(stage, session)
+    await talk.peer.call("session/list", {}, timeout=talk.seconds)
+    await talk.peer.settled()
+    if is_over(talk, sent):
+        stage.judge.close(OVER, failing=False)
+        return
+    stopped = len(talk.peer.frames)
+    try:
+        answer = await end_by_cancel(talk, session, sent)
+    except NotReady as error:
+        await ended_by_cancel(stage)
+        stage.judge.failed("V1-CLOSE-13", f"after a list the turn cannot be cancelled: {error}")
+        return
+    reason = (answer.get("result") or {}).get("stopReason")
+    if reason != "cancelled" and await is_short(talk, sent, stopped):
+        stage.judge.close(OVER, failing=False)
+        return
+    if reason != "cancelled":
+        # That a cancelled turn ends cancelled at all is checked elsewhere.
+        other = await ended_by_cancel(stage)
+        if (other.get("result") or {}).get("stopReason") != "cancelled":
+            raise NotReady("a cancelled turn does not end cancelled, listed or not")
+    said = f"a turn that was cancelled after a list ended with {reason!r}"
+    stage.judge.judge("V1-CLOSE-13", reason == "cancelled", said, came=answer)
+
+
+def unused(stage: AgentStage) -> str:
+    """A folder that is there and that no session has."""
+    folder = stage.root / "nobody-worked-here"
+    folder.mkdir(exist_ok=True)
+    return str(folder)
+
+
+@check("V1-CLOSE-09", "V1-CLOSE-10", "V1-CLOSE-11")
+async def long_lists_come_in_pages(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("sessionCapabilities.list"):
+        stage.judge.skip_open("the agent has no session/list")
+        return
+    made = len(await more_sessions(talk, PAGE_MAX + 20))
+    page = await talk.prepare("session/list", {})
+    count, cursor = len(page["sessions"]), page.get("nextCursor")
+    if cursor is None and count <= PAGE_MAX:
+        said = f"of {made} sessions that were made in time, {count} are listed: too few for pages"
+        stage.judge.close(said, failing=False)
+        return
+    stage.judge.judge("V1-CLOSE-09", count <= PAGE_MAX, f"{count} sessions on one page")
+    if cursor is not None:
+        ok = isinstance(cursor, str)
+        stage.judge.judge("V1-CLOSE-10", ok, "the cursor is no string", came=cursor)
+        again = [await talk.prepare("session/list", {"cursor": cursor}) for _ in range(2)]
+        ids = [[one.get("sessionId") for one in page["sessions"]] for page in again]
+        stage.judge.judge("V1-CLOSE-11", ids[0] == ids[1], "a cursor twice differs", came=ids)
+
+
+@check("V1-CLOSE-15", "V1-CLOSE-16")
+async def deleted_sessions_are_gone(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("sessionCapabilities.delete"):
+        stage.judge.skip_open("the agent has no session/delete")
+        return
+    session, _ = await two_turns(stage)
+    can_list = talk.can("sessionCapabilities.list")
+    before = can_list and any(one.get("sessionId") == session for one in await listed(talk))
+    await talk.ask("session/delete", {"sessionId": session})
+    if before:
+        left = [one for one in await listed(talk) if one.get("sessionId") == session]
+        stage.judge.judge("V1-CLOSE-15", not left, "a deleted session is listed", came=left)
+    elif not can_list:
+        stage.judge.skipped("V1-CLOSE-15", "the agent has no session/list")
+    else:
+        stage.judge.not_exercised("V1-CLOSE-15", "the session was not listed before either")
+    for name in (session, "accord-check-nope"):
+        answer = await talk.peer.call("session/delete", {"sessionId": name})
+        ok = "result" in answer
+        stage.judge.judge("V1-CLOSE-16", ok, f"deleting {name} fails", came=answer)
+
+
+@check("V1-CLOSE-17", "V1-CLOSE-18", "V1-CLOSE-19")
+async def forks_are_sessions_of_their_own(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("sessionCapabilities.fork"):
+        stage.judge.skip_open("the agent has no session/fork")
+        return
+    session, _ = await two_turns(stage)
+    forked = await talk.ask("session/fork", old(stage, session), timeout=talk.seconds)
+    fork = str(forked["sessionId"])
+    stage.judge.judge("V1-CLOSE-17", fork != session, "the fork has the same id", came=forked)
+    result = await talk.prompt(fork, stage.scenario.prompt("say") or "")
+    ok = went_well(result)
+    stage.judge.judge("V1-CLOSE-18", ok, "a fork cannot be prompted", came=result)
+    result = await talk.prompt(session, stage.scenario.prompt("say") or "")
+    stage.judge.judge("V1-CLOSE-17", went_well(result), "the source is gone", came=result)
+    if talk.can("sessionCapabilities.list"):
+        entry = [one for one in await listed(talk) if one.get("sessionId") == fork]
+        roots = entry[0].get("additionalDirectories") if entry else None
+        stage.judge.judge("V1-CLOSE-19", not roots, "a fork has roots unasked", came=entry)
+
+
+@check("V1-CLOSE-20", "V1-CLOSE-21", "V1-CLOSE-22")
+async def archived_sessions_are_hidden(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("sessionCapabilities.archive"):
+        stage.judge.skip_open("the agent has no session/archive")
+        return
+    session, _ = await two_turns(stage)
+    for _ in range(2):
+        await talk.ask("session/archive", {"sessionId": session})
+
+    async def shown(**filters: Any) -> bool:
+        return any(one.get("sessionId") == session for one in await listed(talk, **filters))
+
+    seen = [await shown(), await shown(archived="only"), await shown(archived="include")]
+    said = f"shown by default, only, include: {seen}"
+    stage.judge.judge("V1-CLOSE-20", seen == [False, True, True], said)
+    error = await talk.error_of("session/archive", {"sessionId": "accord-check-nope"})
+    ok = error.get("code") == NOT_FOUND
+    stage.judge.judge("V1-CLOSE-20", ok, "an unknown session is not -32002", came=error)
+    entries = await listed(talk, archived="include")
+    ok = all(isinstance(one.get("archived"), bool) for one in entries)
+    stage.judge.judge("V1-CLOSE-21", ok, "an entry does not say archived", came=entries)
+    error = await talk.error_of("session/list", {"archived": "_odd"})
+    ok = error.get("code") == INVALID_PARAMS
+    stage.judge.judge("V1-CLOSE-22", ok, "an unknown filter is not -32602", came=error)
+
+
+@check("V1-CLOSE-24", "V1-CLOSE-26", "V1-CLOSE-27")
+async def status_and_title(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    if talk.can("sessionCapabilities.status"):
+        first, second = [await talk.ask("session/status", {"sessionId": session}) for _ in range(2)]
+        stage.judge.judge("V1-CLOSE-24", first == second, "status changes", came=[first, second])
+        error = await talk.error_of("session/status", {"sessionId": "accord-check-nope"})
+        ok = error.get("code") == NOT_FOUND
+        ok = ok and (error.get("data") or {}).get("sessionId") == "accord-check-nope"
+        stage.judge.judge("V1-CLOSE-24", ok, "unknown: not -32002 with sessionId", came=error)
+    else:
+        stage.judge.skipped("V1-CLOSE-24", "the agent has no session/status")
+    if not talk.can("sessionCapabilities.title"):
+        stage.judge.skip_open("the agent has no session/set_title")
+        return
+    await talk.say(session, stage.scenario.prompt("say"))
+    await talk.ask("session/set_title", {"sessionId": session, "title": "Accord check"})
+    for name, title, code in ((session, "  ", INVALID_PARAMS), ("accord-nope", "x", NOT_FOUND)):
+        error = await talk.error_of("session/set_title", {"sessionId": name, "title": title})
+        ok = error.get("code") == code
+        stage.judge.judge("V1-CLOSE-26", ok, f"not {code} for {title!r}", came=error)
+    if await _title(talk, session) != "Accord check":
+        said = "the answer came before the title was stored"
+        stage.judge.failed("V1-CLOSE-26", said, came=await listed(talk))
+        return
+    await talk.say(session, stage.scenario.prompt("say"))
+    ok = await _title(talk, session) == "Accord check"
+    stage.judge.judge("V1-CLOSE-27", ok, "the title was replaced")
+
+
+async def _title(talk: Talk, session: str) -> Any:
+    """The title in the list, or what was set where there is no list to see it in."""
+    if not talk.can("sessionCapabilities.list"):
+        return "Accord check"
+    entry = [one for one in await listed(talk) if one.get("sessionId") == session]
+    return entry[0].get("title") if entry else "Accord check"

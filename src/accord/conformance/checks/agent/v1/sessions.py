@@ -1,0 +1,403 @@
+"""Checks of a v1 agent's sessions: making, roots, system prompts, MCP servers."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from accord.conformance.agent.fake_client import choosing
+from accord.conformance.agent.stage import AgentStage, Refused, Talk
+from accord.conformance.agent.turn import calls_of, tool_calls
+from accord.conformance.check import check
+from accord.conformance.checks.agent.v1.wire import CODES, judge_refusal
+from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered
+
+SESSIONS = 20
+ROOTS = "sessionCapabilities.additionalDirectories"
+# How long sessions are made for a check that wants many; one that is slow makes fewer.
+MAKING_SECONDS = 20.0
+# What is in the files of another root, and the name of one that the session's folder has not.
+OTHERS = "of the other root\n"
+ONLY_THERE = "elsewhere.txt"
+# A line of what a command printed that is the name of a folder.
+FOLDER = re.compile(r"^(/[^\s`'\"]*)\r?$", re.MULTILINE)
+
+
+async def listed(talk: Talk, **filters: Any) -> list[dict[str, Any]]:
+    """All sessions, page by page, at most a hundred pages."""
+    found: list[dict[str, Any]] = []
+    params: dict[str, Any] = dict(filters)
+    for _ in range(100):
+        page = await talk.ask("session/list", params)
+        found += [one for one in page["sessions"] if isinstance(one, dict)]
+        cursor = page.get("nextCursor")
+        if cursor is None:
+            break
+        params = {**filters, "cursor": cursor}
+    return found
+
+
+async def more_sessions(talk: Talk, count: int) -> list[Any]:
+    """The ids of so many new sessions, or of as many as are made within a bound."""
+    ids: list[Any] = []
+    with anyio.move_on_after(MAKING_SECONDS):
+        while len(ids) < count:
+            ids.append((await talk.new_session()).get("sessionId"))
+    return ids
+
+
+@check("V1-SESS-02", basic=True)
+async def session_ids_differ(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    ids = [(await talk.new_session()).get("sessionId") for _ in range(2)]
+    ids += await more_sessions(talk, SESSIONS - len(ids))
+    ok = len({json.dumps(one) for one in ids}) == len(ids) and all(isinstance(i, str) for i in ids)
+    stage.judge.judge("V1-SESS-02", ok, "ids of sessions repeat or are no strings", came=ids)
+
+
+@check("V1-SESS-10", "V1-SESS-20", "V1-SESS-19", CODES)
+async def bad_roots_are_refused(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.session()
+    if not talk.can(ROOTS):
+        stage.judge.skip_open("the agent has no additional directories")
+        return
+    can_list = talk.can("sessionCapabilities.list")
+    before = len(await listed(talk)) if can_list else 0
+    base = {"cwd": str(talk.folder), "mcpServers": []}
+    for bad in ("x", [5], [""], ["relative"]):
+        params = base | {"additionalDirectories": bad}
+        error = await talk.error_of("session/new", params)
+        judge_refusal(stage, "V1-SESS-10", error, f"{bad!r} is taken", sent=params)
+    if can_list:
+        after = len(await listed(talk))
+        stage.judge.judge("V1-SESS-10", after == before, "a refused session was made")
+    answer = await talk.peer.call("session/new", base)
+    stage.judge.judge("V1-SESS-20", "result" in answer, "without roots no session", came=answer)
+    if can_list:
+        odd = f"{talk.folder}/./"
+        made = await talk.new_session(cwd=odd, additionalDirectories=[odd])
+        entry = [s for s in await listed(talk) if s.get("sessionId") == made["sessionId"]]
+        roots = entry[0].get("additionalDirectories") if entry else None
+        if entry and roots:
+            ok = {entry[0].get("cwd")} >= set(roots)
+            stage.judge.judge("V1-SESS-19", ok, "cwd and roots in different forms", came=entry)
+
+
+@check("V1-SESS-03", needs="where")
+async def work_is_done_in_the_folder_of_the_session(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    since = len(talk.peer.frames)
+    await talk.say(session, stage.scenario.prompt("where"))
+    outputs = [bytes(one.output) for one in talk.host.terminals.values()]
+    texts = [one.decode("utf-8", "replace") for one in outputs]
+    texts += [talk.said(since=since), *texts_of_calls(talk, since)]
+    if any(str(talk.folder) in text for text in texts):
+        stage.judge.passed("V1-SESS-03")
+    elif elsewhere := folders_in(texts):
+        said = f"the command ran in {elsewhere[0]}, not in the session's cwd"
+        stage.judge.failed("V1-SESS-03", said)
+    else:
+        stage.judge.close("no command printed where it runs", failing=False)
+
+
+def folders_in(texts: list[str]) -> list[str]:
+    """The lines that are names of folders."""
+    return [one for text in texts for one in FOLDER.findall(text) if os.path.isdir(one)]
+
+
+def texts_of_calls(talk: Talk, since: int) -> list[str]:
+    """The text in what tool calls show."""
+    found: list[str] = []
+    for update in tool_calls(talk, since):
+        content = update.get("content")
+        for one in content if isinstance(content, list) else []:
+            text = looking.at(one, "content.text")
+            found += [text] if isinstance(text, str) else []
+        raw = update.get("rawOutput")
+        found += [raw if isinstance(raw, str) else json.dumps(raw)] if raw is not None else []
+    return found
+
+
+@check("V1-SESS-05", "V1-SESS-04", "V1-SESS-12", needs="read")
+async def relative_names_are_of_the_folder(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    roots = {}
+    other = stage.root / "other"
+    if talk.can(ROOTS):
+        other.mkdir()
+        (other / "notes.txt").write_text(OTHERS, "utf-8")
+        (other / ONLY_THERE).write_text(OTHERS, "utf-8")
+        roots = {"additionalDirectories": [str(other)]}
+        talk.host.roots.append(other)
+    session = str((await talk.new_session(**roots))["sessionId"])
+    for rule in () if roots else ("V1-SESS-04", "V1-SESS-12"):
+        stage.judge.skipped(rule, "the agent has no additional directories")
+    if not await _reads_in_folder(stage, session, with_roots=bool(roots)):
+        return
+    if roots:
+        mixed = _has_read(talk, other / "notes.txt", 0, 0)
+        stage.judge.judge("V1-SESS-04", not mixed, "the file of another root was read")
+        await _looks_nowhere_else(stage, session)
+        await _reads_in_root(stage, session, other / "notes.txt")
+        for method, path in (("load", "loadSession"), ("resume", "sessionCapabilities.resume")):
+            if talk.can(path):
+                await _reads_in_root_again(stage, session, f"session/{method}", other)
+
+
+async def _reads_in_folder(stage: AgentStage, session: str, *, with_roots: bool) -> bool:
+    """Whether the file in cwd is read; where it is not, judge by a session without other roots."""
+    talk = stage.talk
+    if await _is_read(stage, session):
+        stage.judge.passed("V1-SESS-05")
+        return True
+    if has_failed(talk) and not stage.scenario.tries:
+        stage.judge.failed("V1-SESS-05", "a file in cwd was not read", came=talk.said())
+    elif (
+        with_roots
+        and await _is_read(stage, str((await talk.new_session())["sessionId"]))
+        and not await _is_read(stage, session)
+    ):
+        said = "a file in cwd is read in a session without other roots, and not in one with them"
+        stage.judge.failed("V1-SESS-05", said, came=talk.said())
+    stage.judge.close("the prompt did not make the agent read the file", failing=False)
+    return False
+
+
+async def _is_read(stage: AgentStage, session: str) -> bool:
+    """Whether the prompt for it makes the agent read the file in the session's folder."""
+    talk = stage.talk
+    since, before = len(talk.peer.frames), len(talk.host.read)
+    await talk.say(session, stage.scenario.prompt("read"))
+    text = stage.scenario.files["notes.txt"].strip()
+    told = talk.said(since=since) + talk.came(since=since)
+    return text in told or len(talk.host.read) > before
+
+
+async def _looks_nowhere_else(stage: AgentStage, session: str) -> None:
+    """A relative name of a file that only another root has leads nowhere.
+
+    A model that is told so may look for the file and read it by its whole name, which is no
+    relative one: that takes more than one call.
+    """
+    talk = stage.talk
+    since, before = len(talk.peer.frames), len(talk.host.read)
+    prompt = (stage.scenario.prompt("read") or "").replace("notes.txt", ONLY_THERE)
+    try:
+        await talk.prompt(session, prompt)
+    except Refused:
+        # A prompt that fails for it has found nothing.
+        pass
+    except NotReady:
+        raise
+    except Unanswered as error:
+        raise NotReady(f"the prompt {prompt!r} does not work: {error}") from None
+    found = _has_read(talk, stage.root / "other" / ONLY_THERE, since, before)
+    if found and len(calls_of(talk, since)) <= 1:
+        said = "a relative name led to a file that only another root has"
+        stage.judge.failed("V1-SESS-04", said, sent=prompt, came=talk.came(since=since))
+
+
+def _has_read(talk: Talk, path: Path, since: int, before: int) -> bool:
+    """Whether a file of the other root was read, by itself or by the client, since then."""
+    told = OTHERS.strip() in talk.said(since=since) + talk.came(since=since)
+    return told or str(path) in talk.host.read[before:]
+
+
+async def _reads_in_root_again(stage: AgentStage, session: str, method: str, other: Path) -> None:
+    """The same when the session is taken up with its roots, where it can be while it is open."""
+    talk = stage.talk
+    if talk.can("sessionCapabilities.close"):
+        await talk.prepare("session/close", {"sessionId": session})
+    params = {"sessionId": session, "cwd": str(stage.folder), "mcpServers": []}
+    params |= {"additionalDirectories": [str(other)]}
+    answer = await talk.call(method, params, timeout=talk.seconds)
+    if "result" in answer:
+        await _reads_in_root(stage, session, other / "notes.txt", after=f" after {method}")
+
+
+async def _reads_in_root(stage: AgentStage, session: str, path: Path, *, after: str = "") -> None:
+    talk = stage.talk
+    asked = len(talk.peer.received("session/request_permission"))
+    since, before = len(talk.peer.frames), len(talk.host.read)
+    prompt = (stage.scenario.prompt("read") or "").replace("notes.txt", str(path))
+    await talk.say(session, prompt)
+    read = _has_read(talk, path, since, before)
+    # One that asks for every reading does not ask about the root.
+    asks = len(talk.peer.received("session/request_permission")) > asked == 0
+    refuses = not read and (stage.scenario.tries or not has_failed(talk, since))
+    if after and not read and stage.judge.found["V1-SESS-12"].verdict == "pass":
+        # It was read before: once more, since a model may do something else.
+        await talk.say(session, prompt)
+        read = _has_read(talk, path, since, before)
+    elif refuses and not asks:
+        said = "the prompt did not make the agent read the file under the root"
+        stage.judge.not_exercised("V1-SESS-12", said)
+        return
+    said = "permission is asked" if asks else "the file is not read"
+    said = f"under a root that was given, {said}{after}"
+    stage.judge.judge("V1-SESS-12", read and not asks, said)
+
+
+def has_failed(talk: Talk, since: int = 0) -> bool:
+    """Whether a tool call was seen to fail."""
+    return any(one.get("status") == "failed" for one in tool_calls(talk, since))
+
+
+@check("V1-SESS-13", "V1-SESS-18", needs="link")
+async def links_do_not_lead_out(stage: AgentStage) -> None:
+    talk = stage.talk
+    # A client without files: what is read, the agent reads by itself.
+    await talk.initialize(clientCapabilities={})
+    if stage.scenario.tries and not talk.can(ROOTS):
+        stage.judge.skip_open("the agent has no additional directories")
+        return
+    session = str((await talk.new_session())["sessionId"])
+    talk.host.permission = choosing("reject")
+    prompt = stage.scenario.prompt("link") or ""
+    await talk.say(session, prompt)
+    ok = "what-is-outside" not in talk.came()
+    if ok and stage.scenario.tries and not calls_of(talk, 0):
+        stage.judge.close("the prompt made no tool call", failing=False)
+        return
+    stage.judge.judge("V1-SESS-13", ok, "a link out of the root was followed", sent=prompt)
+    up = prompt.replace("link.txt", "../secret.txt")
+    absolute = prompt.replace("link.txt", f"{talk.folder}/../secret.txt")
+    for text in (up, absolute):
+        await talk.say(session, text)
+    ok = "what-is-outside" not in talk.came()
+    stage.judge.judge("V1-SESS-18", ok, "a path with .. led out of the root", sent=[up, absolute])
+
+
+@check("V1-SESS-06", needs="outside")
+async def nothing_is_written_outside_unasked(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize(clientCapabilities={})
+    session = str((await talk.new_session())["sessionId"])
+    talk.host.permission = choosing("reject")
+    prompt, outside = stage.scenario.prompt("outside") or "", stage.root / "outside.txt"
+    # The name of the second begins as that of the folder does.
+    beside = stage.root / f"{talk.folder.name}-outside.txt"
+    for name in ("../outside.txt", str(outside), str(beside)):
+        await talk.say(session, prompt.replace("../outside.txt", name))
+    ok = not outside.exists() and not beside.exists()
+    if ok and stage.scenario.tries and not calls_of(talk, 0):
+        stage.judge.close("the prompt made no tool call", failing=False)
+        return
+    stage.judge.judge("V1-SESS-06", ok, "a file outside of the roots was written unasked")
+
+
+@check("V1-SESS-25")
+async def system_prompts_that_cannot_be_applied_fail(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("sessionCapabilities.systemPrompt"):
+        stage.judge.skip_open("the agent has no system prompts")
+        return
+    image = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
+    text = {"type": "text", "text": "Be brief."}
+    for bad in ({"mode": "_odd", "content": [text]}, {"mode": "append", "content": [image]}):
+        params = {"cwd": str(talk.folder), "mcpServers": [], "systemPrompt": bad}
+        error = await talk.error_of("session/new", params)
+        stage.judge.judge("V1-SESS-25", bool(error), "it is taken", sent=params, came=error)
+
+
+def asked_of(log: Path) -> list[dict[str, Any]]:
+    """What the recording MCP server was asked so far."""
+    if not log.exists():
+        return []
+    return [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+
+
+async def wait_for_server(talk: Talk, log: Path, method: str) -> bool:
+    """Whether the server is asked this within a bound."""
+    return await comes_true(talk, lambda: any(one.get("method") == method for one in asked_of(log)))
+
+
+async def comes_true(talk: Talk, seen: Callable[[], bool]) -> bool:
+    """Whether something that other programs do is seen within a bound."""
+    with anyio.move_on_after(talk.peer.patience):
+        while not seen():  # noqa: ASYNC110 - nothing here is told when it happens
+            await anyio.sleep(0.05)
+    return seen()
+
+
+def prompted_for_servers(stage: AgentStage) -> str:
+    """What to add where a server was not used: whether the agent was asked to use it."""
+    if stage.scenario.prompt("mcp") is None:
+        return ": a prompt for 'mcp' would tell"
+    return " after the prompt for 'mcp', which is only a try: one of the agent's own would tell"
+
+
+@check("V1-MCP-01", "V1-MCP-04")
+async def stdio_servers_are_connected(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    first, first_log = stage.mcp_server()
+    second, second_log = stage.mcp_server("accord-check-2")
+    session = str((await talk.new_session(mcpServers=[first, second]))["sessionId"])
+    # Some agents connect with the first prompt only.
+    await talk.say(session, stage.scenario.prompt("mcp") or stage.scenario.prompt("say"))
+    ok = await wait_for_server(talk, first_log, "initialize")
+    if not ok and (stage.scenario.tries or stage.scenario.prompt("mcp") is None):
+        stage.judge.close(f"no server was connected{prompted_for_servers(stage)}", failing=False)
+        return
+    stage.judge.judge("V1-MCP-01", ok, "a stdio server was never asked to initialize", sent=first)
+    if ok:
+        given = asked_of(first_log)[0].get("token")
+        said = "the server did not get its environment"
+        stage.judge.judge("V1-MCP-01", given == "s3cr3t-of-the-server", said, sent=first)
+    ok = ok and await wait_for_server(talk, second_log, "initialize")
+    stage.judge.judge("V1-MCP-04", ok, "not every listed server was connected", sent=second)
+
+
+@check("V1-MCP-06")
+async def commands_of_servers_are_absolute(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.session()
+    server, log = stage.mcp_server("accord-check-relative")
+    server["command"] = "./accord-check-relative"
+    await judge_odd_server(stage, "V1-MCP-06", server, "a relative command is taken silently")
+    if log.exists():
+        stage.judge.failed("V1-MCP-06", "something else was started", sent=server)
+
+
+@check("V1-MCP-04")
+async def dead_servers_are_reported(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.session()
+    server, _ = stage.mcp_server("accord-check-dead")
+    server["command"] = str(stage.root / "no-such-program")
+    await judge_odd_server(stage, "V1-MCP-04", server, "a dead server is skipped silently")
+
+
+async def judge_odd_server(stage: AgentStage, rule: str, server: Message, said: str) -> None:
+    """A server that cannot be started fails the session, or the agent says something about it."""
+    talk = stage.talk
+    params = {"cwd": str(talk.folder), "mcpServers": [server]}
+    answer = await talk.peer.call("session/new", params, timeout=talk.seconds)
+    if "error" in answer:
+        stage.judge.passed(rule)
+        return
+    session = str(answer["result"]["sessionId"])
+    prompt = stage.scenario.prompt("mcp")
+    await talk.say(session, prompt or stage.scenario.prompt("say"))
+    name = str(server["name"])
+
+    def told() -> bool:
+        return name in talk.came() + talk.program.stderr.decode("utf-8", "replace")
+
+    if not await comes_true(talk, told) and (stage.scenario.tries or prompt is None):
+        stage.judge.close(f"nothing was told{prompted_for_servers(stage)}", failing=False)
+        return
+    stage.judge.judge(rule, told(), said, sent=server)

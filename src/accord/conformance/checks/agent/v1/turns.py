@@ -1,0 +1,579 @@
+"""Checks of a v1 agent's turns: prompts, cancelling, permissions, modes, options, commands."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from accord.conformance.agent.fake_client import always, choosing, filling
+from accord.conformance.agent.stage import IMAGE, AgentStage, Refused, Talk, went_well
+from accord.conformance.agent.turn import (
+    ASKING,
+    OVER,
+    asked_in,
+    at_work,
+    begun,
+    calls_of,
+    done_otherwise,
+    end_by_cancel,
+    ended_by_cancel,
+    is_short,
+    long_turn,
+    tool_calls,
+)
+from accord.conformance.check import check
+from accord.conformance.checks.agent.v1.extensions import NOBODYS
+from accord.conformance.checks.agent.v1.sessions import comes_true
+from accord.conformance.checks.agent.v1.turn_monitors import STOP_REASONS
+from accord.conformance.checks.agent.v1.wire import CODES, judge_refusal
+from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames.raw_peer import Gone, Message, NotAsked, NotReady, Reply, Unanswered
+
+CANCEL_SECONDS = 5.0
+CANCEL_SECONDS_MAX = 10.0
+# On a busy machine everything takes longer: so many times what an answer takes is added.
+SLOWNESS = 20
+CANCELS = ("V1-CANCEL-05", "V1-CANCEL-04", "V1-CANCEL-06", "V1-CANCEL-09", "V1-CAP-05")
+# A turn that goes on for so long as if nothing was, was not cancelled at all.
+UNHEARD_SECONDS = 3.0
+# How long nothing of a turn may follow its result.
+LATE_SECONDS = 2.0
+# A command that nobody has.
+NO_COMMAND = "/accord-check-none"
+# A text of so many characters is long enough to be streamed.
+LONG_CHARACTERS = 200
+
+
+@check("V1-PROMPT-06", "V1-PROMPT-08", "V1-PROMPT-03", basic=True)
+async def a_turn_ends_with_a_stop_reason(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    result = await talk.prompt(session, stage.scenario.prompt("say") or "")
+    reason = result.get("stopReason")
+    stage.judge.judge("V1-PROMPT-06", isinstance(reason, str), "no stop reason", came=result)
+    stage.judge.judge("V1-PROMPT-08", reason in STOP_REASONS, f"{reason!r}", came=result)
+    link = {"type": "resource_link", "uri": (talk.folder / "notes.txt").as_uri(), "name": "notes"}
+    text = {"type": "text", "text": stage.scenario.prompt("say") or ""}
+    params = {"sessionId": session, "prompt": [text, link]}
+    answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
+    said = "a prompt with a link is refused"
+    stage.judge.judge("V1-PROMPT-03", "result" in answer, said, sent=params, came=answer)
+    # What belongs to the turn has to be here already.
+    await talk.peer.quiet(LATE_SECONDS)
+
+
+@check("V1-CAP-04", "V1-PROMPT-08")
+async def images_are_taken_where_advertised(stage: AgentStage) -> None:
+    taken = await prompted_with_image(stage, "promptCapabilities.image", "V1-CAP-04")
+    if taken is not None:
+        _, _, answer = taken
+        reason = (answer["result"] or {}).get("stopReason")
+        stage.judge.judge("V1-PROMPT-08", reason in STOP_REASONS, f"{reason!r}", came=answer)
+
+
+async def prompted_with_image(
+    stage: AgentStage, capability: str, rule: str
+) -> tuple[str, int, Message] | None:
+    """Send an image where images are advertised, and judge by the rule whether it is taken.
+
+    Returns the session, where the turn begins, and the answer; None where it was not taken.
+    """
+    talk = stage.talk
+    session = await talk.session()
+    if not talk.can(capability):
+        stage.judge.skip_open("the agent takes no images")
+        return None
+    # What is refused without an image too says nothing about images.
+    await talk.say(session, stage.scenario.prompt("say"))
+    since = len(talk.peer.frames)
+    text = {"type": "text", "text": stage.scenario.prompt("say") or ""}
+    params = {"sessionId": session, "prompt": [text, IMAGE]}
+    answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
+    said = "an image is refused, and images are advertised"
+    is_taken = stage.judge.judge(rule, "result" in answer, said, sent=params, came=answer)
+    return (session, since, answer) if is_taken else None
+
+
+@check("V1-PROMPT-11", needs="stream")
+async def long_answers_are_streamed(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    await talk.say(session, stage.scenario.prompt("stream"))
+    chunks = talk.updates(kind="agent_message_chunk")
+    if len(chunks) < 2 and len(talk.said()) < LONG_CHARACTERS:
+        stage.judge.close("the answer is too short to be streamed", failing=False)
+        return
+    stage.judge.judge("V1-PROMPT-11", len(chunks) > 1, "a long answer came in one piece")
+
+
+@check("V1-PROMPT-10", "V1-TOOL-01", "V1-TOOL-02", "V1-TOOL-13", "V1-TOOL-14", needs="tool")
+async def tool_calls_are_reported(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    for _ in range(2):
+        await talk.say(session, stage.scenario.prompt("tool"))
+    calls = [one.get("toolCallId") for one in talk.updates(kind="tool_call")]
+    if not calls:
+        stage.judge.close("the prompt made no tool call", failing=False)
+        return
+    first = next(
+        f for f in talk.peer.received() if '"tool_call' in f.raw.decode("utf-8", "replace")
+    )
+    asked = [
+        f for f in talk.peer.received() if f.method and f.method.startswith(("fs/write", "term"))
+    ]
+    ok = not asked or asked[0].at >= first.at
+    stage.judge.judge("V1-PROMPT-10", ok, "the work began before the call was reported")
+
+
+@check("V1-PROMPT-12", needs="fail")
+async def failing_tools_do_not_fail_the_prompt(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    answer = await answered(talk, session, stage.scenario.prompt("fail"))
+    failed = [one for one in talk.updates() if one.get("status") == "failed"]
+    calls = [] if stage.scenario.tries else tool_calls(talk)
+    if not failed and ("result" in answer or not calls):
+        stage.judge.close("no tool call failed", failing=False)
+        return
+    ok = "result" in answer
+    stage.judge.judge("V1-PROMPT-12", ok, "a failing tool is an error of the prompt", came=answer)
+
+
+async def answered(talk: Talk, session: str, text: str | None) -> Message:
+    """The whole answer to a prompt, a result or an error.
+
+    Raises:
+        NotReady: none came: that turns end is checked elsewhere.
+    """
+    sent = await talk.send_prompt(session, text or "")
+    try:
+        return await talk.peer.answer_to(sent, timeout=talk.seconds)
+    except Unanswered as error:
+        raise NotReady(f"the prompt {text!r} does not work: {error}") from None
+
+
+async def cancelled(talk: Talk, stage: AgentStage, sent: Any, limit: float) -> None:
+    """Judge the end of a turn that was just cancelled, which is to come within this limit.
+
+    Raises:
+        NotAsked: it was over by itself before.
+    """
+    began, stopped = time.monotonic(), len(talk.peer.frames) - 1
+    try:
+        answer = await talk.peer.answer_to(sent, timeout=2 * CANCEL_SECONDS_MAX)
+    except Unanswered as error:
+        stage.judge.failed("V1-CANCEL-04", f"not over {limit:g} s after the cancel")
+        stage.judge.failed("V1-CANCEL-05", f"the cancelled prompt has no result: {error}")
+        stage.judge.failed("V1-CAP-05", "a cancel does nothing")
+        raise NotReady("the cancelled turn does not end") from None
+    took = time.monotonic() - began
+    reason = looking.at(answer, "result.stopReason")
+    if "result" in answer and reason != "cancelled" and await is_short(talk, sent, stopped):
+        raise NotAsked(OVER)
+    said = f"over only {took:.1f} s after the cancel"
+    stage.judge.judge("V1-CANCEL-04", took <= limit, said)
+    for rule in ("V1-CANCEL-06", "V1-CANCEL-09"):
+        stage.judge.judge(rule, "error" not in answer, "the cancel is an error", came=answer)
+    said = "the result is an error" if "error" in answer else f"the stop reason is {reason!r}"
+    stage.judge.judge("V1-CANCEL-05", reason == "cancelled", said, came=answer)
+    heard = "error" in answer or reason == "cancelled" or took <= UNHEARD_SECONDS
+    stage.judge.judge("V1-CAP-05", heard, "a cancel does nothing", came=answer)
+    await talk.peer.settled()
+
+
+async def patience_for_cancels(talk: Talk) -> float:
+    """How fast a cancel has to work: the limit, and more where every answer is slow."""
+    began = time.monotonic()
+    await talk.peer.settled()
+    slower = SLOWNESS * (time.monotonic() - began)
+    return min(CANCEL_SECONDS + slower, CANCEL_SECONDS_MAX)
+
+
+@check(*CANCELS, needs="long")
+async def a_cancelled_turn_ends_cancelled(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    limit = await patience_for_cancels(talk)
+    sent = await at_work(stage, session)
+    await talk.peer.notify("session/cancel", {"sessionId": session})
+    await cancelled(talk, stage, sent, limit)
+    result = await talk.say(session, stage.scenario.prompt("say"))
+    ok = result.get("stopReason") != "cancelled"
+    stage.judge.judge("V1-CANCEL-05", ok, "the turn after it is cancelled too", came=result)
+
+
+@check(*CANCELS, needs="long_command")
+async def a_cancelled_command_ends_cancelled(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    limit = await patience_for_cancels(talk)
+    since = len(talk.peer.frames)
+    sent = await talk.send_prompt(session, stage.scenario.prompt("long_command") or "")
+    if not await begun(talk, since, command=True) or not calls_of(talk, since):
+        stage.judge.close("no command was running", failing=False)
+        await end_by_cancel(talk, session, sent)
+        return
+    await talk.peer.notify("session/cancel", {"sessionId": session})
+    await cancelled(talk, stage, sent, limit)
+
+
+@check(*CANCELS, needs="edit")
+async def a_cancel_while_permission_is_asked(stage: AgentStage) -> None:
+    talk = stage.talk
+    talk.host.permission = always(None)
+    session = await talk.session()
+    limit = await patience_for_cancels(talk)
+    for purpose in ("edit", "copy"):
+        since = len(talk.peer.frames)
+        sent = await talk.send_prompt(session, stage.scenario.prompt(purpose) or "")
+        frame = await asked_in(talk, ASKING, sent, since)
+        if frame is not None or stage.scenario.prompt("copy") is None:
+            break
+    if frame is None:
+        stage.judge.close("the agent did not ask for permission", failing=False)
+        return
+    await talk.peer.notify("session/cancel", {"sessionId": session})
+    outcome = {"outcome": {"outcome": "cancelled"}}
+    await talk.peer.send({"jsonrpc": "2.0", "id": frame.object["id"], "result": outcome})
+    await cancelled(talk, stage, sent, limit)
+
+
+@check("V1-CREQ-02", "V1-CREQ-05", needs="long")
+async def cancelled_requests_are_answered_once(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    sent = await at_work(stage, session)
+    await talk.peer.notify("$/cancel_request", {"requestId": sent})
+    try:
+        answer = await talk.peer.answer_to(sent, timeout=CANCEL_SECONDS)
+    except Gone:
+        raise
+    except Unanswered:
+        try:
+            await end_by_cancel(talk, session, sent)
+        except NotReady as error:
+            # Where a cancel works otherwise, the prompt was lost when it was withdrawn.
+            await ended_by_cancel(stage)
+            stage.judge.failed("V1-CREQ-02", f"a withdrawn prompt has no answer: {error}")
+            return
+        stage.judge.skipped("V1-CREQ-02", "the agent does not listen to it, which it may")
+    else:
+        code = (answer.get("error") or {}).get("code")
+        ok = "result" in answer or code == -32800
+        stage.judge.judge("V1-CREQ-02", ok, f"answered with {code}", came=answer)
+    await talk.peer.notify("$/cancel_request", {"requestId": sent})
+    late = [one for one in await talk.peer.settled() if one.is_response]
+    stage.judge.judge("V1-CREQ-05", not late, "a second answer came", came=late)
+
+
+@check("V1-PERM-06", "V1-GEN-11", needs="edit")
+async def nothing_happens_without_permission(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    strange = Reply.refused(NOBODYS, "an error nobody knows")
+    unoffered = Reply({"outcome": {"outcome": "selected", "optionId": "accord-check-no-option"}})
+    last = always(strange)
+    for decide in (choosing("reject"), choosing("cancelled"), always(unoffered), last):
+        talk.host.permission = decide
+        since = len(talk.peer.frames)
+        try:
+            await answered(talk, session, stage.scenario.prompt("edit"))
+        except NotReady:
+            if talk.peer.closed.is_set() and decide is last:
+                stage.judge.failed("V1-GEN-11", "an unknown error code ends the agent")
+            raise
+        asked = talk.peer.received("session/request_permission")
+        if not asked:
+            stage.judge.close("the prompt did not make the agent ask", failing=False)
+            return
+        ok = stage.target() == stage.target_before and not talk.host.written
+        if not ok and done_otherwise(talk, since):
+            stage.judge.close("the agent did it in another way, without asking", failing=False)
+            return
+        said = "the file was changed without an allowing choice"
+        if not stage.judge.judge("V1-PERM-06", ok, said, came=asked[-1]):
+            return
+    talk.host.permission = choosing("allow")
+    result = await talk.prompt(session, stage.scenario.prompt("say") or "")
+    said = "after an unknown error code the session does not go on"
+    stage.judge.judge("V1-GEN-11", went_well(result), said, came=result)
+
+
+@check("V1-PERM-06", "V1-TOOL-03", needs="copy")
+async def commands_wait_for_permission(stage: AgentStage) -> None:
+    """Rejected a command does nothing; allowed it runs, and the monitors see how."""
+    talk = stage.talk
+    session = await talk.session()
+    copied = talk.folder / "copied.txt"
+    for answer in ("reject", "allow"):
+        talk.host.permission = choosing(answer)
+        since = len(talk.peer.frames)
+        await talk.prompt(session, stage.scenario.prompt("copy") or "")
+        asked = talk.peer.received("session/request_permission")
+        if not asked:
+            stage.judge.close("the prompt did not make the agent ask", failing=False)
+            return
+        if answer == "allow":
+            return
+        ok = not copied.exists()
+        if not ok and done_otherwise(talk, since):
+            stage.judge.close("the agent did it in another way, without asking", failing=False)
+            return
+        said = "the command was run without an allowing choice"
+        if not stage.judge.judge("V1-PERM-06", ok, said, came=asked[-1]):
+            return
+
+
+@check("V1-TOOL-03", "V1-TOOL-10", "V1-GEN-07", needs="edit")
+async def allowed_edits_are_done(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    await talk.say(session, stage.scenario.prompt("edit"))
+    if stage.target() == stage.target_before:
+        stage.judge.close("the prompt did not change the target", failing=False)
+        return
+    for frame in talk.peer.received("fs/read_text_file"):
+        line = frame.params.get("line")
+        ok = line is None or (type(line) is int and line >= 1)
+        stage.judge.judge("V1-GEN-07", ok, f"line {line!r}", came=frame)
+    for update in talk.updates():
+        places = update.get("locations")
+        for one in places if isinstance(places, list) else []:
+            line = one.get("line") if isinstance(one, dict) else None
+            ok = line is None or (type(line) is int and line >= 1)
+            stage.judge.judge("V1-GEN-07", ok, f"a location has line {line!r}", came=update)
+
+
+@check("V1-TERM-07", "V1-TOOL-09", needs="terminal")
+async def terminals_are_released(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    await talk.say(session, stage.scenario.prompt("terminal"))
+    await judge_releases(stage)
+
+
+@check("V1-TERM-07", needs="long_command")
+async def terminals_are_released_after_a_cancel(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    since = len(talk.peer.frames)
+    sent = await talk.send_prompt(session, stage.scenario.prompt("long_command") or "")
+    await begun(talk, since, command=True)
+    await end_by_cancel(talk, session, sent)
+    await judge_releases(stage)
+
+
+async def judge_releases(stage: AgentStage) -> None:
+    """After a turn every terminal is released; no rule says how soon."""
+    talk = stage.talk
+
+    def left() -> list[str]:
+        return [name for name, one in talk.host.terminals.items() if not one.released]
+
+    if not talk.host.terminals:
+        stage.judge.close("the prompt made no terminal of the client's", failing=False)
+        return
+    await comes_true(talk, lambda: not left())
+    stage.judge.judge("V1-TERM-07", not left(), f"never released: {', '.join(left())}")
+
+
+@check("V1-MODE-03", "V1-MODE-04", "V1-MODE-02")
+async def modes_change(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    made = await talk.new_session()
+    session, modes = str(made["sessionId"]), made.get("modes")
+    if not isinstance(modes, dict):
+        stage.judge.skip_open("the agent has no modes")
+        return
+    error = await talk.error_of(
+        "session/set_mode", {"sessionId": session, "modeId": "accord-check-no-mode"}
+    )
+    stage.judge.judge("V1-MODE-02", bool(error), "a mode that does not exist is taken")
+    sent = await long_turn(stage, session)
+    if sent is not None:
+        other = [one["id"] for one in modes["availableModes"]][-1]
+        params = {"sessionId": session, "modeId": other}
+        answer = await talk.peer.call("session/set_mode", params)
+        said = "the mode cannot be set while a turn runs"
+        stage.judge.judge("V1-MODE-04", "result" in answer, said, came=answer)
+        await end_by_cancel(talk, session, sent)
+    prompt = stage.scenario.prompt("mode")
+    if prompt is not None:
+        made = await talk.new_session()
+        now = looking.at(made, "modes.currentModeId")
+        await _judge_own_change(stage, str(made["sessionId"]), prompt, now)
+
+
+async def _judge_own_change(stage: AgentStage, session: str, prompt: str, before: Any) -> None:
+    """Whether a mode that the agent changes is announced, where it can be seen to change one."""
+    talk = stage.talk
+    since = len(talk.peer.frames)
+    await talk.say(session, prompt)
+    told = talk.updates(since=since, kind="current_mode_update")
+    announced = told[-1].get("currentModeId") if told else before
+    now = None
+    params = {"sessionId": session, "cwd": str(talk.folder), "mcpServers": []}
+    for method, path in (("load", "loadSession"), ("resume", "sessionCapabilities.resume")):
+        if talk.can(path) and now in (None, before):
+            answer = await talk.peer.call(f"session/{method}", params, timeout=talk.seconds)
+            now = looking.at(answer, "result.modes.currentModeId") or now
+    # One that takes up its sessions in the mode of the start may do so.
+    if now not in (None, before, announced):
+        said = f"the mode is {now!r} now, and {announced!r} by what was announced"
+        stage.judge.failed("V1-MODE-03", said, came=told)
+    elif announced == before:
+        stage.judge.not_exercised("V1-MODE-03", "no change of the mode was seen")
+    else:
+        stage.judge.passed("V1-MODE-03")
+
+
+@check("V1-CFG-03", "V1-CFG-04", "V1-CFG-05", "V1-CFG-06", "V1-CFG-11", CODES)
+async def options_change(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    made = await talk.new_session()
+    session, options = str(made["sessionId"]), made.get("configOptions")
+    if not options:
+        stage.judge.skip_open("the agent has no config options")
+        return
+    ok = all("currentValue" in one for one in options)
+    stage.judge.judge("V1-CFG-04", ok, "an option has no current value", came=options)
+    for name, value in (("accord-check-no-option", "x"), (options[0]["id"], "accord-no-value")):
+        params = {"sessionId": session, "configId": name, "value": value}
+        error = await talk.error_of("session/set_config_option", params)
+        judge_refusal(stage, "V1-CFG-11", error, "it is not refused", sent=params)
+    await _set_options(stage, made)
+    prompt = stage.scenario.prompt("config")
+    if prompt is not None:
+        await talk.say(session, prompt)
+
+
+def option_names(holder: Message) -> set[Any]:
+    """The ids in a list of options."""
+    return {one.get("id") for one in holder["configOptions"]}
+
+
+async def _set_options(stage: AgentStage, made: Message) -> None:
+    """Set some options and set them back; the monitors see what is told of it.
+
+    One option may bring and take others, so the lists are compared when all is as it was.
+    """
+    talk = stage.talk
+    session, options = str(made["sessionId"]), made["configOptions"]
+    selects = [one for one in options if one.get("type") == "select"]
+    for option in selects[:2]:
+        now = option.get("currentValue")
+        other = next((one for one in values_of(option) if one != now), None)
+        if other is None or now is None:
+            continue
+        base = {"sessionId": session, "configId": option["id"]}
+        since = len(talk.peer.frames)
+        changed = await talk.ask("session/set_config_option", base | {"value": other})
+        if option.get("category") == "mode" and isinstance(made.get("modes"), dict):
+            await talk.peer.settled()
+            told = talk.updates(since=since, kind="current_mode_update")
+            ok = any(one.get("currentModeId") == other for one in told)
+            said = "a mode set as an option is not told as a mode"
+            stage.judge.judge("V1-CFG-03", ok, said, sent=other, came=told)
+        back = await talk.prepare("session/set_config_option", base | {"value": now})
+        full = option_names(back) == option_names(made) and option["id"] in option_names(changed)
+        said = "the result has not all options"
+        stage.judge.judge("V1-CFG-05", full, said, sent=base, came=[changed, back])
+
+
+def values_of(option: Message) -> list[Any]:
+    """The values of an option, those in groups too."""
+    found: list[Any] = []
+    for one in option["options"]:
+        inner = one.get("options")
+        found += [each["value"] for each in inner] if isinstance(inner, list) else []
+        found += [one["value"]] if "value" in one else []
+    return found
+
+
+@check("V1-CMD-03", needs="command")
+async def commands_are_run(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    prompt = stage.scenario.prompt("command") or ""
+    link = {"type": "resource_link", "uri": (talk.folder / "notes.txt").as_uri(), "name": "notes"}
+    params = {"sessionId": session, "prompt": [{"type": "text", "text": prompt}, link]}
+    answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
+    lists = talk.updates(kind="available_commands_update")
+    names = [one.get("name") for update in lists for one in update.get("availableCommands", [])]
+    if prompt.split()[0].removeprefix("/") not in names:
+        stage.judge.close("the command is not one of the agent's", failing=False)
+        return
+    ok = "result" in answer and went_well(answer["result"] or {})
+    stage.judge.judge("V1-CMD-03", ok, "the command was not run", sent=params, came=answer)
+    await _judge_company(stage, session, prompt, link)
+
+
+async def _judge_company(stage: AgentStage, session: str, prompt: str, link: Message) -> None:
+    """A command is run with other blocks around it as alone, and is not read as plain text.
+
+    What is read as plain text is answered as a command that does not exist, name for name.
+    """
+
+    async def reply(name: str, *more: str, ahead: bool = False, behind: bool = False) -> str:
+        text = {"type": "text", "text": " ".join([name, *rest, *more])}
+        blocks = [link] * ahead + [text] + [link] * behind
+        since = len(stage.talk.peer.frames)
+        params = {"sessionId": session, "prompt": blocks}
+        try:
+            await stage.talk.peer.call("session/prompt", params, timeout=stage.talk.seconds)
+        except Unanswered as error:
+            raise NotReady(f"a command does not work: {error}") from None
+        return stage.talk.said(since=since).replace(name, "/name")
+
+    own, *rest = prompt.split()
+    if await reply(own) == await reply(NO_COMMAND):
+        return
+    for words, places in ((), {"behind": True}), ((), {"ahead": True}), (("notes.txt",), {}):
+        plain = await reply(NO_COMMAND, *words, **places)
+        ok = not plain or await reply(own, *words, **places) != plain
+        said = "with something beside it the command is read as plain text"
+        stage.judge.judge("V1-CMD-03", ok, said, sent=prompt, came=plain)
+
+
+@check("V1-ELIC-18", "V1-ELIC-20", needs="elicitation")
+async def answers_to_forms_are_taken(stage: AgentStage) -> None:
+    await forms_are_handled(stage)
+
+
+async def forms_are_handled(stage: AgentStage) -> None:
+    """Decline, cancel, failure and an accepted form all end in a turn that ends."""
+    talk = stage.talk
+    session = await talk.session()
+    failing = always(Reply.refused(-32603, "the form could not be shown"))
+    for decide in (filling("decline"), filling("cancel"), failing, filling("accept")):
+        talk.host.elicitation = decide
+        try:
+            await talk.prompt(session, stage.scenario.prompt("elicitation") or "")
+        except Refused:
+            # To fail the prompt is to handle it too; to hang is not.
+            pass
+        except Unanswered:
+            if talk.peer.received("elicitation/create"):
+                stage.judge.brought_about()
+                raise
+        if not talk.peer.received("elicitation/create"):
+            stage.judge.close("the prompt made no form", failing=False)
+            return
+    stage.judge.passed("V1-ELIC-18")
+
+
+@check("V1-PLAN-02", needs="plan")
+async def plans_are_whole(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    await talk.say(session, stage.scenario.prompt("plan"))
+
+
+@check("V1-USAGE-04", "V1-USAGE-02", needs="usage")
+async def usage_is_reported(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    await talk.say(session, stage.scenario.prompt("usage"))

@@ -1,0 +1,1 @@
+"""Checks of v2 agents."""

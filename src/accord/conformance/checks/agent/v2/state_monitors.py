@@ -1,0 +1,262 @@
+"""What the states of a v2 session show in any run: running, waiting, idle, and behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from accord.conformance.check import Findings, monitor
+from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames.message_fold import fold, text_of
+from accord.conformance.frames.raw_peer import Frame
+
+STAYS_SECONDS = 2.0
+FINAL = frozenset({"completed", "failed", "cancelled"})
+
+
+def states(frames: Sequence[Frame]) -> list[tuple[int, Frame, str, dict[str, Any]]]:
+    """State updates in their order."""
+    return list(looking.updates(frames, "state_update"))
+
+
+BUSY = ("running", "requires_action")
+
+
+@monitor("V2-PROMPT-09", "V2-PROMPT-10", "V2-PROMPT-14", "V2-PROMPT-04", version="2")
+def turns(frames: Sequence[Frame], judge: Findings) -> None:
+    """Between a prompt's insertion and idle the session runs."""
+    for asked, answered, frame, result in looking.answers(frames, "session/prompt"):
+        session = str(frames[asked].params.get("sessionId"))
+        ok = isinstance(result.get("messageId"), str)
+        judge.judge("V2-PROMPT-04", ok, "the result has no messageId", came=frame)
+        told = [
+            (at, str(update.get("state")))
+            for at, _, name, update in states(frames)
+            if name == session
+        ]
+        mine = [(at, state) for at, state in told if at > asked]
+        # A session that is at work when the prompt comes need not say so again.
+        earlier = [state for at, state in told if at < asked]
+        joins = bool(earlier) and earlier[-1] in BUSY
+        began = [at for at, state in mine if state in BUSY]
+        ended = [at for at, state in mine if state == "idle"]
+        if ended:
+            ok = joins or (bool(began) and began[0] < ended[-1])
+            judge.judge("V2-PROMPT-09", ok, "idle without running before it", came=frame)
+            judge.passed("V2-PROMPT-10", "V2-PROMPT-14")
+            if not began and not joins:
+                judge.failed("V2-PROMPT-14", "a turn without running and idle", came=frame)
+        del answered
+
+
+@monitor("V2-PROMPT-09", version="2")
+def work_goes_on_running(frames: Sequence[Frame], judge: Findings) -> None:
+    """When the user has answered, the session runs again before a tool does.
+
+    What was on its way when the answer was sent is left alone: it fails when the session is idle
+    without having run.  Only tools that work count; that they did not may be told at the end.
+    """
+    waits: dict[str, set[str]] = {}
+    told: dict[str, Frame] = {}
+    blocked: set[str] = set()
+    for frame in frames:
+        session, key = str(frame.params.get("sessionId")), repr(frame.object.get("id"))
+        if frame.sent:
+            for open_ids in waits.values() if frame.is_response else ():
+                open_ids.discard(key)
+        elif frame.is_request:
+            waits.setdefault(session, set()).add(key)
+        elif frame.method == "session/update":
+            update = frame.params.get("update")
+            update = update if isinstance(update, dict) else {}
+            state = update.get("state")
+            if state == "requires_action":
+                blocked.add(session)
+                told.pop(session, None)
+            elif state == "idle" and session in told:
+                said = "a tool works after an answer of the user, and the session does not run"
+                judge.failed("V2-PROMPT-09", said, came=told.pop(session))
+            elif state == "running":
+                told.pop(session, None)
+            if state in ("idle", "running"):
+                blocked.discard(session)
+            if session in blocked and not waits.get(session) and _works(update):
+                told.setdefault(session, frame)
+
+
+def _works(update: dict[str, Any]) -> bool:
+    """Whether an update tells of a tool that works or has worked."""
+    working = update.get("status") in ("in_progress", "completed")
+    return working and update.get("sessionUpdate") == "tool_call_update"
+
+
+@monitor("V2-PROMPT-04", version="2")
+def idle_sessions_have_answered(frames: Sequence[Frame], judge: Findings) -> None:
+    """A prompt has its result when its session is idle, unless it was stopped."""
+    answered = {repr(one.object.get("id")) for one in looking.received(frames) if one.is_response}
+    for at, asked in enumerate(frames):
+        session = asked.params.get("sessionId")
+        if not asked.sent or asked.method != "session/prompt" or not asked.is_request:
+            continue
+        later = [one for one in frames[at:] if one.sent and one.is_notification]
+        stops = any(one.sent and one.method == "session/close" for one in frames[at:])
+        last = [one for place, one, name, _ in states(frames) if place > at and name == session]
+        idle = bool(last) and looking.at(last[-1].params, "update.state") == "idle"
+        if repr(asked.object.get("id")) in answered or later or stops or not idle:
+            continue
+        if frames[-1].at - last[-1].at >= STAYS_SECONDS:
+            judge.failed("V2-PROMPT-04", "the session is idle, and the prompt has no result")
+
+
+@monitor("V2-PROMPT-05", "V2-PROMPT-07", version="2")
+def echoes(frames: Sequence[Frame], judge: Findings) -> None:
+    """Each accepted prompt is echoed with its id, whatever is added to it; no refused one is."""
+    answered = list(looking.answers(frames, "session/prompt"))
+    live = [
+        update
+        for at, _, _, update in looking.updates(frames, "user_message", "user_message_chunk")
+        if not _within_resume(frames, at)
+    ]
+    whole = {name: text for (_, name), text in fold(live).items()}
+    for asked, at, frame, result in answered:
+        name = str(result.get("messageId"))
+        if name not in whole:
+            session = frames[asked].params.get("sessionId")
+            over = any(
+                update.get("state") == "idle" and place > at and of == session
+                for place, _, of, update in states(frames)
+            )
+            if over:
+                judge.failed("V2-PROMPT-05", "the prompt was not echoed", came=frame)
+            continue
+        said, sent = whole[name], text_of(frames[asked].params.get("prompt"))
+        judge.judge("V2-PROMPT-05", sent in said, f"the echo differs: {said!r}", sent=sent)
+    known = {str(result.get("messageId")) for _, _, _, result in answered}
+    extra = {name: text for name, text in whole.items() if name not in known}
+    prompts = [at for at, one in enumerate(frames) if one.sent and one.method == "session/prompt"]
+    for asked, _, frame in looking.refusals(frames, "session/prompt"):
+        sent = text_of(frames[asked].params.get("prompt"))
+        # What began to be worked on was inserted; an error then is the matter of V2-PROMPT-06.
+        until = next((at for at in prompts if at > asked), len(frames))
+        if any(asked < place < until for place, _, _, _ in states(frames)):
+            continue
+        shown = [name for name, text in extra.items() if sent and sent in text]
+        judge.judge("V2-PROMPT-07", not shown, f"a refused prompt is echoed: {shown}", came=frame)
+
+
+def _within_resume(frames: Sequence[Frame], at: int) -> bool:
+    return any(
+        first < at < last
+        for method in ("session/resume", "session/fork")
+        for first, last, _, _ in looking.answers(frames, method)
+    )
+
+
+@monitor("V2-PROMPT-11", "V2-PROMPT-18", "V2-PROMPT-12", version="2")
+def idle_states(frames: Sequence[Frame], judge: Findings) -> None:
+    before: dict[str, str] = {}
+    since: dict[str, float] = {}
+    for at, frame, session, update in states(frames):
+        since[session] = frame.at
+        state = str(update.get("state"))
+        ends = state == "idle" and before.get(session) in ("running", "requires_action")
+        if ends and not _within_resume(frames, at):
+            ok = isinstance(update.get("stopReason"), str)
+            judge.judge("V2-PROMPT-11", ok, "idle without a stop reason", came=frame)
+        if update.get("stopReason") == "error":
+            ok = isinstance(update.get("error"), dict)
+            judge.judge("V2-PROMPT-18", ok, "an error stop without its error", came=frame)
+        before[session] = state
+    for session, state in before.items():
+        # A conversation that the check ended early says nothing.
+        over = frames[-1].at - since[session] < STAYS_SECONDS
+        if state == "requires_action" and not over and not _waits(frames):
+            judge.failed("V2-PROMPT-12", f"{session} stays in requires_action")
+    for at, frame in enumerate(frames):
+        if not frame.sent and frame.method == "session/request_permission":
+            earlier = [
+                str(update.get("state"))
+                for position, _, name, update in states(frames)
+                if name == frame.params.get("sessionId") and position < at
+            ]
+            near = [
+                str(update.get("state"))
+                for position, _, _, update in states(frames)
+                if at < position < at + 4
+            ]
+            ok = earlier[-1:] == ["requires_action"] or "requires_action" in near
+            judge.judge("V2-PROMPT-12", ok, "no requires_action while it waits", came=frame)
+
+
+def _waits(frames: Sequence[Frame]) -> bool:
+    """Whether a question of the agent's has no answer yet."""
+    asked = {repr(one.object.get("id")) for one in frames if not one.sent and one.is_request}
+    told = {repr(one.object.get("id")) for one in frames if one.sent and one.is_response}
+    return bool(asked - told)
+
+
+@dataclass(slots=True)
+class _Background:
+    """What one session has told of its background so far."""
+
+    reported: bool = False
+    listed: set[str] = field(default_factory=set)
+    ended: set[str] = field(default_factory=set)
+    known: set[str] = field(default_factory=set)
+    # The terminals that tool calls show.
+    shown: dict[str, set[str]] = field(default_factory=dict)
+
+
+@monitor("V2-PROMPT-22", "V2-PROMPT-23", "V2-PROMPT-24", version="2")
+def background(frames: Sequence[Frame], judge: Findings) -> None:
+    """What is listed was announced, ends before it leaves the list, and is listed once."""
+    sessions: dict[str, _Background] = {}
+    for _, frame, session, update in looking.updates(frames):
+        of = sessions.setdefault(session, _Background())
+        if update.get("sessionUpdate") == "state_update":
+            _judge_list(of, frame, update, judge)
+            continue
+        name = update.get("terminalId") or update.get("toolCallId") or update.get("sessionId")
+        if name is not None:
+            of.known.add(str(name))
+            if update.get("exitStatus") is not None or update.get("status") in FINAL:
+                of.ended.add(str(name))
+            if update.get("sessionUpdate") == "subagent_update":
+                # When a child is over, its own states say.
+                of.ended.add(str(name))
+        content = update.get("content")
+        for one in content if isinstance(content, list) else [content]:
+            if isinstance(one, dict) and one.get("type") == "terminal":
+                of.shown.setdefault(str(name), set()).add(str(one.get("terminalId")))
+
+
+def _judge_list(of: _Background, frame: Frame, update: dict[str, Any], judge: Findings) -> None:
+    items = update.get("background")
+    if of.reported:
+        ok = "background" in update
+        judge.judge("V2-PROMPT-22", ok, "background is not told any more", came=frame)
+    if not isinstance(items, list):
+        return
+    of.reported = True
+    now = [
+        str(one.get("terminalId") or one.get("toolCallId") or one.get("sessionId"))
+        for one in items
+        if isinstance(one, dict)
+    ]
+    for name in now:
+        judge.judge("V2-PROMPT-23", name in of.known, f"{name} was not announced", came=frame)
+    gone = of.listed - set(now) - of.ended
+    judge.judge("V2-PROMPT-23", not gone, f"{gone} left unfinished", came=frame)
+    judge.judge("V2-PROMPT-24", len(set(now)) == len(now), "listed twice", came=frame)
+    both = [name for name in now if of.shown.get(name, set()) & set(now)]
+    said = f"listed as a call and as its terminal: {both}"
+    judge.judge("V2-PROMPT-24", not both, said, came=frame)
+    of.listed = set(now)
+
+
+@monitor("V2-PROMPT-10", version="2")
+def turns_end(frames: Sequence[Frame], judge: Findings) -> None:
+    """Every turn ends idle, whatever its prompt asks for."""
+    for frame in looking.unended_turns(frames, answer_ends=False):
+        judge.failed("V2-PROMPT-10", f"the turn has no end: {frame.unanswered}", sent=frame)

@@ -1,0 +1,303 @@
+"""Checks of clients, v1: files and terminals, their limits and their boundaries."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from accord.conformance.check import check
+from accord.conformance.client.fake_agent import Conversation, error_code
+from accord.conformance.client.stage import ClientStage
+from accord.conformance.frames.raw_peer import Message, NotAsked, NotReady, Unanswered
+
+TEN_LINES = "".join(f"line {n}\n" for n in range(1, 11))
+# What is asked for of these, by line and limit, and the numbers of the lines that it is.
+PARTS: tuple[tuple[dict[str, int], range], ...] = (
+    ({"line": 3, "limit": 2}, range(3, 5)),
+    ({"limit": 2}, range(1, 3)),
+    ({"line": 1, "limit": 1}, range(1, 2)),
+    ({"line": 9}, range(9, 11)),
+    ({"line": 9, "limit": 5}, range(9, 11)),
+)
+# New files by name, and what is written to them.
+NEW_FILES = {
+    "new.txt": "new\n",
+    "empty.txt": "",
+    "more than one word ä.txt": "€ and more\n",
+}
+# How long it takes to see that a command has been ended.
+ENDING_SECONDS = 5.0
+
+
+def result(answer: Message) -> Message:
+    """The result of an answer, or nothing."""
+    found = answer.get("result")
+    return found if isinstance(found, dict) else {}
+
+
+async def put(path: Path, text: str) -> None:
+    await anyio.Path(path).write_text(text)
+
+
+@check("V1-FS-04", "V1-GEN-07", "V1-FS-05", role="client")
+async def reads_the_lines_that_are_asked_for(stage: ClientStage) -> None:
+    """`line` counts from one, `limit` counts lines, a missing file is -32002."""
+    await put(stage.folder / "ten.txt", TEN_LINES)
+    talk, prompt = await stage.to_prompt()
+    stage.need(talk.can("fs", "readTextFile"), "the client reads no files")
+    path = str(stage.folder / "ten.txt")
+    read = "fs/read_text_file"
+    whole = await talk.call(read, path=path)
+    if stage.judge.judge("V1-FS-04", _text(whole) == TEN_LINES, "not the file", came=whole):
+        for asked, numbers in PARTS:
+            part = await talk.call(read, path=path, **asked)
+            ok = _text(part).splitlines() == [f"line {n}" for n in numbers]
+            stage.judge.judge("V1-FS-04", ok, f"{asked} is something else", came=part)
+        first = await talk.call(read, path=path, line=1)
+        ok = _text(first).startswith("line 1\n")
+        stage.judge.judge("V1-GEN-07", ok, "line 1 is not the first", came=first)
+    missing = await talk.call(read, path=str(stage.folder / "nothing.txt"))
+    code = error_code(missing)
+    stage.judge.judge("V1-FS-05", code == -32002, f"the code is {code}", came=missing)
+    await talk.end_turn(prompt)
+
+
+def _text(answer: Message) -> str:
+    content = result(answer).get("content")
+    return content if isinstance(content, str) else ""
+
+
+@check("V1-FS-02", role="client")
+async def writes_new_files(stage: ClientStage) -> None:
+    """Writing to a path where nothing is makes the file."""
+    talk, prompt = await stage.to_prompt()
+    stage.need(talk.can("fs", "writeTextFile"), "the client writes no files")
+    old = stage.folder / "old.txt"
+    await put(old, "old\n")
+    answer = await talk.call("fs/write_text_file", path=str(old), content="changed\n")
+    if error_code(answer) is not None:
+        stage.leave_open("the client refuses to write; start it so that it may")
+    old.unlink()
+    for name, content in {**NEW_FILES, old.name: "again\n"}.items():
+        path = anyio.Path(stage.folder / name)
+        answer = await talk.call("fs/write_text_file", path=str(path), content=content)
+        found = await path.read_text("utf-8") if await path.exists() else None
+        said = f"the file {name!r} is not there, or another"
+        stage.judge.judge("V1-FS-02", found == content, said, came=answer)
+    await talk.end_turn(prompt)
+
+
+@check("V1-SESS-24", "V1-SESS-18", role="client")
+async def keeps_files_inside_the_roots(stage: ClientStage) -> None:
+    """Neither another folder, nor `..`, nor a link leads out of the session's folders."""
+    outside = stage.folder.parent / "secret.txt"
+    # The name of the folder is the beginning of this one's.
+    beside = Path(f"{stage.folder}-of-others")
+    others = stage.folder.parent / "others"
+    for folder in (beside, others):
+        await anyio.Path(folder).mkdir()
+        await put(folder / "secret.txt", "secret")
+    await put(outside, "secret")
+    (stage.folder / "link.txt").symlink_to(outside)
+    (stage.folder / "linked").symlink_to(others)
+    talk, prompt = await stage.to_prompt()
+    reads, writes = talk.can("fs", "readTextFile"), talk.can("fs", "writeTextFile")
+    stage.need(reads or writes, "the client has no files")
+    # What the client is asked for, and the file that this is.
+    cases = [
+        ("V1-SESS-24", str(outside), outside),
+        ("V1-SESS-24", str(beside / "secret.txt"), beside / "secret.txt"),
+        ("V1-SESS-18", f"{stage.folder}/../secret.txt", outside),
+        ("V1-SESS-18", str(stage.folder / "link.txt"), outside),
+        ("V1-SESS-18", str(stage.folder / "linked" / "secret.txt"), others / "secret.txt"),
+    ]
+    for rule, path, _ in cases if reads else ():
+        answer = await talk.call("fs/read_text_file", path=path)
+        ok = error_code(answer) is not None
+        stage.judge.judge(rule, ok, f"{path} can be read", came=answer)
+    new = "new.txt"
+    cases += [
+        ("V1-SESS-24", str(outside.parent / new), outside.parent / new),
+        ("V1-SESS-24", str(beside / new), beside / new),
+        ("V1-SESS-18", str(stage.folder / "linked" / new), others / new),
+    ]
+    for rule, path, real in cases if writes else ():
+        before = await text_of(real)
+        answer = await talk.call("fs/write_text_file", path=path, content="changed")
+        ok = await text_of(real) == before
+        stage.judge.judge(rule, ok, f"{path} can be written", came=answer)
+        if before is None:
+            real.unlink(missing_ok=True)
+        else:
+            await put(real, before)
+    await talk.end_turn(prompt)
+
+
+async def text_of(path: Path) -> str | None:
+    """The text of a file, None where there is none."""
+    file = anyio.Path(path)
+    return await file.read_text() if await file.exists() else None
+
+
+async def terminal(stage: ClientStage) -> tuple[Conversation, Any]:
+    """A conversation with a client that has terminals."""
+    talk, prompt = await stage.to_prompt()
+    stage.need(talk.can("terminal"), "the client has no terminals")
+    return talk, prompt
+
+
+async def create(stage: ClientStage, talk: Conversation, script: str, **more: Any) -> str:
+    """The id of a new terminal that runs a line of shell.
+
+    Raises:
+        NotAsked: the client does not run it; noted for every open rule.
+    """
+    here = str(stage.folder)
+    params: Message = {"command": "/bin/sh", "args": ["-c", script], "cwd": here, **more}
+    answer = await talk.call("terminal/create", **params)
+    name = result(answer).get("terminalId")
+    if not isinstance(name, str):
+        stage.leave_open("the client does not run the command; start it so that it may")
+    return str(name)
+
+
+@dataclass(slots=True)
+class Lifeline:
+    """A pipe that a command holds open as long as it runs, whatever is said of it."""
+
+    fd: int
+
+    async def begun(self, seconds: float) -> bool:
+        """Whether the command has opened the pipe; one that runs elsewhere never does."""
+        return bool(await self._read(seconds))
+
+    async def ended(self, seconds: float) -> bool:
+        """Whether a command that had begun has ended."""
+        return await self._read(seconds) == b""
+
+    async def _read(self, seconds: float) -> bytes | None:
+        with anyio.move_on_after(seconds):
+            await anyio.wait_readable(self.fd)
+            return os.read(self.fd, 64)
+        return None
+
+
+@contextmanager
+def lifeline(stage: ClientStage) -> Generator[tuple[Lifeline, str]]:
+    """A lifeline, and a line of shell that runs on it.
+
+    It outlasts the kit's patience: an answer before its end shows that nobody waited for it.
+    """
+    path = stage.folder / "alive"
+    os.mkfifo(path)
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    seconds = round(stage.patience * 3 + 60)
+    try:
+        yield Lifeline(fd), f"exec 3>alive; echo begun >&3; echo begun; exec sleep {seconds}"
+    finally:
+        os.close(fd)
+        path.unlink(missing_ok=True)
+
+
+@check("V1-TERM-02", "V1-TERM-05", "V1-TERM-09", role="client")
+async def runs_and_kills_commands(stage: ClientStage) -> None:
+    """Create returns at once, kill ends the command and keeps the id; a status comes after."""
+    talk, prompt = await terminal(stage)
+    with lifeline(stage) as (line, script):
+        name = await create(stage, talk, script)
+        stage.judge.passed("V1-TERM-02")
+        here = await line.begun(ENDING_SECONDS)
+        await _kill(stage, talk, name)
+        if here:
+            ended = await line.ended(ENDING_SECONDS)
+            stage.judge.judge("V1-TERM-05", ended, "the command runs on after kill")
+    await talk.call("terminal/release", terminalId=name)
+    await talk.end_turn(prompt)
+
+
+async def _kill(stage: ClientStage, talk: Conversation, name: str) -> None:
+    running = await talk.call("terminal/output", terminalId=name)
+    early = result(running).get("exitStatus") is not None
+    stage.judge.judge("V1-TERM-09", not early, "a status before the exit", came=running)
+    killed = await talk.call("terminal/kill", terminalId=name)
+    waited = await talk.call("terminal/wait_for_exit", terminalId=name)
+    output = await talk.call("terminal/output", terminalId=name)
+    answers = [killed, waited, output]
+    ok = all(error_code(answer) is None for answer in answers)
+    stage.judge.judge("V1-TERM-05", ok, "the terminal is not usable after kill", came=answers)
+    if ok:
+        status = result(output).get("exitStatus")
+        said = "no status after the exit"
+        stage.judge.judge("V1-TERM-09", status is not None, said, came=output)
+
+
+@check("V1-TERM-06", role="client")
+async def releases_terminals(stage: ClientStage) -> None:
+    """Release ends the command, be it over or not, and nothing knows the id after it."""
+    talk, prompt = await terminal(stage)
+    with lifeline(stage) as (line, script):
+        try:
+            name = await create(stage, talk, script)
+        except NotAsked:
+            raise
+        except Unanswered as error:
+            # That it is answered at once is checked elsewhere.
+            raise NotReady(str(error)) from None
+        here = await line.begun(ENDING_SECONDS)
+        await _release(stage, talk, name)
+        if here:
+            ended = await line.ended(ENDING_SECONDS)
+            stage.judge.judge("V1-TERM-06", ended, "the command runs on after release")
+    name = await create(stage, talk, "echo over")
+    await talk.call("terminal/wait_for_exit", terminalId=name)
+    await _release(stage, talk, name)
+    await talk.end_turn(prompt)
+
+
+async def _release(stage: ClientStage, talk: Conversation, name: str) -> None:
+    freed = await talk.call("terminal/release", terminalId=name)
+    stage.judge.judge("V1-TERM-06", error_code(freed) is None, "release is refused", came=freed)
+    for method in ("terminal/output", "terminal/kill", "terminal/wait_for_exit"):
+        after = await talk.call(method, terminalId=name)
+        ok = error_code(after) is not None
+        stage.judge.judge("V1-TERM-06", ok, f"{method} works after release", came=after)
+
+
+@check("V1-TERM-04", role="client")
+async def waits_for_the_exit(stage: ClientStage) -> None:
+    """`wait_for_exit` answers after the exit, with its code, while others are answered."""
+    talk, prompt = await terminal(stage)
+    name = await create(stage, talk, "while [ ! -e go ]; do sleep 0.05; done; exit 3")
+    waiting = await talk.ask("terminal/wait_for_exit", terminalId=name)
+    alive = await talk.alive()
+    early = [f for f in talk.peer.received() if f.is_response and f.object.get("id") == waiting]
+    await put(stage.folder / "go", "")
+    answer = await talk.peer.answer_to(waiting)
+    ok = alive and not early and result(answer).get("exitCode") == 3
+    stage.judge.judge("V1-TERM-04", ok, "not after the exit, or not its code", came=answer)
+    await talk.call("terminal/release", terminalId=name)
+    await talk.end_turn(prompt)
+
+
+@check("V1-TERM-03", role="client")
+async def cuts_output_at_the_front(stage: ClientStage) -> None:
+    """Beyond the limit the oldest output goes, at a character's boundary, and that is said."""
+    talk, prompt = await terminal(stage)
+    for limit in (10, 11, 12, 200):
+        name = await create(stage, talk, "printf 'begin-€€€€€-end'", outputByteLimit=limit)
+        await talk.call("terminal/wait_for_exit", terminalId=name)
+        answer = await talk.call("terminal/output", terminalId=name)
+        text = str(result(answer).get("output"))
+        ok = text.endswith("-end") and len(text.encode()) <= limit and "\ufffd" not in text
+        ok = ok and result(answer).get("truncated") is (limit < 200)
+        ok = ok and (limit < 200 or text.startswith("begin-"))
+        said = f"not the last {limit} bytes, whole"
+        stage.judge.judge("V1-TERM-03", ok, said, came=answer)
+        await talk.call("terminal/release", terminalId=name)
+    await talk.end_turn(prompt)

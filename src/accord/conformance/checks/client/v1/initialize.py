@@ -1,0 +1,504 @@
+"""Checks of clients, v1: initialization, login, and never calling what was not offered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from accord.conformance.check import Check, Findings, check, monitor
+from accord.conformance.checks.agent.v2.message_monitors import ABSOLUTE
+from accord.conformance.client.fake_agent import SESSION, Conversation, Offer, modes
+from accord.conformance.client.stage import ClientStage
+from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames.raw_peer import Frame, Message, Unanswered
+
+# How long a client has to leave an agent that it cannot speak with.
+LEAVE_SECONDS = 5.0
+KEY = {"id": "key", "name": "Key"}
+TERMINAL = {"id": "tty", "name": "In a terminal", "type": "terminal", "args": ["--login"]}
+# Everything that an agent of v1 can offer.
+ALL: Message = {
+    "loadSession": True,
+    "promptCapabilities": {"image": True, "audio": True, "embeddedContext": True},
+    "mcpCapabilities": {"http": True, "sse": True},
+    "sessionCapabilities": {
+        name: {}
+        for name in (
+            "list",
+            "resume",
+            "close",
+            "delete",
+            "additionalDirectories",
+            "systemPrompt",
+        )
+    },
+    "auth": {"logout": {}},
+}
+# The same, each said to be off.
+OFF: Message = {
+    "loadSession": False,
+    "promptCapabilities": {"image": False, "audio": False, "embeddedContext": False},
+    "mcpCapabilities": {"http": False, "sse": False},
+    "sessionCapabilities": dict.fromkeys(ALL["sessionCapabilities"]),
+    "auth": {"logout": None},
+}
+ROOTS = "sessionCapabilities.additionalDirectories"
+# The capability to add to the system prompt, and the one to replace it.
+SYSTEM_PROMPT = "sessionCapabilities.systemPrompt"
+OVERRIDE = f"{SYSTEM_PROMPT}.mode.override"
+OPENING = ("session/new", "session/load", "session/resume")
+# What is behind a capability that the kit never offers, and has no rule of its own.
+_GATED = frozenset({
+    "session/fork", "session/archive", "session/unarchive", "session/status", "session/set_title",
+    "auth/status", "providers/list", "providers/set", "providers/disable",
+})  # fmt: skip
+# Method -> the capability of the agent's that it is behind, and the rule.
+GATES: dict[str, tuple[str, str]] = {
+    "session/load": ("loadSession", "V1-LOAD-01"),
+    "session/resume": ("sessionCapabilities.resume", "V1-LOAD-07"),
+    "session/list": ("sessionCapabilities.list", "V1-CLOSE-04"),
+    "session/close": ("sessionCapabilities.close", "V1-CLOSE-01"),
+    "session/delete": ("sessionCapabilities.delete", "V1-CLOSE-14"),
+    "logout": ("auth.logout", "V1-AUTH-07"),
+}
+# Type of a content block -> the capability of the agent's that it takes.
+BLOCKS = {
+    "image": "promptCapabilities.image",
+    "audio": "promptCapabilities.audio",
+    "resource": "promptCapabilities.embeddedContext",
+}
+
+
+def offered(frames: Sequence[Frame], key: str) -> Any:
+    """What the kit offered in its answer to `initialize`."""
+    asked = [repr(one.object.get("id")) for one in frames if one.method == "initialize"]
+    for frame in frames:
+        if frame.sent and frame.is_response and repr(frame.object.get("id")) in asked:
+            return looking.at(frame.object, f"result.{key}")
+    return None
+
+
+def without(whole: Message, path: str) -> Message:
+    """These capabilities but for the one at a dotted path, which is not mentioned."""
+    first, _, rest = path.partition(".")
+    if not rest:
+        return {key: value for key, value in whole.items() if key != first}
+    return whole | {first: without(whole[first], rest)}
+
+
+def is_on(capabilities: Any, path: str) -> bool:
+    """Whether a capability of v1 is there and not off."""
+    return looking.at(capabilities, path) not in (None, False)
+
+
+def is_omitted(capabilities: Any, path: str) -> bool:
+    """Whether a capability is not mentioned at all: neither it nor what it is part of."""
+    for name in path.split("."):
+        if not isinstance(capabilities, dict) or name not in capabilities:
+            return True
+        capabilities = capabilities[name]
+    return False
+
+
+def judge_use(judge: Findings, rule: str, can: Any, path: str, frame: Frame, said: str) -> None:
+    """What takes a capability was used: a breach of its rule where it is off.
+
+    Where it is not even mentioned, it is one of V1-CAP-01 too.
+    """
+    judge.judge(rule, is_on(can, path), said, came=frame)
+    if is_omitted(can, path):
+        judge.failed("V1-CAP-01", said, came=frame)
+
+
+@monitor("V1-CAP-01", "V1-CAP-09", *(rule for _, rule in GATES.values()), role="client")
+def gates(frames: Sequence[Frame], judge: Findings) -> None:
+    """What the kit did not offer is not called, whatever the client was started for."""
+    can = offered(frames, "agentCapabilities")
+    for frame in looking.received(frames):
+        gate, rule = GATES.get(frame.method or "", ("", ""))
+        if frame.method in OPENING:
+            judge.passed("V1-CAP-01")
+        if frame.method in _GATED or (gate and not is_on(can, gate)):
+            omitted = ("V1-CAP-01",) if is_omitted(can, gate) else ()
+            for broken in filter(None, ("V1-CAP-09", rule, *omitted)):
+                judge.failed(broken, f"{frame.method} was not offered", came=frame)
+
+
+@monitor("V1-PROMPT-02", "V1-CAP-01", role="client")
+def blocks(frames: Sequence[Frame], judge: Findings) -> None:
+    """Every prompt has only blocks that the agent takes."""
+    can = offered(frames, "agentCapabilities")
+    for frame in looking.received(frames):
+        if frame.method == "session/prompt":
+            wrong = unwanted_blocks(frame, partial(takes_block, can))
+            said = f"the agent takes no blocks of {', '.join(wrong)}"
+            judge.judge("V1-PROMPT-02", not wrong, said, came=frame)
+            if any(kind in BLOCKS and is_omitted(can, BLOCKS[kind]) for kind in wrong):
+                judge.failed("V1-CAP-01", said, came=frame)
+
+
+def takes_block(capabilities: Any, kind: str) -> bool:
+    """Whether an agent of v1 with these capabilities takes blocks of this type."""
+    return is_on(capabilities, BLOCKS[kind])
+
+
+def unwanted_blocks(prompt: Frame, takes: Callable[[str], bool]) -> list[str]:
+    """The types in a prompt that this agent does not take."""
+    content = prompt.params.get("prompt")
+    kinds = {
+        str(one.get("type")) for one in (content if isinstance(content, list) else [])
+        if isinstance(one, dict)
+    }  # fmt: skip
+    return sorted(
+        kind for kind in kinds - {"text", "resource_link"} if kind not in BLOCKS or not takes(kind)
+    )
+
+
+@monitor("V1-SESS-09", "V1-SESS-26", "V1-MCP-03", "V1-CAP-01", role="client")
+def openings(frames: Sequence[Frame], judge: Findings) -> None:
+    """Sessions are opened with the folders, servers and system prompts that the agent takes."""
+    can = offered(frames, "agentCapabilities")
+    for frame in looking.received(frames):
+        if frame.method not in (*OPENING, "session/fork"):
+            continue
+        roots = frame.params.get("additionalDirectories")
+        if roots is None:
+            judge.passed("V1-SESS-09")
+        else:
+            # Even an empty list is one.
+            said = "additionalDirectories was not offered"
+            judge_use(judge, "V1-SESS-09", can, ROOTS, frame, said)
+            wrong = relative_paths(roots)
+            judge.judge("V1-SESS-09", not wrong, f"{wrong} is not absolute", came=frame)
+        servers = frame.params.get("mcpServers")
+        for one in servers if isinstance(servers, list) else []:
+            kind = str(one.get("type", "stdio")) if isinstance(one, dict) else "stdio"
+            said = f"servers of {kind} were not offered"
+            if kind != "stdio":
+                judge_use(judge, "V1-MCP-03", can, f"mcpCapabilities.{kind}", frame, said)
+        _system_prompt(frame, can, judge)
+
+
+def relative_paths(roots: Any) -> list[Any]:
+    """The entries of a list of folders that are no absolute paths."""
+    entries = roots if isinstance(roots, list) else [roots]
+    return [one for one in entries if not (isinstance(one, str) and ABSOLUTE.match(one))]
+
+
+def _system_prompt(frame: Frame, can: Any, judge: Findings) -> None:
+    """A system prompt is offered, and is text."""
+    prompt = frame.params.get("systemPrompt")
+    if prompt is None:
+        judge.passed("V1-SESS-26")
+        return
+    said = "a system prompt was not offered"
+    judge_use(judge, "V1-SESS-26", can, SYSTEM_PROMPT, frame, said)
+    if looking.at(prompt, "mode") == "override" and is_on(can, SYSTEM_PROMPT):
+        said = "to replace the system prompt was not offered"
+        judge_use(judge, "V1-SESS-26", can, OVERRIDE, frame, said)
+    content = looking.at(prompt, "content")
+    texts = [
+        one.get("text") if isinstance(one, dict) and one.get("type") == "text" else None
+        for one in (content if isinstance(content, list) else [])
+    ]
+    ok = bool(texts) and all(isinstance(one, str) for one in texts)
+    ok = ok and bool("".join(map(str, texts)).strip())
+    judge.judge("V1-SESS-26", ok, "the system prompt is no text, or empty", came=frame)
+
+
+@monitor("V1-AUTH-01", "V1-AUTH-03", role="client")
+def logins(frames: Sequence[Frame], judge: Findings) -> None:
+    """Whoever logs in does so by a method that the agent listed, and by none for terminals."""
+    for frame, method in used_logins(frames, "authenticate", "id"):
+        name = frame.params.get("methodId")
+        judge.judge("V1-AUTH-01", method is not None, f"there is no login {name!r}", came=frame)
+        by_terminal = (method or {}).get("type") == "terminal"
+        said = "authenticate was called with a login for terminals"
+        judge.judge("V1-AUTH-03", not by_terminal, said, came=frame)
+
+
+def used_logins(
+    frames: Sequence[Frame], call: str, key: str
+) -> Iterator[tuple[Frame, Message | None]]:
+    """Each login that the client tried, and the method of that name as the agent listed it."""
+    listed: list[Any] = []
+    for frame in frames:
+        if frame.sent and frame.is_response:
+            for path in ("result.authMethods", "error.data.authMethods"):
+                found = looking.at(frame.object, path)
+                listed += found if isinstance(found, list) else []
+        elif not frame.sent and frame.method == call:
+            name = frame.params.get("methodId")
+            yield (
+                frame,
+                next(
+                    (one for one in listed if isinstance(one, dict) and one.get(key) == name), None
+                ),
+            )
+
+
+@check("V1-INIT-02", "V1-INIT-03", "V1-INIT-10", "V1-CAP-03", role="client", basic=True)
+async def introduces_itself(stage: ClientStage) -> None:
+    """The first message names a version, the client's capabilities, its name and version."""
+    talk = await stage.start()
+    frame = await talk.request("initialize")
+    params, judge = frame.params, stage.judge
+    judge.judge("V1-INIT-02", "protocolVersion" in params, "no version", came=frame)
+    version = params.get("protocolVersion", 1)
+    ok = isinstance(version, int) and not isinstance(version, bool) and 0 <= version <= 65535
+    judge.judge("V1-INIT-10", ok, f"protocolVersion is {version!r}", came=frame)
+    info = params.get("clientInfo") or params.get("info")
+    named = isinstance(info, dict) and all(info.get(key) for key in ("name", "version"))
+    judge.judge("V1-INIT-03", named, "neither name nor version in clientInfo", came=frame)
+    ok = isinstance(params.get("clientCapabilities"), dict)
+    judge.judge("V1-CAP-03", ok, "clientCapabilities is not sent", came=frame)
+
+
+@check("V1-INIT-08", role="client")
+async def leaves_a_version_that_it_does_not_speak(stage: ClientStage) -> None:
+    """An answer with version 42 is followed by the end of the connection, and nothing else."""
+    await judge_leaving(stage, "V1-INIT-08", 42)
+
+
+async def judge_leaving(
+    stage: ClientStage, rule: str, version: int, *, must_close: bool = True
+) -> None:
+    """Answer `initialize` with a version that nobody speaks, and see what the client does.
+
+    Without `must_close` it may stay, if it does not go on.
+    """
+    talk = await stage.start()
+    await talk.initialize(stage.offer(protocol_version=version))
+    since = len(talk.peer.frames)
+    came: list[Frame] = []
+    try:
+        frame = await talk.peer.expect(lambda one: one.method is not None, "the end", since=since)
+        came.append(frame)
+    except Unanswered:
+        pass
+    ok = not came and (talk.peer.closed.is_set() or not must_close)
+    stage.judge.judge(rule, ok, "the connection goes on", sent=version, came=came)
+
+
+@check("V1-CAP-02", role="client")
+async def works_with_an_agent_that_has_nothing(stage: ClientStage) -> None:
+    """A turn works with an agent that advertises nothing, and with one that has everything."""
+    for capabilities in ({}, ALL):
+        talk, prompt = await stage.to_prompt("prompt", Offer(capabilities=capabilities))
+        await talk.end_turn(prompt)
+    stage.judge.passed("V1-CAP-02")
+
+
+async def gated(stage: ClientStage, purpose: str, offer: Offer, method: str) -> list[Frame]:
+    """How often a method came from a client that was started to use it."""
+    talk = await stage.begin(purpose, offer, manual=(method,))
+    try:
+        await talk.reach(method, timeout=LEAVE_SECONDS)
+    except Unanswered:
+        pass
+    return talk.peer.received(method)
+
+
+def gate(purpose: str, rule: str, method: str) -> Check[ClientStage]:
+    """A check that a method behind a capability is not called where that is off.
+
+    Neither where everything is off nor where it alone is: one capability is no sign of another.
+    """
+
+    async def never_calls(stage: ClientStage) -> None:
+        for capabilities in (OFF, without(ALL, GATES[method][0])):
+            came = await gated(stage, purpose, Offer(capabilities=capabilities), method)
+            for one in stage.judge.rules:
+                stage.judge.judge(one, not came, f"{method} was not offered", came=came)
+
+    never_calls.__name__ = f"never_calls_{method.replace('/', '_')}_unasked"
+    return check(rule, "V1-CAP-09", role="client")(never_calls)
+
+
+load_gate = gate("load", "V1-LOAD-01", "session/load")
+resume_gate = gate("resume", "V1-LOAD-07", "session/resume")
+list_gate = gate("list", "V1-CLOSE-04", "session/list")
+close_gate = gate("close", "V1-CLOSE-01", "session/close")
+delete_gate = gate("delete", "V1-CLOSE-14", "session/delete")
+logout_gate = gate("logout", "V1-AUTH-07", "logout")
+
+
+@check("V1-CAP-01", role="client")
+async def takes_nothing_for_granted(stage: ClientStage) -> None:
+    """A capability that is not mentioned at all is one that the agent has not."""
+    ways = [way for way in ("list", "load", "resume", "close") if stage.scenario.get(way)]
+    if not ways:
+        stage.leave_open("no scenario says how to make the client list, load, resume or close")
+    for way in ways:
+        came = await gated(stage, way, Offer(), f"session/{way}")
+        said = f"session/{way} was not offered"
+        stage.judge.judge("V1-CAP-01", not came, said, came=came)
+
+
+@check("V1-PROMPT-02", role="client")
+async def sends_no_image_unasked(stage: ClientStage) -> None:
+    """Blocks beyond text and links are sent only to an agent that takes them."""
+    for can in (OFF, without(ALL, BLOCKS["image"])):
+        talk, _ = await stage.to_session("image", Offer(capabilities=can))
+        try:
+            prompt = await talk.request("session/prompt", timeout=LEAVE_SECONDS)
+        except Unanswered:
+            stage.judge.passed("V1-PROMPT-02")
+            continue
+        wrong = unwanted_blocks(prompt, partial(takes_block, can))
+        said = f"the agent takes no blocks of {', '.join(wrong)}"
+        stage.judge.judge("V1-PROMPT-02", not wrong, said, came=prompt)
+
+
+@check("V1-SESS-09", role="client")
+async def sends_no_roots_unasked(stage: ClientStage) -> None:
+    """`additionalDirectories` is sent only to an agent that takes it."""
+    # What is sent is judged by the monitor, that the roots are absolute where they are taken too.
+    for can in (OFF, without(ALL, ROOTS), ALL):
+        talk = await stage.begin("roots", Offer(capabilities=can))
+        try:
+            await talk.session()
+        except Unanswered:
+            stage.judge.passed("V1-SESS-09")
+
+
+@check("V1-MCP-03", role="client")
+async def sends_no_http_servers_unasked(stage: ClientStage) -> None:
+    """An MCP server by HTTP is handed only to an agent that takes those."""
+    for can, taken in ((OFF, {"stdio"}), (without(ALL, "mcpCapabilities.http"), {"stdio", "sse"})):
+        talk = await stage.begin("mcp", Offer(capabilities=can))
+        try:
+            frame = await talk.session()
+        except Unanswered:
+            stage.judge.passed("V1-MCP-03")
+            continue
+        servers = frame.params.get("mcpServers", [])
+        kinds = {one.get("type", "stdio") for one in servers if isinstance(one, dict)}
+        stage.judge.judge("V1-MCP-03", kinds <= taken, f"servers of {kinds}", came=frame)
+
+
+@check("V1-AUTH-12", "V1-AUTH-01", role="client")
+async def logs_in_when_told(stage: ClientStage) -> None:
+    """On -32000 the client uses an offered method, and tries again."""
+    talk = await stage.begin("login", stage.offer(auth_methods=[KEY]), manual=("authenticate",))
+    try:
+        frame = await _authenticating(talk)
+    except Unanswered:
+        if stage.only_tries("login"):
+            stage.leave_open("the client does not log in when the agent demands it")
+        raise
+    method = frame.params.get("methodId")
+    stage.judge.judge("V1-AUTH-01", method == "key", f"methodId is {method!r}", came=frame)
+    await talk.reply(frame, {})
+    again = await talk.request("session/new")
+    stage.judge.passed("V1-AUTH-12")
+    await talk.reply(again, {"sessionId": SESSION} | modes(stage.version))
+    await talk.rest()
+
+
+async def _authenticating(talk: Conversation) -> Frame:
+    """The request to log in, after the agent demanded it where the client did not come first."""
+    frame = await talk.request("session/new", "authenticate")
+    if frame.method == "session/new":
+        data = {"reason": "auth_required", "authMethods": [KEY]}
+        await talk.refuse(frame, -32000, "Authentication required", data)
+        frame = await talk.request("authenticate")
+    return frame
+
+
+@check("V1-GEN-13", role="client")
+async def skips_malformed_entries(stage: ClientStage) -> None:
+    """A malformed way to log in among good ones does no harm."""
+    offer = stage.offer(auth_methods=[5, {"name": "no id"}, KEY])
+    good = stage.offer(auth_methods=[KEY])
+    for one in (good, offer):
+        talk = await stage.begin("login", one, manual=("authenticate",))
+        try:
+            await _authenticating(talk)
+        except Unanswered as error:
+            if one is good:
+                stage.leave_open(f"the client does not log in, malformed entries or not: {error}")
+            raise
+    stage.judge.passed("V1-GEN-13")
+
+
+@check("V1-AUTH-03", role="client")
+async def never_authenticates_by_terminal(stage: ClientStage) -> None:
+    """A method of type terminal is never passed to `authenticate`."""
+    offer = stage.offer(auth_methods=[TERMINAL])
+    talk = await stage.begin("login", offer, manual=("authenticate",))
+    try:
+        frame = await talk.request("session/new", "authenticate")
+        if frame.method == "session/new":
+            await talk.refuse(frame, -32000, "Authentication required")
+            frame = await talk.request("authenticate", timeout=LEAVE_SECONDS)
+        ok = frame.params.get("methodId") != TERMINAL["id"]
+        stage.judge.judge("V1-AUTH-03", ok, "authenticate was called with it", came=frame)
+    except Unanswered:
+        stage.judge.passed("V1-AUTH-03")
+
+
+@check("V1-LOAD-02", role="client")
+async def loads_with_all_that_it_takes(stage: ClientStage) -> None:
+    """`session/load` has the session, its folder and the servers."""
+    talk = await stage.begin("load", Offer(capabilities={"loadSession": True}))
+    frame = await talk.reach("session/load")
+    missing = [key for key in ("sessionId", "cwd", "mcpServers") if key not in frame.params]
+    stage.judge.judge("V1-LOAD-02", not missing, f"{missing} is missing", came=frame)
+    await talk.reply(frame, modes(stage.version))
+    await talk.rest()
+
+
+async def next_page(stage: ClientStage, talk: Conversation) -> Frame:
+    """The request for one more page.
+
+    Raises:
+        NotAsked: none comes; a client need not look at more than one.
+    """
+    try:
+        return await talk.request("session/list")
+    except Unanswered:
+        stage.leave_open("the client asks for one page only")
+
+
+@check("V1-CLOSE-06", "V1-CLOSE-07", role="client")
+async def follows_cursors_as_they_are(stage: ClientStage) -> None:
+    """A cursor comes back untouched, and a page without one is the last."""
+    talk = await stage.begin("list", Offer(capabilities=ALL), manual=("session/list",))
+    first = await talk.reach("session/list")
+    cursor = 'b64+/=\u0000 "\\ €'
+    one = {"sessionId": "kit-0", "cwd": str(stage.folder)}
+    await talk.reply(first, {"sessions": [one], "nextCursor": cursor})
+    second = await next_page(stage, talk)
+    same = second.params.get("cursor") == cursor
+    stage.judge.judge("V1-CLOSE-07", same, "the cursor was changed", sent=cursor, came=second)
+    # Not an empty page: neither what is on it nor that something is tells that more follows.
+    await talk.reply(second, {"sessions": [one | {"sessionId": "kit-9"}]})
+    came = [frame for frame in await talk.peer.settled() if frame.method == "session/list"]
+    stage.judge.judge("V1-CLOSE-06", not came, "a page was asked for after the last", came=came)
+
+
+@check("V1-MODE-02", role="client")
+async def sets_a_mode_that_exists(stage: ClientStage) -> None:
+    """`set_mode` names one of the modes that the session has."""
+    talk, _ = await stage.to_session("mode")
+    frame = await talk.request("session/set_mode", "session/set_config_option", "session/prompt")
+    stage.need(frame.method == "session/set_mode", "the client does not use modes")
+    mode = frame.params.get("modeId")
+    ok = mode in ("ask", "code")
+    stage.judge.judge("V1-MODE-02", ok, f"there is no mode {mode!r}", came=frame)
+    await talk.rest()
+
+
+@check("V1-CFG-02", role="client")
+async def prefers_config_options(stage: ClientStage) -> None:
+    """With modes and an option for them the client sets the option."""
+    option = modes("2")["configOptions"][0]
+    option = {"id": option["configId"], **{k: v for k, v in option.items() if k != "configId"}}
+    talk, _ = await stage.to_session("mode", **modes("1"), configOptions=[option])
+    frame = await talk.request("session/set_mode", "session/set_config_option", "session/prompt")
+    if frame.method == "session/prompt":
+        stage.leave_open("the client sets neither mode nor option")
+    ok = frame.method == "session/set_config_option"
+    stage.judge.judge("V1-CFG-02", ok, f"{frame.method} was called", came=frame)

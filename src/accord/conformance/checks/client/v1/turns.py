@@ -1,0 +1,196 @@
+"""Checks of clients, v1: permissions, cancelling, forms, and what may come in a turn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accord.conformance.check import check
+from accord.conformance.client.fake_agent import SESSION, Conversation, error_code
+from accord.conformance.client.stage import ClientStage
+from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames.raw_peer import Message, Unanswered
+
+# How a client may ask its user.
+MODES = ("form", "url")
+LONG_TITLE = "a long title " * 800
+# Backtracking engines need longer than the sun will shine for this one.
+EVIL_PATTERN = "^(([a-z])+.)+[A-Z]([a-z])+$"
+
+
+def outcome(answer: Message) -> Any:
+    """The outcome in the answer to a permission request."""
+    result = answer.get("result")
+    return result.get("outcome") if isinstance(result, dict) else None
+
+
+def questions(talk: Conversation) -> list[Message]:
+    """Permission requests that every client takes, from the shortest to the longest."""
+    only_no = [{"optionId": "kit/ä no", "name": "No", "kind": "reject_once"}]
+    kinds = ("reject_always", "reject_once", "allow_always", "allow_once")
+    every = [{"optionId": f"{n}", "name": kind, "kind": kind} for n, kind in enumerate(kinds)]
+    plain = talk.permission()
+    if talk.version == "2":
+        command = {"type": "command", "command": "true", "cwd": "/"}
+        short = {"type": "tool_call", "toolCall": {"toolCallId": "call-2"}}
+        bare = {key: value for key, value in plain.items() if key != "subject"}
+        subjects = [bare, plain | {"subject": short}, plain | {"subject": command}]
+        return [plain, *subjects, plain | {"options": only_no}, plain | {"options": every}]
+    content = [
+        {"type": "content", "content": {"type": "text", "text": "so"}},
+        {"type": "diff", "path": "/tmp/a.txt", "oldText": None, "newText": "b"},
+    ]
+    long = plain["toolCall"] | {
+        "status": "pending",
+        "content": content,
+        "locations": [{"path": "/tmp/a.txt", "line": 1}],
+        "rawInput": {"path": ["/tmp/a.txt"]},
+    }
+    short = {"toolCallId": "call-2"}
+    return [
+        plain,
+        plain | {"toolCall": short, "options": only_no},
+        plain | {"toolCall": long, "options": every},
+    ]
+
+
+@check("V1-PERM-02", "V1-PERM-03", role="client")
+async def answers_permission_requests(stage: ClientStage) -> None:
+    """A permission request is answered with an offered option, or as cancelled."""
+    talk, prompt = await stage.to_prompt()
+    for params in questions(talk):
+        answer = await talk.call("session/request_permission", **params)
+        code = error_code(answer)
+        said = f"refused with {code}"
+        stage.judge.judge("V1-PERM-02", code is None, said, sent=params, came=answer)
+        got = outcome(answer)
+        if isinstance(got, dict) and got.get("outcome") == "selected":
+            ok = got.get("optionId") in [one["optionId"] for one in params["options"]]
+        else:
+            ok = isinstance(got, dict) and got.get("outcome") == "cancelled"
+        ok = ok or code is not None
+        stage.judge.judge("V1-PERM-03", ok, "no offered option", sent=params, came=answer)
+    await talk.end_turn(prompt)
+
+
+@check("V1-CANCEL-03", "V1-PERM-05", role="client")
+async def settles_permissions_on_cancel(stage: ClientStage) -> None:
+    """After `session/cancel` every open permission request is answered as cancelled."""
+    talk, prompt = await stage.to_prompt("cancel")
+    names = [
+        await talk.ask("session/request_permission", **talk.permission(f"call-{n}")) for n in (1, 2)
+    ]
+    await talk.say("working")
+    cancel = await stage.cancelled(talk)
+    at = talk.peer.frames.index(cancel)
+    early = [
+        name for name in names for frame in talk.peer.frames[:at]
+        if not frame.sent and frame.is_response and frame.object.get("id") == name
+    ]  # fmt: skip
+    if set(early) == set(names):
+        stage.judge.passed("V1-CANCEL-03")
+        stage.need(False, "the client decides without waiting for anybody")
+    try:
+        answers = [await talk.peer.answer_to(name) for name in names if name not in early]
+    except Unanswered as error:
+        for rule in ("V1-CANCEL-03", "V1-PERM-05"):
+            stage.judge.failed(rule, f"a question stays open after the cancel: {error}")
+        return
+    await talk.end_turn(prompt, "cancelled")
+    kinds = [got.get("outcome") if isinstance(got := outcome(o), dict) else None for o in answers]
+    ok = set(kinds) == {"cancelled"}
+    for rule in ("V1-CANCEL-03", "V1-PERM-05"):
+        stage.judge.judge(rule, ok, f"the outcomes are {kinds}", came=answers)
+
+
+@check("V1-USAGE-08", "V1-USAGE-14", role="client")
+async def takes_notices_as_such(stage: ClientStage) -> None:
+    """A notice of severity error stops nothing, and a very long title harms nothing."""
+    talk, prompt = await stage.to_prompt()
+    await talk.update("notice", severity="error", title="Something is not well")
+    alive = await talk.alive()
+    came = talk.peer.received("session/cancel")
+    ok = alive and not came and not talk.peer.closed.is_set()
+    stage.judge.judge("V1-USAGE-08", ok, "the turn was stopped", came=came)
+    await talk.update("session_info_update", title=LONG_TITLE)
+    stage.judge.judge("V1-USAGE-14", await talk.alive(), "the client does not go on")
+    await talk.end_turn(prompt)
+
+
+def offers_nothing(talk: Conversation) -> list[str]:
+    """The modes of forms that the client mentions without an offer: as null, or in an empty one."""
+    key = "capabilities" if talk.version == "2" else "clientCapabilities"
+    offer = looking.at(talk.hello, f"{key}.elicitation")
+    if not isinstance(offer, dict):
+        return []
+    nulls = [mode for mode in MODES if mode in offer and offer[mode] is None]
+    return nulls if any(talk.can("elicitation", mode) for mode in MODES) else list(MODES)
+
+
+@check("V1-ELIC-02", "V1-ELIC-03", "V1-ELIC-17", role="client")
+async def refuses_modes_that_it_has_not(stage: ClientStage) -> None:
+    """A form or URL that the client did not offer is -32602; unknown completions are ignored."""
+    talk, prompt = await stage.to_prompt()
+    wanted = {"type": "object", "properties": {"name": {"type": "string"}}}
+    asked: dict[str, Message] = {
+        "form": {"requestedSchema": wanted},
+        "url": {"elicitationId": "e1", "url": "https://example.org/"},
+    }
+    for mode, params in asked.items():
+        if talk.can("elicitation", mode):
+            continue
+        answer = await talk.call("elicitation/create", mode=mode, message="Who?", **params)
+        # A client without any mode has no such method.
+        codes = (-32602,) if talk.can("elicitation") else (-32602, -32601)
+        code = error_code(answer)
+        ok = code in codes
+        stage.judge.judge("V1-ELIC-02", ok, f"the mode {mode} got {code}", came=answer)
+        if mode in offers_nothing(talk):
+            said = f"the mode {mode} was not offered, and got {code}"
+            stage.judge.judge("V1-ELIC-03", code is not None, said, came=answer)
+    if "V1-ELIC-03" not in stage.judge.found:
+        stage.judge.skipped("V1-ELIC-03", "the client has no empty offer")
+    start = len(talk.peer.frames)
+    for _ in range(2):
+        await talk.peer.notify("elicitation/complete", {"elicitationId": "nobody"})
+    alive = await talk.alive()
+    strays = [f for f in talk.peer.frames[start:] if not f.sent and f.object.get("id", 0) is None]
+    stage.judge.judge("V1-ELIC-17", alive and not strays, "it is not ignored", came=strays)
+    await talk.end_turn(prompt)
+
+
+@check("V1-ELIC-21", "V1-ELIC-23", "V1-ELIC-27", role="client")
+async def fills_in_forms_safely(stage: ClientStage) -> None:
+    """A pattern that takes for ever ends in time, and an unknown format is no reason to refuse."""
+    talk, prompt = await stage.to_prompt()
+    stage.need(talk.can("elicitation", "form"), "the client has no forms")
+    field = {"type": "string", "format": "_x", "default": "a"}
+    wanted = {"type": "object", "properties": {"name": field}}
+    params: Message = {"mode": "form", "message": "Who?", "requestedSchema": wanted}
+    try:
+        answer = await talk.call("elicitation/create", **params)
+    except Unanswered:
+        # A client that lives waits for somebody to fill it in.
+        if not await talk.alive():
+            raise
+        stage.leave_open("the client leaves forms to a person")
+    code = error_code(answer)
+    stage.judge.judge("V1-ELIC-23", code is None, f"refused with {code}", came=answer)
+    result = answer.get("result")
+    action = result.get("action") if isinstance(result, dict) else None
+    if code is None:
+        known = action in ("accept", "decline", "cancel") or str(action).startswith("_")
+        stage.judge.judge("V1-ELIC-27", known, f"the action is {action!r}", came=answer)
+    evil = {"type": "string", "pattern": EVIL_PATTERN, "default": "a" * 60}
+    params["requestedSchema"] = {"type": "object", "properties": {"name": evil}}
+    await talk.ask("elicitation/create", **params)
+    stage.judge.judge("V1-ELIC-21", await talk.alive(), "the client hangs")
+    await talk.end_turn(prompt)
+
+
+@check("V1-SESS-23", role="client")
+async def prompts_in_its_session(stage: ClientStage) -> None:
+    """The prompt names the session that was opened."""
+    talk, prompt = await stage.to_prompt()
+    name = prompt.params.get("sessionId")
+    stage.judge.judge("V1-SESS-23", name == SESSION, f"sessionId is {name!r}", came=prompt)
+    await talk.end_turn(prompt)

@@ -1,0 +1,488 @@
+"""Checks of clients, v1: what every message looks like, and what must not end a connection."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from accord.conformance.check import Findings, check, monitor
+from accord.conformance.checks.agent.v1.extensions import judge_denials, judge_extension
+from accord.conformance.checks.agent.v1.wire import FOREIGN_META, null_error
+from accord.conformance.checks.agent.v2.message_monitors import ABSOLUTE
+from accord.conformance.client.fake_agent import (
+    MANUAL,
+    SESSION,
+    Conversation,
+    Offer,
+    error_code,
+    modes,
+    responses,
+)
+from accord.conformance.client.stage import ClientStage
+from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames.raw_peer import ALIVE_METHOD, Frame, Message, Unanswered, same
+from accord.conformance.frames.schema_validation import Flaw, flaws, tables
+
+# Keys of v2's and the draft's `initialize` that may stand beside v1's in the first message.
+_OTHER_KEYS = frozenset({"info", "capabilities"})
+OPENING = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
+# How long a client is not answered, to see whether it goes on without.
+HASTE_SECONDS = 1.0
+# How long a client that was refused has to try again, or to leave.
+REFUSED_SECONDS = 3.0
+# How often it is refused.
+REFUSALS = 3
+# What names a session that is open.
+INSIDE = frozenset({"session/cancel", "session/set_mode", "session/set_config_option"})
+# Longer than the longest line that a peer has to take.
+HUGE_BYTES = 40 * 2**20
+
+
+@monitor("V1-GEN-01", "TR-STDIO-02", "TR-STDIO-04", role="client")
+def lines(frames: Sequence[Frame], judge: Findings) -> None:
+    """Every line is one JSON object with the member `jsonrpc`."""
+    look_at_lines(frames, judge)
+
+
+def look_at_lines(frames: Sequence[Frame], judge: Findings, *, arrays: bool = False) -> None:
+    """What the lines of a client show; `arrays` of messages are messages in v2."""
+    broken: list[Frame] = []
+    for frame in frames:
+        if frame.sent:
+            continue
+        if frame.flaw == "not UTF-8":
+            judge.failed("V1-GEN-01", "a line is not UTF-8", came=frame)
+        elif frame.flaw.startswith("the last line"):
+            if looking.is_unended(frame):
+                judge.failed("TR-STDIO-02", frame.flaw, came=frame)
+        elif frame.flaw:
+            broken.append(frame)
+        elif arrays and isinstance(frame.message, list):
+            continue
+        elif not isinstance(frame.message, dict) or not _is_message(frame.object):
+            judge.failed("TR-STDIO-04", "a line that is no message", came=frame)
+        else:
+            judge.passed("TR-STDIO-02", "TR-STDIO-04")
+            ok = frame.object.get("jsonrpc") == "2.0"
+            judge.judge("V1-GEN-01", ok, 'jsonrpc is not "2.0"', came=frame)
+    pieces = looking.pieces_of_messages(frames)
+    if pieces:
+        judge.failed("TR-STDIO-02", "a message goes over several lines", came=pieces)
+    others = [frame for frame in broken if frame.raw.strip() and frame not in pieces]
+    if others:
+        judge.failed("TR-STDIO-04", "a line that is not JSON", came=others)
+
+
+def _is_message(message: dict[str, Any]) -> bool:
+    return any(key in message for key in ("method", "result", "error", "id"))
+
+
+@monitor("V1-GEN-02", role="client")
+def asked(frames: Sequence[Frame], judge: Findings) -> None:
+    """A response has the id of a request that is open."""
+    for frame, said in looking.unasked_responses(frames):
+        judge.failed("V1-GEN-02", said, came=frame)
+
+
+@monitor("V1-GEN-03", "V1-GEN-05", "V1-GEN-08", role="client")
+def envelopes(frames: Sequence[Frame], judge: Findings) -> None:
+    """Responses have one outcome, ids are whole numbers or strings, keys are in camelCase."""
+    for frame in frames:
+        message = frame.object
+        if frame.sent or not message:
+            continue
+        if frame.is_response:
+            judge.passed("V1-GEN-03")
+        if frame.is_request:
+            name = message.get("id")
+            ok = isinstance(name, (int, str)) and not isinstance(name, bool)
+            judge.judge("V1-GEN-05", ok, f"a request has the id {name!r}", came=frame)
+        wrong = next(_snake_keys(frame.params), None)
+        judge.judge("V1-GEN-08", wrong is None, f"the key {wrong!r} is not camelCase", came=frame)
+    for frame, said in looking.bad_responses(frames):
+        judge.failed("V1-GEN-03", said, came=frame)
+
+
+def _snake_keys(value: Any) -> Any:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key.startswith("_") or key in ("rawInput", "rawOutput", "env", "headers", "content"):
+                continue
+            if "_" in key:
+                yield key
+            yield from _snake_keys(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _snake_keys(inner)
+
+
+@monitor("V1-GEN-06", "V1-GEN-09", "V1-SESS-07", "V1-SESS-23", "V1-INIT-09", role="client")
+def shapes(frames: Sequence[Frame], judge: Findings) -> None:
+    """Params and results hold what v1 defines, and nothing else."""
+    for flaw in flaws(frames, "1", of_agent=False):
+        rule = _rule_of(flaw)
+        if rule:
+            judge.failed(rule, str(flaw), came=flaw.frame)
+    for frame in looking.received(frames):
+        if frame.method == "session/new":
+            there = "mcpServers" in frame.params
+            judge.judge("V1-SESS-07", there, "mcpServers is missing", came=frame)
+        if "cwd" in frame.params:
+            cwd = frame.params["cwd"]
+            ok = isinstance(cwd, str) and bool(ABSOLUTE.match(cwd))
+            judge.judge("V1-GEN-06", ok, f"cwd is {cwd!r}", came=frame)
+        if (frame.method or "").startswith("session/") and frame.method not in _WITHOUT_SESSION:
+            ok = isinstance(frame.params.get("sessionId"), str)
+            judge.judge("V1-SESS-23", ok, "sessionId is missing", came=frame)
+        if frame.params:
+            judge.passed("V1-GEN-09")
+        if frame.method is not None and frame.method != "initialize":
+            foreign = frame.method in tables("2")[0] and frame.method not in tables("1")[0]
+            judge.judge("V1-INIT-09", not foreign, "a method of v2 on v1", came=frame)
+
+
+def _rule_of(flaw: Flaw) -> str:
+    """The rule that a wrong shape breaks; none where it is judged elsewhere, or allowed."""
+    key = flaw.where.rpartition(".")[2]
+    if flaw.why == "unknown key":
+        # The first message may have the keys of other versions.
+        allowed = flaw.method == "initialize" and key in _OTHER_KEYS
+        return "" if allowed else "V1-GEN-09"
+    if flaw.method == "initialize" or key in ("sessionId", "mcpServers", "cwd"):
+        return ""
+    if flaw.part == "method" or flaw.method in ("elicitation/create", "session/request_permission"):
+        return ""
+    return "V1-GEN-06" if "absolute path" in flaw.why else "V1-INIT-09"
+
+
+@monitor("V1-EXT-01", "V1-EXT-06", "V1-EXT-08", role="client")
+def extensions(frames: Sequence[Frame], judge: Findings) -> None:
+    """Tracing names hold traces, extensions are announced, limits and denials have a reason."""
+    announced: Any = None
+    for frame in looking.received(frames):
+        if frame.method == "initialize":
+            announced = looking.at(frame.params, "clientCapabilities._meta")
+        judge_extension(frame, announced, judge)
+    judge_denials(frames, judge)
+
+
+_WITHOUT_SESSION = frozenset({"session/new", "session/list"})
+
+
+@check("V1-GEN-02", "V1-EXT-04", "V1-EXT-07", role="client")
+async def answers_what_it_does_not_know(stage: ClientStage) -> None:
+    """Requests of any id are answered with that id; unknown methods are -32601."""
+    talk, prompt = await stage.to_prompt()
+    cases: list[tuple[str, Any, dict[str, Any] | None]] = [
+        *(("_accord.dev/unknown", name, {"n": 1}) for name in (7001, "7001", "abc", 0, -1, "")),
+        ("_accord.dev/unknown", 7002, None),
+        ("session/accord_unknown", 7003, {"sessionId": SESSION}),
+        ("accordUnknown", "7003", {}),
+    ]
+    for method, name, params in cases:
+        since = len(talk.peer.frames)
+        await talk.peer.ask(method, params, id=name)
+        frame = await talk.peer.expect(lambda one: one.is_response, "an answer", since=since)
+        ok = same(frame.object.get("id"), name)
+        stage.judge.judge("V1-GEN-02", ok, "another id", sent=name, came=frame)
+        code = error_code(frame.object)
+        stage.judge.judge("V1-EXT-04", code == -32601, f"the code is {code}", came=frame)
+    # A method that it knows, with an id that is a text.
+    since = len(talk.peer.frames)
+    await talk.peer.ask("session/request_permission", {"nonsense": True}, id="7004")
+    frame = await talk.peer.expect(lambda one: one.is_response, "an answer", since=since)
+    stage.judge.judge("V1-GEN-02", frame.object.get("id") == "7004", "another id", came=frame)
+    answer = frame.object
+    code = error_code(answer)
+    error = json.dumps(answer.get("error"))
+    clean = code == -32602 and "Traceback" not in error and "\\n    at " not in error
+    # That the method is missing at all is another rule's matter.
+    clean = clean or code == -32601
+    stage.judge.judge("V1-EXT-07", clean, "bad params are not answered -32602", came=answer)
+    await talk.end_turn(prompt)
+
+
+@check("V1-GEN-04", "V1-EXT-05", "V1-CREQ-01", role="client")
+async def leaves_notifications_unanswered(stage: ClientStage) -> None:
+    """Neither a known, an unknown, a malformed nor a `$/` notification is answered."""
+    talk, prompt = await stage.to_prompt()
+    cases: list[tuple[str, str, dict[str, Any]]] = [
+        ("V1-GEN-04", "session/update", {"sessionId": 5, "update": []}),
+        ("V1-GEN-04", "session/request_permission", {"sessionId": SESSION} | talk.permission()),
+        ("V1-EXT-05", "_accord.dev/unknown", {"n": 1}),
+        ("V1-CREQ-01", "$/accord", {"n": 1}),
+    ]
+    for rule, method, params in cases:
+        start = len(talk.peer.frames)
+        await talk.peer.notify(method, params)
+        alive = await talk.alive()
+        others = _strays(talk.peer.frames[start:])
+        ok = alive and not others
+        for one in {rule, "V1-GEN-04"}:
+            stage.judge.judge(one, ok, "a notification was answered", sent=method, came=others)
+    await talk.end_turn(prompt)
+
+
+def _strays(frames: Sequence[Frame]) -> list[Frame]:
+    """The responses of the client, alone or in arrays, but those to the kit's own requests."""
+    asked = {frame.object.get("id") for frame in frames if frame.sent and frame.is_request}
+    return [
+        frame
+        for frame in frames
+        if not frame.sent
+        and (isinstance(frame.message, list) or frame.is_response)
+        and frame.object.get("id") not in asked
+    ]
+
+
+@check("V1-GEN-12", role="client")
+async def reads_malformed_options_as_absent(stage: ClientStage) -> None:
+    """An optional value of a wrong type in the agent's answer ends nothing."""
+    offer = Offer(capabilities="x", info=5)
+    talk, prompt = await stage.to_prompt("prompt", offer, modes="x")
+    stage.judge.passed("V1-GEN-12")
+    await talk.end_turn(prompt)
+
+
+@check("V1-GEN-10", "V1-EXT-02", role="client")
+async def goes_on_after_what_is_new(stage: ClientStage) -> None:
+    """Unknown updates, keys and metadata end nothing."""
+    new: Message = {"_meta": {"x.example/y": [1]}, "brandNew": {"a": 1}}
+    talk, prompt = await stage.to_prompt(
+        "prompt", stage.offer(more=new), **modes(stage.version), **new
+    )
+    await talk.update("accord_brand_new", anything=[1, 2])
+    text = {"type": "text", "text": "hello", "brandNew": True}
+    await talk.update("agent_message_chunk", content=text, extra={"a": 1})
+    stage.judge.judge("V1-GEN-10", await talk.alive(), "the client does not go on")
+    meta = {"_meta": FOREIGN_META}
+    await talk.update("agent_message_chunk", content={"type": "text", "text": "x"} | meta, **meta)
+    stage.judge.judge("V1-EXT-02", await talk.alive(), "the client does not go on")
+    for method, params in _requests(stage, talk):
+        more = params | meta
+        if "toolCall" in params:
+            more |= {"toolCall": params["toolCall"] | meta}
+        if "options" in params:
+            more |= {"options": [one | meta for one in params["options"]]}
+        answer = await _answered(talk, method, more)
+        if error_code(answer) is not None:
+            plain = await _answered(talk, method, params)
+            ok = error_code(plain) is not None
+            said = f"{method} is refused with metadata, and not without"
+            stage.judge.judge("V1-EXT-02", ok, said, sent=more, came=answer)
+    await talk.end_turn(prompt)
+
+
+def _requests(stage: ClientStage, talk: Conversation) -> list[tuple[str, Message]]:
+    """One request of each kind that this client takes."""
+    asked: list[tuple[str, Message]] = [("session/request_permission", talk.permission())]
+    path = {"path": str(stage.folder / "new.txt")}
+    if talk.can("fs", "writeTextFile"):
+        asked.append(("fs/write_text_file", path | {"content": "new\n"}))
+    if talk.can("fs", "readTextFile"):
+        (stage.folder / "new.txt").write_text("new\n")
+        asked.append(("fs/read_text_file", path))
+    if talk.can("terminal"):
+        asked.append(("terminal/create", {"command": "true", "cwd": str(stage.folder)}))
+    if talk.can("elicitation", "form"):
+        wanted = {"type": "object", "properties": {"name": {"type": "string"}}}
+        params = {"mode": "form", "message": "Who?", "requestedSchema": wanted}
+        asked.append(("elicitation/create", params))
+    return asked
+
+
+async def _answered(talk: Conversation, method: str, params: Message) -> Message:
+    """The answer; an empty one where the client lives and waits for somebody."""
+    try:
+        return await talk.call(method, **params)
+    except Unanswered:
+        if not await talk.alive():
+            raise
+        return {}
+
+
+IN_ARRAY = {"jsonrpc": "2.0", "id": 8001, "method": "_accord.dev/unknown"}
+NOTE_IN_ARRAY = {"jsonrpc": "2.0", "method": "_accord.dev/x"}
+# An empty array, a request, a notification, and both beside something that is no message.
+ARRAYS: tuple[list[Any], ...] = (
+    [], [IN_ARRAY], [NOTE_IN_ARRAY], [IN_ARRAY, NOTE_IN_ARRAY, 5],
+)  # fmt: skip
+
+
+async def answers_to_arrays(talk: Conversation) -> list[list[Frame]]:
+    """What comes back for each of the arrays."""
+    came: list[list[Frame]] = []
+    for case in ARRAYS:
+        start = len(talk.peer.frames)
+        await talk.peer.send(case)
+        await talk.alive()
+        await talk.peer.quiet()
+        came.append(_strays(talk.peer.frames[start:]))
+    return came
+
+
+@check("V1-GEN-14", role="client")
+async def refuses_arrays(stage: ClientStage) -> None:
+    """An array gets one -32600 without an id, and nothing in it happens."""
+    talk, prompt = await stage.to_prompt()
+    for case, came in zip(ARRAYS, await answers_to_arrays(talk), strict=True):
+        ok = [null_error(one) for one in came] == [-32600]
+        stage.judge.judge("V1-GEN-14", ok, "not one -32600 with id null", sent=case, came=came)
+    await talk.end_turn(prompt)
+
+
+@check("V1-GEN-11", role="client")
+async def copes_with_unknown_error_codes(stage: ClientStage) -> None:
+    """A prompt that fails with a code nobody knows does not crash the client."""
+    talk, prompt = await stage.to_prompt()
+    await talk.refuse(prompt, -32077, "something of our own")
+    assert stage.client is not None
+    code = await stage.client.ended(stage.patience)
+    ok = code is None or code >= 0
+    stage.judge.judge("V1-GEN-11", ok, f"the client was ended by signal {-(code or 0)}")
+
+
+@check("V1-CREQ-02", "V1-CREQ-05", role="client")
+async def answers_cancelled_requests_once(stage: ClientStage) -> None:
+    """A request that the agent cancels is answered once; cancelling it again changes nothing."""
+    # Where it can be made to cancel, it leaves the question open until then.
+    talk, prompt = await stage.to_prompt("cancel" if stage.scenario.get("cancel") else "prompt")
+    name = await talk.ask("session/request_permission", **talk.permission())
+    await talk.peer.notify("$/cancel_request", {"requestId": name})
+    try:
+        await talk.peer.answer_to(name)
+    except Unanswered:
+        # It need not listen to this one, but to its own cancel it does.
+        if not stage.scenario.get("cancel"):
+            stage.leave_open("the client leaves the question to a person")
+        await talk.say("working")
+        await stage.cancelled(talk)
+        await talk.peer.answer_to(name)
+        stage.need(False, "the client does not listen to it, which it may")
+    alive = await talk.alive()
+    came = responses(talk.peer.frames, name)
+    stage.judge.judge("V1-CREQ-02", len(came) == 1, "not one answer", came=came)
+    await talk.peer.notify("$/cancel_request", {"requestId": name})
+    alive = alive and await talk.alive()
+    strays = _strays(talk.peer.frames) + responses(talk.peer.frames, name)[len(came) :]
+    stage.judge.judge("V1-CREQ-05", alive and not strays, "an answer to a cancel", came=strays)
+    await talk.end_turn(prompt)
+
+
+@check("TR-STDIO-08", role="client")
+async def survives_bad_lines(stage: ClientStage) -> None:
+    """The first bad line of a run is answered -32700, the rest is not, and the client lives."""
+    talk, prompt = await stage.to_prompt()
+    start = len(talk.peer.frames)
+    await talk.peer.send_raw(b"xx\n" * 50)
+    first = await talk.alive()
+    await talk.peer.send_raw(b"\n\n\xff\xfe\n")
+    second = await talk.alive()
+    strays = _strays(talk.peer.frames[start:])
+    codes = [error_code(frame.object) for frame in strays]
+    ok = first and second and codes == [-32700, -32700]
+    said = f"two runs of bad lines were answered with {codes}"
+    stage.judge.judge("TR-STDIO-08", ok, said, sent="xx (50 times)", came=strays)
+    await talk.end_turn(prompt)
+
+
+@check("LIM-01", role="client")
+async def refuses_deep_nesting(stage: ClientStage) -> None:
+    """A request that nests too deep is -32600, and the client lives."""
+    talk, prompt = await stage.to_prompt()
+    deep = b"[" * 10_000 + b"]" * 10_000
+    line = b'{"jsonrpc":"2.0","id":9001,"method":"_accord.dev/deep","params":{"a":' + deep + b"}}\n"
+    start = len(talk.peer.frames)
+    await talk.peer.send_raw(line)
+    alive = await talk.alive()
+    refused = [
+        frame
+        for frame in talk.peer.frames[start:]
+        if not frame.sent and error_code(frame.object) == -32600
+    ]
+    ok = alive and len(refused) == 1
+    stage.judge.judge("LIM-01", ok, "not refused with one -32600", came=refused)
+    await talk.end_turn(prompt)
+
+
+@check("LIM-03", role="client")
+async def ends_on_an_endless_line(stage: ClientStage) -> None:
+    """A line beyond every bound ends the connection, without an answer."""
+    talk, _prompt = await stage.to_prompt()
+    start = len(talk.peer.frames)
+    huge = b'{"jsonrpc":"2.0","method":"_x","params":["' + b"x" * HUGE_BYTES + b'"]}'
+    await talk.peer.send_raw(huge + b"\n")
+    await talk.peer.ask(ALIVE_METHOD, {})
+    try:
+        await talk.peer.expect(lambda _frame: True, "the end of the connection", since=start)
+    except Unanswered:
+        pass
+    came = [frame for frame in talk.peer.frames[start:] if not frame.sent]
+    ok = talk.peer.closed.is_set() and not came
+    stage.judge.judge("LIM-03", ok, "the connection goes on", came=came)
+
+
+@check("V1-INIT-01", "V1-SESS-01", "V1-PROMPT-01", role="client")
+async def keeps_the_order_of_a_start(stage: ClientStage) -> None:
+    """initialize, then a session, then a prompt; nothing before the answer to initialize."""
+    talk = await stage.start()
+    first = await talk.request(*MANUAL)
+    ok = first.method == "initialize"
+    stage.judge.judge("V1-INIT-01", ok, f"the first request is {first.method}", came=first)
+    if not ok:
+        return
+    await talk.peer.quiet(HASTE_SECONDS)
+    made = [frame for frame in talk.peer.received() if (frame.method or "").startswith("session/")]
+    stage.judge.judge("V1-SESS-01", not made, "a session before the answer", came=made)
+    talk.hello = first.params
+    await talk.reply(first, stage.offer().answer(stage.version))
+    opening = ("session/new", "session/load", "session/resume")
+    second = await talk.request(*opening, "session/prompt")
+    await talk.peer.quiet(HASTE_SECONDS)
+    early = talk.peer.received("session/prompt")
+    said = "a prompt before the session was opened"
+    stage.judge.judge("V1-PROMPT-01", not early, said, came=early)
+    if second.method in opening:
+        await talk.reply(second, {"sessionId": SESSION} | modes(stage.version))
+
+
+@check("V1-SESS-01", role="client")
+async def opens_nothing_when_refused(stage: ClientStage) -> None:
+    """A client whose `initialize` is refused may try again, and opens no session."""
+    talk = await stage.start()
+    for _ in range(REFUSALS):
+        try:
+            frame = await talk.request(*MANUAL, timeout=REFUSED_SECONDS)
+        except Unanswered:
+            break
+        if frame.method != "initialize":
+            break
+        await talk.refuse(frame, -32603, "Internal error")
+    came = [one for one in talk.peer.received() if (one.method or "").startswith("session/")]
+    said = "a session after initialize was refused"
+    stage.judge.judge(stage.judge.rules[0], not came, said, came=came)
+
+
+@monitor("V1-PROMPT-01", "V1-SESS-23", role="client")
+def prompts_come_after_sessions(frames: Sequence[Frame], judge: Findings) -> None:
+    """A prompt goes to a session that the agent has opened, and not to one that it is asked for."""
+    asked: dict[str, Frame] = {}
+    opened: set[str] = set()
+    for frame in frames:
+        key = repr(frame.object.get("id"))
+        if not frame.sent and frame.method in OPENING:
+            asked[key] = frame
+        elif frame.sent and frame.is_response and key in asked and "result" in frame.object:
+            name = looking.at(frame.object, "result.sessionId")
+            opened.add(str(name or asked[key].params.get("sessionId")))
+        elif not frame.sent and frame.method == "session/prompt":
+            name = frame.params.get("sessionId")
+            # That it names none is V1-SESS-23's matter.
+            ok = str(name) in opened or (name is None and bool(opened))
+            said = f"the session {name!r} is not open"
+            judge.judge("V1-PROMPT-01", ok, said, came=frame)
+        elif not frame.sent and frame.method in INSIDE:
+            name = frame.params.get("sessionId")
+            said = f"{frame.method} names the session {name!r}, which is not open"
+            judge.judge("V1-SESS-23", name in opened, said, came=frame)

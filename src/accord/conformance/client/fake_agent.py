@@ -1,0 +1,302 @@
+"""The kit in an agent's place: what it says to a client in the words of v1, v2 or the draft.
+
+Must not know: any rule.  Whatever the client asks that a check does not handle itself is answered
+as an agent would that has everything it offered.
+
+What always holds: every wait has a bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import anyio
+
+from accord.conformance.frames.raw_peer import Frame, Message, NotReady, RawPeer, Reply, Unanswered
+from accord.conformance.rule import Version
+
+SESSION = "kit-1"
+# How long a client is listened to when its turn is over.
+AFTER_TURN_SECONDS = 2.0
+# The client's requests that checks answer themselves, when they have looked at them.
+MANUAL = frozenset(
+    {"initialize", "session/new", "session/load", "session/resume", "session/prompt"}
+)
+MODES = ("ask", "code")
+# The number that each version goes by in `initialize`; the 2026-02 draft calls itself 1 too.
+NUMBERS: dict[Version, int] = {"1": 1, "2": 2, "draft": 1}
+CREATED = "2026-02-04T12:00:00Z"
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What the kit says of itself in the answer to `initialize`."""
+
+    capabilities: Any = field(default_factory=dict)
+    auth_methods: Any = None
+    protocol_version: int | None = None
+    info: Any = field(default_factory=lambda: {"name": "accord-check", "version": "1"})
+    # Members beside those of the protocol.
+    more: Message = field(default_factory=dict)
+
+    def answer(self, version: Version) -> Message:
+        """The result of `initialize`."""
+        made: Message = {"protocolVersion": self.protocol_version or NUMBERS[version]}
+        if version == "1":
+            made |= {"agentCapabilities": self.capabilities, "agentInfo": self.info}
+        elif version == "draft":
+            made |= {"capabilities": self.capabilities, "agentInfo": self.info}
+        else:
+            made |= {"capabilities": self.capabilities, "info": self.info}
+        if self.auth_methods is not None:
+            made["authMethods"] = self.auth_methods
+        return made | self.more
+
+
+@dataclass(slots=True)
+class Conversation:
+    """One connection of the client; `version` is the one that the kit answers with."""
+
+    peer: RawPeer
+    version: Version
+    manual: frozenset[str] = MANUAL
+    hello: Message = field(default_factory=dict)
+    _seen: int = 0
+    _calls: int = 0
+
+    def __post_init__(self) -> None:
+        for method, result in _ANSWERS.items():
+            self.peer.responders[method] = _responder(result)
+        for method in self.manual:
+            self.peer.responders[method] = _responder(None)
+
+    # What the client asks.
+
+    async def request(self, *methods: str, timeout: float | None = None) -> Frame:
+        """The next request with one of these methods, in the order in which they came.
+
+        Raises:
+            Unanswered: none came in time, or the client is gone.
+        """
+        frame = await self.peer.expect(
+            lambda frame: frame.is_request and frame.method in methods,
+            " or ".join(methods),
+            since=self._seen,
+            timeout=timeout,
+        )
+        self._seen = self.peer.frames.index(frame) + 1
+        return frame
+
+    async def reach(self, *methods: str, timeout: float | None = None) -> Frame:
+        """The next request with one of these methods; sessions and prompts before it just work.
+
+        Raises:
+            NotReady: none came in time, or the client is gone: it does not do what it should show.
+        """
+        on_the_way = [name for name in ("session/new", "session/prompt") if name not in methods]
+        while True:
+            try:
+                frame = await self.request(*methods, *on_the_way, timeout=timeout)
+            except Unanswered as error:
+                raise NotReady(str(error)) from None
+            if frame.method in methods:
+                return frame
+            if frame.method == "session/new":
+                await self.reply(frame, {"sessionId": SESSION} | modes(self.version))
+            elif self.version == "2":
+                await self.reply(frame, {"messageId": "user-0"})
+                await self.update("state_update", state="idle", stopReason="end_turn")
+            else:
+                await self.reply(frame, {"stopReason": "end_turn"})
+
+    async def rest(self) -> None:
+        """Let the client do what is left of its work; monitors look at it."""
+        try:
+            await self.reach(timeout=AFTER_TURN_SECONDS)
+        except NotReady:
+            pass
+
+    async def notification(self, method: str, *, timeout: float | None = None) -> Frame:
+        """The first notification of this method.
+
+        Raises:
+            Unanswered: none came in time, or the client is gone.
+        """
+        return await self.peer.expect(
+            lambda frame: frame.is_notification and frame.method == method, method, timeout=timeout
+        )
+
+    async def reply(self, frame: Frame, result: Any) -> None:
+        """Answer a request of the client."""
+        await self.peer.send({"jsonrpc": "2.0", "id": frame.object.get("id"), "result": result})
+
+    async def refuse(self, frame: Frame, code: int, message: str, data: Any = None) -> None:
+        """Answer a request of the client with an error."""
+        error: Message = {"code": code, "message": message}
+        body = error if data is None else error | {"data": data}
+        await self.peer.send({"jsonrpc": "2.0", "id": frame.object.get("id"), "error": body})
+
+    # A session from its beginning to the end of a turn.
+
+    async def initialize(self, offer: Offer) -> Frame:
+        """Take `initialize` and answer it."""
+        frame = await self.request("initialize")
+        self.hello = frame.params
+        await self.reply(frame, offer.answer(self.version))
+        return frame
+
+    async def session(self, **fields: Any) -> Frame:
+        """Take the request that opens a session, and open it as `kit-1`."""
+        frame = await self.request("session/new", "session/load", "session/resume")
+        name: Message = {"sessionId": SESSION} if frame.method == "session/new" else {}
+        if self.version == "draft" and frame.method == "session/load":
+            name = {"workingDirectory": "/", "mode": MODES[0], "messageCount": 0}
+            name |= {"sessionId": SESSION, "configOptions": {}}
+        await self.reply(frame, name | fields)
+        return frame
+
+    async def prompt(self) -> Frame:
+        """Take a prompt; in v2 it is inserted at once, and work begins."""
+        frame = await self.request("session/prompt")
+        if self.version == "2":
+            await self.insert(frame)
+        return frame
+
+    async def insert(self, prompt: Frame) -> None:
+        """Answer a prompt of v2, and begin to work."""
+        await self.reply(prompt, {"messageId": "user-1"})
+        blocks = prompt.params.get("prompt")
+        await self.update("user_message", messageId="user-1", content=blocks)
+        await self.update("state_update", state="running")
+
+    async def end_turn(self, prompt: Frame, reason: str = "end_turn") -> None:
+        """End the turn of this prompt, and listen to what the client does then."""
+        if self.version == "2":
+            await self.update("state_update", state="idle", stopReason=reason)
+        else:
+            await self.reply(prompt, {"stopReason": reason})
+        with anyio.move_on_after(AFTER_TURN_SECONDS):
+            await self.peer.settled()
+            await self.peer.quiet()
+
+    # What the kit says.
+
+    async def update(self, kind: str, /, **fields: Any) -> None:
+        """One `session/update`."""
+        if self.version == "draft":
+            params = {"sessionId": SESSION, "type": kind, "data": fields}
+            await self.peer.notify("session/update", params)
+            return
+        update = {"sessionUpdate": kind, **fields}
+        await self.peer.notify("session/update", {"sessionId": SESSION, "update": update})
+
+    async def say(self, text: str, message: str = "m1") -> None:
+        """A piece of a message."""
+        if self.version == "draft":
+            await self.update("agent_message_chunk", content=text)
+            return
+        content = {"type": "text", "text": text}
+        await self.update("agent_message_chunk", messageId=message, content=content)
+
+    async def call(self, method: str, timeout: float | None = None, **params: Any) -> Message:
+        """Ask the client something about the session; its whole answer comes back.
+
+        Raises:
+            Unanswered: none came in time, or the client is gone.
+        """
+        return await self.peer.answer_to(await self.ask(method, **params), timeout=timeout)
+
+    async def ask(self, method: str, **params: Any) -> Any:
+        """Ask without waiting; the id of the request comes back."""
+        return await self.peer.ask(method, {"sessionId": SESSION, **params})
+
+    def permission(self, call: str = "call-1", **fields: Any) -> Message:
+        """The params of a permission request beside the session."""
+        options = [
+            {"optionId": "kit-yes", "name": "Allow", "kind": "allow_once"},
+            {"optionId": "kit-no", "name": "Reject", "kind": "reject_once"},
+        ]
+        tool = {"toolCallId": call, "title": "Look around", "kind": "read"}
+        if self.version == "1":
+            return {"toolCall": tool, "options": options, **fields}
+        subject = {"type": "tool_call", "toolCall": tool}
+        return {"title": "May I?", "subject": subject, "options": options, **fields}
+
+    async def alive(self, seconds: float | None = None) -> bool:
+        """Whether the client still answers anything at all."""
+        self._calls += 1
+        answer = await self.peer.call("_accord.dev/alive", {"n": self._calls}, timeout=seconds)
+        return "result" in answer or "error" in answer
+
+    def can(self, *names: str) -> bool:
+        """Whether the client said that it has this."""
+        key = "clientCapabilities" if self.version == "1" else "capabilities"
+        value: Any = self.hello.get(key)
+        for name in names:
+            value = value.get(name) if isinstance(value, dict) else None
+        return isinstance(value, dict) or (value is True and self.version != "2")
+
+
+def responses(frames: list[Frame], request_id: Any) -> list[Frame]:
+    """Every response of the client to one request."""
+    return [
+        frame
+        for frame in frames
+        if not frame.sent
+        and frame.is_response
+        and type(frame.object.get("id")) is type(request_id)
+        and frame.object.get("id") == request_id
+    ]
+
+
+def error_code(answer: Message) -> int | None:
+    """The code of an error answer, None for a result."""
+    error = answer.get("error")
+    return error.get("code") if isinstance(error, dict) else None
+
+
+def modes(version: Version) -> Message:
+    """A mode and a config option to choose from, as they come with a session.
+
+    The draft names its modes in `initialize`; a session of it comes with its birthday.
+    """
+    if version == "draft":
+        return {"createdAt": CREATED}
+    option = {
+        "name": "Mode",
+        "category": "mode",
+        "type": "select",
+        "currentValue": MODES[0],
+        "options": [{"value": mode, "name": mode.title()} for mode in MODES],
+    }
+    if version == "2":
+        return {"configOptions": [{"configId": "mode", **option}]}
+    available = [{"id": mode, "name": mode.title()} for mode in MODES]
+    return {"modes": {"currentModeId": MODES[0], "availableModes": available}}
+
+
+# What an agent answers that has the method.
+_ANSWERS: dict[str, Message | Literal["options"]] = {
+    "authenticate": {},
+    "auth/login": {},
+    "logout": {},
+    "auth/logout": {},
+    "session/list": {"sessions": []},
+    "session/close": {},
+    "session/delete": {},
+    "session/set_mode": {},
+    "session/set_config_option": "options",
+}
+
+
+def _responder(result: Message | Literal["options"] | None) -> Any:
+    async def respond(params: Message) -> Reply | None:
+        if result is None:
+            return None
+        if result == "options":
+            option: Message = modes("2")["configOptions"][0] | {"id": params.get("configId")}
+            return Reply({"configOptions": [option | {"currentValue": params.get("value")}]})
+        return Reply(result)
+
+    return respond

@@ -1,0 +1,203 @@
+"""Starting a judged client, and the connection that it makes to the kit.
+
+Two ways.  `spawn`: the client's command is started with the command of an agent, which is a small
+program of ours that carries the bytes to the kit; the agent's command takes the place of `{agent}`
+in the client's words, or is appended to them, and is in the environment as ACCORD_CHECK_AGENT.
+`stdio`: the client speaks on its own standard output and input, as to an agent that started it.
+
+What always holds: leaving `launched` leaves no process and no folder behind.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from subprocess import DEVNULL
+from typing import Literal
+
+import anyio
+from anyio import to_thread
+from anyio.abc import Process, SocketStream
+
+from accord.conformance.client import stdio_relay as bridge
+from accord.conformance.frames.raw_peer import RawPeer, Unanswered
+from accord.conformance.run.program import (
+    LEAVING,
+    drain,
+    end_of,
+    kill_group,
+    open_program,
+    started,
+)
+from accord.machine.own_command_line import own_file
+from accord.machine.processes.descendants import end_marked, new_mark
+
+Way = Literal["spawn", "stdio"]
+PLACEHOLDER = "{agent}"
+AGENT_VARIABLE = "ACCORD_CHECK_AGENT"
+# How often one check lets a client connect again.
+CONNECTIONS_MAX = 16
+
+
+@dataclass(slots=True)
+class Launched:
+    """A running client; `connection` waits for the next time that it connects."""
+
+    process: Process
+    way: Way
+    peers: list[RawPeer] = field(default_factory=list)
+    output: bytearray = field(default_factory=bytearray)
+    _taken: int = 0
+    _changed: anyio.Event = field(default_factory=anyio.Event)
+
+    async def connection(self, seconds: float) -> RawPeer:
+        """The next connection.
+
+        Raises:
+            Unanswered: the client does not connect within this time, or is gone before.
+        """
+        with anyio.move_on_after(seconds):
+            while self._taken >= len(self.peers):
+                if self.process.returncode is not None:
+                    break
+                with anyio.move_on_after(0.2):
+                    await self._changed.wait()
+        if self._taken >= len(self.peers):
+            code = self.process.returncode
+            how = f"ended with code {code}" if code is not None else f"took more than {seconds:g} s"
+            raise Unanswered(f"the client did not start the agent: it {how}")
+        self._taken += 1
+        return self.peers[self._taken - 1]
+
+    async def comes_back(self, peer: RawPeer, seconds: float) -> bool:
+        """Whether it connects once more, instead of going on over this connection or ending."""
+
+        async def goes_on() -> None:
+            try:
+                await peer.expect(lambda one: one.method is not None, "", since=since)
+                tasks.cancel_scope.cancel()
+            except Unanswered:
+                pass
+
+        since = len(peer.frames)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(goes_on)
+            with anyio.move_on_after(seconds):
+                while self._taken >= len(self.peers) and self.process.returncode is None:
+                    with anyio.move_on_after(0.2):
+                        await self._changed.wait()
+            tasks.cancel_scope.cancel()
+        return self._taken < len(self.peers)
+
+    def connected(self, peer: RawPeer) -> None:
+        self.peers.append(peer)
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    def send_signal(self, number: int) -> None:
+        """To the client alone, not to what it started."""
+        try:
+            os.kill(self.process.pid, number)
+        except ProcessLookupError:
+            pass
+
+    async def ended(self, seconds: float) -> int | None:
+        """Its exit code, or None when it still runs after this time."""
+        return await end_of(self.process, seconds)
+
+
+@asynccontextmanager
+async def launched(
+    command: Sequence[str],
+    *,
+    way: Way,
+    folder: str,
+    env: Mapping[str, str],
+    patience: float,
+) -> AsyncGenerator[Launched]:
+    """Start the client in this folder.
+
+    Raises:
+        NotStarted: there is no such program, or it may not be run.
+    """
+    if way == "stdio":
+        async with started(command, folder=folder, env=env, patience=patience) as program:
+            client = Launched(program.process, way, output=program.stderr)
+            client.connected(program.peer)
+            yield client
+        return
+    with tempfile.TemporaryDirectory(prefix="accord-") as hidden:
+        address = str(Path(hidden, "s"))
+        agent = _agent_program(Path(hidden, "agent"), address)
+        async with (
+            await anyio.create_unix_listener(address) as listener,
+            _spawned(with_agent(command, agent), folder, {**env, AGENT_VARIABLE: agent}) as client,
+            anyio.create_task_group() as tasks,
+        ):
+
+            async def serve(stream: SocketStream) -> None:
+                if len(client.peers) >= CONNECTIONS_MAX:
+                    return
+                peer = RawPeer(stream, stream, patience=patience)
+                client.connected(peer)
+                async with stream:
+                    await peer.pump()
+
+            tasks.start_soon(listener.serve, serve)
+            yield client
+            await _leave(client, patience * LEAVING)
+            tasks.cancel_scope.cancel()
+
+
+def with_agent(command: Sequence[str], agent: str) -> list[str]:
+    """The client's words with the agent's command in its place, or at their end."""
+    if any(PLACEHOLDER in word for word in command):
+        return [word.replace(PLACEHOLDER, agent) for word in command]
+    return [*command, agent]
+
+
+def _agent_program(path: Path, address: str) -> str:
+    """One word that can be run from anywhere, so that no client can quote it wrongly."""
+    words = own_file(bridge.__file__, address)
+    quoted = " ".join("'" + word.replace("'", "'\\''") + "'" for word in words)
+    path.write_text(f"#!/bin/sh\nexec {quoted}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return str(path)
+
+
+@asynccontextmanager
+async def _spawned(
+    command: Sequence[str], folder: str, env: Mapping[str, str]
+) -> AsyncGenerator[Launched]:
+    mark = new_mark()
+    process = await open_program(command, stdin=DEVNULL, folder=folder, env=env, mark=mark)
+    client = Launched(process, "spawn")
+    try:
+        async with anyio.create_task_group() as tasks:
+            for said in (process.stdout, process.stderr):
+                tasks.start_soon(drain, said, client.output)
+            yield client
+            tasks.cancel_scope.cancel()
+    finally:
+        with anyio.CancelScope(shield=True), anyio.move_on_after(5):
+            kill_group(process.pid)
+            await process.wait()
+            for stream in (process.stdout, process.stderr):
+                if stream is not None:
+                    await stream.aclose()
+            await to_thread.run_sync(end_marked, mark)
+
+
+async def _leave(client: Launched, seconds: float) -> None:
+    """Let the client see that its agent is gone, and end by itself."""
+    for peer in client.peers:
+        try:
+            await peer.writing.aclose()
+        except (OSError, anyio.BrokenResourceError):
+            pass
+    await client.ended(seconds)

@@ -1,0 +1,237 @@
+"""What a program may do and need not: rules about it do not apply until the program does it.
+
+No capability announces that an agent asks forms or makes plans.  A rule about such a thing is
+called for once the program was seen to do it, or once a scenario has a prompt for it.  Tools and
+permissions are different: a coding agent is taken to have them until its scenario says `never`.
+
+Must not know: any check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from accord.conformance.frames.raw_peer import Frame
+from accord.conformance.rule import Rule
+
+# Members whose contents are nobody's but the program's.
+FOREIGN = frozenset({"rawInput", "rawOutput", "_meta"})
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """Something that a program does: `words` after "it", and the rules that are about it.
+
+    It is shown by a request or notification of the program, by an update of one of these kinds, or
+    by one of these keys, with methods in those alone.  `assumed` means that it is called for
+    anyway.  `purposes` are the prompts of a scenario that promise it.
+    """
+
+    words: str
+    rules: tuple[str, ...]
+    methods: tuple[str, ...] = ()
+    updates: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    purposes: tuple[str, ...] = ()
+    assumed: bool = False
+
+    def about(self, rule_id: str) -> bool:
+        """Whether a rule is about this."""
+        return any(fnmatchcase(rule_id, like) for like in self.rules)
+
+    def shown_by(self, frame: Frame) -> bool:
+        """Whether a frame of the program shows that it does this."""
+        if self.methods:
+            keys = not self.keys or has_key(frame.params, self.keys)
+            return frame.method in self.methods and keys
+        params = frame.params
+        update = params.get("update")
+        kind = update.get("sessionUpdate") if isinstance(update, dict) else params.get("type")
+        if self.updates and kind in self.updates:
+            return True
+        return bool(self.keys) and has_key(frame.object, self.keys)
+
+
+OCCASIONS: Mapping[str, Occasion] = {
+    "tools": Occasion(
+        "calls tools",
+        (
+            "V1-CAP-01", "V1-CAP-08", "V1-FS-01", "V1-TERM-01", "V1-SESS-0[345]", "V1-SESS-1[238]",
+            "V1-TOOL-*", "V2-UPS-1*", "V2-UPS-2*", "D26-15", "D26-17", "D26-2[45]", "D26-3[24]",
+        ),
+        assumed=True,
+    ),
+    "permission": Occasion(
+        "asks for permission",
+        ("V1-PERM-06", "V2-PERM-*", "V2-CANCEL-06", "D26-3[24]"),
+        assumed=True,
+    ),
+    "requests": Occasion(
+        "asks its client anything",
+        ("V2-GEN-02",),
+        methods=("session/request_permission", "elicitation/create"),
+    ),
+    "long requests": Occasion("asks its client while it works for long", ("V2-CANCEL-13",)),
+    "logins": Occasion("lists logins", ("V1-AUTH-02", "V2-AUTH-0[34]"), keys=("authMethods",)),
+    "forms": Occasion(
+        "asks the user by forms",
+        ("V1-ELIC-0[14]", "V1-ELIC-1[089]", "V1-ELIC-2[07]", "V2-ELIC-0[1345]"),
+        methods=("elicitation/create",),
+        purposes=("elicitation",),
+    ),
+    "early forms": Occasion(
+        "asks the user on behalf of a request",
+        ("V2-ELIC-02",),
+        methods=("elicitation/create",),
+        keys=("requestId",),
+    ),
+    "addresses": Occasion(
+        "asks the user by an address",
+        ("V1-ELIC-12", "V1-ELIC-16", "V1-ELIC-24"),
+        methods=("elicitation/create",),
+        keys=("url",),
+        purposes=("url",),
+    ),
+    "secrets": Occasion("asks the user for secrets", ("V1-ELIC-11",), purposes=("secret",)),
+    "plans": Occasion(
+        "tells of plans",
+        ("V1-PLAN-02", "V2-CFG-08"),
+        updates=("plan", "plan_update"),
+        purposes=("plan",),
+    ),
+    "servers": Occasion("starts MCP servers", ("D26-28",), purposes=("mcp",)),
+    "named plans": Occasion("gives its plans ids", ("V1-PLAN-05",), updates=("plan_update",)),
+    "archives": Occasion("archives sessions", ("V1-CAP-07",), keys=("archive",)),
+    "costs": Occasion("tells what it costs", ("V1-USAGE-04",), keys=("cost",), purposes=("usage",)),
+    "notices": Occasion(
+        "sends notices", ("V1-USAGE-0[56]",), updates=("notice",), purposes=("notice",)
+    ),
+    "compaction": Occasion(
+        "tells of its compactions",
+        ("V1-USAGE-09", "V1-USAGE-1[015]"),
+        updates=("compaction", "compaction_update"),
+        purposes=("compaction",),
+    ),
+    "subagents": Occasion("tells of subagents", ("V1-PROXY-09",), purposes=("subagent",)),
+    "terminals": Occasion(
+        "runs commands in terminals of the client",
+        ("V1-TERM-07", "V1-TOOL-09"),
+        methods=("terminal/create",),
+    ),
+    "shown terminals": Occasion(
+        "shows terminals of its own",
+        ("V2-UPS-1[26]",),
+        updates=("terminal_update", "terminal_output_chunk"),
+    ),
+    "command permissions": Occasion(
+        "asks about a command as such",
+        ("V2-PERM-06",),
+        methods=("session/request_permission",),
+        keys=("command",),
+    ),
+    "diffs": Occasion("shows what it changes as a diff", ("V2-UPS-18",), keys=("changes",)),
+    "moves": Occasion("shows a move as a diff", ("V2-UPS-21",), keys=("oldPath",)),
+    "paths": Occasion(
+        "names files that it changes", ("V1-TOOL-10",), keys=("locations", "oldText", "newText")
+    ),
+    "lines": Occasion("names lines of files", ("V1-GEN-07", "V2-UPS-22"), keys=("line",)),
+    "commands": Occasion(
+        "has slash commands", ("V1-CMD-03",), updates=("available_commands_update",),
+        purposes=("command",),
+    ),
+    "own modes": Occasion(
+        "changes its mode by itself", ("V1-MODE-03",), purposes=("mode",)
+    ),
+    "own options": Occasion(
+        "changes its options by itself",
+        ("V1-CFG-06",),
+        updates=("config_option_update",),
+        purposes=("config",),
+    ),
+    "failures": Occasion(
+        "fails in the middle of a turn", ("V2-PROMPT-06", "V2-PROMPT-19"), purposes=("crash",)
+    ),
+    "background": Occasion(
+        "goes on behind an idle session",
+        ("V2-PROMPT-2[1234]", "V2-CANCEL-09"),
+        keys=("background",),
+        purposes=("background",),
+    ),
+    "cancellable calls": Occasion(
+        "offers to cancel single calls",
+        ("V2-CANCEL-17",),
+        methods=("session/update",),
+        keys=("cancel",),
+        purposes=("cancellable",),
+    ),
+}  # fmt: skip
+# What a client can be made to do by a scenario, and is not expected to do without one.
+CLIENT_OCCASIONS: Mapping[str, Occasion] = {
+    "list": Occasion("lists sessions", ("V1-CLOSE-0[467]", "V2-SESS-20")),
+    "load": Occasion("loads sessions", ("V1-CAP-0[19]", "V1-LOAD-0[12]", "D26-17")),
+    "resume": Occasion("resumes sessions", ("V1-LOAD-07", "V2-SESS-06")),
+    "close": Occasion("closes sessions", ("V1-CLOSE-01",)),
+    "delete": Occasion("deletes sessions", ("V1-CLOSE-14", "V2-SESS-21")),
+    "image": Occasion("sends images", ("V1-PROMPT-02", "V2-INIT-09", "V2-PROMPT-01")),
+    "mode": Occasion("sets modes", ("V1-MODE-02",)),
+    "login": Occasion("logs in", ("V1-AUTH-0[13]", "V1-GEN-13", "V2-AUTH-05")),
+    "logout": Occasion("logs out", ("V1-AUTH-07", "V2-AUTH-02")),
+    "roots": Occasion("sends further folders", ("V1-SESS-09", "V2-SESS-23")),
+    "mcp": Occasion("hands on MCP servers", ("V1-MCP-03",)),
+    "state": Occasion("shows its state to the kit", ("V1-TOOL-13",)),
+}
+
+
+def excuse(
+    rule: Rule, shown: frozenset[str], *, purposes: Iterable[str] = (), never: Iterable[str] = ()
+) -> str:
+    """Why a rule does not apply to an agent that showed this; empty where it does.
+
+    `purposes` are the prompts of the agent's own scenario, `never` is what that excludes.
+    """
+    promised, excluded = frozenset(purposes), frozenset(never)
+    for name, occasion in OCCASIONS.items():
+        expected = occasion.assumed or bool(promised & set(occasion.purposes))
+        if occasion.about(rule.id) and name not in shown and (name in excluded or not expected):
+            return f"the agent was not seen to do this: it {occasion.words}"
+    return ""
+
+
+def client_excuse(rule: Rule, purposes: Iterable[str]) -> str:
+    """Why a rule does not apply to a client that can be started for these purposes."""
+    if rule.seen == "dump":
+        return "the client does not show its state to the kit"
+    for name, occasion in CLIENT_OCCASIONS.items():
+        if occasion.about(rule.id) and name not in purposes:
+            return f"nothing says how the client is made to do this: it {occasion.words}"
+    return ""
+
+
+def shown_in(conversations: Iterable[Iterable[Frame]]) -> frozenset[str]:
+    """The names of what a program was seen to do."""
+    found: set[str] = set()
+    for frames in conversations:
+        for frame in frames:
+            if not frame.sent:
+                found |= {name for name, one in OCCASIONS.items() if one.shown_by(frame)}
+    return frozenset(found)
+
+
+def has_key(value: Any, keys: tuple[str, ...]) -> bool:
+    """Whether an object somewhere inside has one of these keys with something in it.
+
+    What is not the protocol's is not looked into.
+    """
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict):
+            if any(one.get(key) not in (None, []) for key in keys):
+                return True
+            left += [inner for key, inner in one.items() if key not in FOREIGN]
+        elif isinstance(one, list):
+            left += one
+    return False

@@ -1,0 +1,1 @@
+"""Runs of the kit: the judged program, the checks, and the verdicts."""

@@ -1,0 +1,222 @@
+"""Runs checks: a fresh program for each, some at a time, each within a bound.
+
+Must not know: what a check does, and whether it judges an agent or a client; `open_stage` knows.
+
+What always holds: a check that hangs, or that breaks because of what the program sent, is a
+finding and never the end of the run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import anyio
+
+from accord.conformance.check import Check, Finding, Findings, Monitor, shown
+from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames.raw_peer import Frame, Gone, NotAsked, NotReady, Unanswered
+from accord.conformance.rules import load
+from accord.conformance.run.program import NotStarted
+
+# What one check may take as a whole, and how many run at a time.
+CHECK_SECONDS_MAX = 60.0
+AT_ONCE = 4
+# After this time no further check is begun.
+RUN_SECONDS_MAX = 1_200.0
+# The rule that every request is answered, by which it is failed where no other rule says so.
+ANSWERS = "V1-GEN-03"
+
+
+class Stage(Protocol):
+    """What a check is given: a program that was just started, and where to write what it found."""
+
+    @property
+    def judge(self) -> Findings: ...
+
+    def conversations(self) -> Sequence[Sequence[Frame]]:
+        """Every conversation with a program that the check started, first to last."""
+        ...
+
+    def stderr(self) -> str:
+        """What the programs said beside the wire."""
+        ...
+
+
+OpenStage = Callable[[Check[Any], Findings], AbstractAsyncContextManager[Stage]]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRun:
+    """What came of one check."""
+
+    check: Check[Any]
+    findings: tuple[Finding, ...]
+    seconds: float
+    conversations: tuple[tuple[Frame, ...], ...] = ()
+    stderr: str = ""
+
+
+async def run_checks(
+    checks: Sequence[Check[Any]],
+    monitors: Sequence[Monitor],
+    open_stage: OpenStage,
+    *,
+    at_once: int = AT_ONCE,
+    seconds_max: float = CHECK_SECONDS_MAX,
+    run_seconds_max: float = RUN_SECONDS_MAX,
+    tries: bool = False,
+    began: Callable[[Check[Any]], None] = lambda check: None,
+    done: Callable[[CheckRun], None] = lambda run: None,
+) -> list[CheckRun]:
+    """Run every check; the result is in their order, whatever order they ended in.
+
+    Those about getting started are run first: what fails there is not waited for again.
+
+    Raises:
+        NotStarted: the program cannot be started at all.
+    """
+    runs: dict[int, CheckRun] = {}
+    limiter = anyio.CapacityLimiter(at_once)
+    trouble: list[NotStarted] = []
+    end = time.monotonic() + run_seconds_max
+
+    async def one(number: int, check: Check[Any]) -> None:
+        async with limiter:
+            if trouble:
+                return
+            if time.monotonic() >= end:
+                said = f"the {run_seconds_max:g} s for the whole run were over"
+                runs[number] = unasked(check, said)
+                return
+            began(check)
+            try:
+                runs[number] = await run_check(
+                    check, monitors, open_stage, seconds_max=seconds_max, tries=tries
+                )
+            except NotStarted as error:
+                trouble.append(error)
+                return
+            done(runs[number])
+
+    # One check alone first: what answers nothing at all need not be asked seventy times.
+    basic = next((number for number, check in enumerate(checks) if check.basic), None)
+    if basic is not None:
+        await one(basic, checks[basic])
+    if basic in runs and is_mute(runs[basic]):
+        said = "the program says nothing"
+        runs |= {n: unasked(check, said) for n, check in enumerate(checks) if n != basic}
+    async with anyio.create_task_group() as tasks:
+        for number, check in sorted(enumerate(checks), key=lambda pair: not pair[1].basic):
+            if number not in runs:
+                tasks.start_soon(one, number, check)
+    if trouble:
+        raise trouble[0]
+    return with_silence([runs[number] for number in sorted(runs)])
+
+
+def with_silence(runs: Sequence[CheckRun]) -> list[CheckRun]:
+    """These runs, with a failure for requests without any answer where nothing else counts.
+
+    A check that cannot go on leaves its rules open.  This sees to it that a program which leaves
+    something unanswered is never called conformant for that.
+    """
+    binding = {name for name, rule in load().items() if rule.binding}
+    if any(one.verdict == "fail" and one.rule in binding for run in runs for one in run.findings):
+        return list(runs)
+    return [replace(run, findings=(*run.findings, *_silence(run))) for run in runs]
+
+
+def _silence(run: CheckRun) -> list[Finding]:
+    if run.check.faults:
+        return []
+    # A client ends when its work is done, whatever is still asked then.
+    may_end = run.check.role == "client"
+    return [
+        Finding(ANSWERS, "fail", f"{frame.method} got no answer: {frame.unanswered}", shown(frame))
+        for frames in run.conversations
+        for frame in looking.unanswered_requests(frames, may_end=may_end)
+    ]
+
+
+def is_mute(run: CheckRun) -> bool:
+    """Whether an agent answered nothing, or a client said nothing."""
+    said = [frame for frames in run.conversations for frame in frames if not frame.sent]
+    return not any(frame.is_response or run.check.role == "client" for frame in said)
+
+
+def unasked(check: Check[Any], said: str) -> CheckRun:
+    """What comes of a check that is not run, for this reason."""
+    return CheckRun(check, tuple(Finding(one, "not_exercised", said) for one in check.rules), 0.0)
+
+
+async def run_check(
+    check: Check[Any],
+    monitors: Sequence[Monitor],
+    open_stage: OpenStage,
+    *,
+    seconds_max: float = CHECK_SECONDS_MAX,
+    tries: bool = False,
+) -> CheckRun:
+    """Run one check, then look at what was said with every monitor of its role and version.
+
+    With `tries`, a prompt need not lead to what the check waits for: that it does not is no breach,
+    until the check says that it did.
+    """
+    judge = Findings(check.rules, due=not tries or check.needs is None)
+    began = time.monotonic()
+    stages: list[Stage] = []
+    try:
+        with anyio.fail_after(seconds_max):
+            await _perform(check, open_stage, judge, stages)
+        judge.close("the check did not come to it", failing=False)
+    except TimeoutError:
+        judge.close(f"the check was not over after {seconds_max:g} s", failing=judge.due)
+    except Unanswered as error:
+        due = not isinstance(error, NotReady) and (judge.due or isinstance(error, Gone))
+        judge.close(str(error), failing=due or (check.basic and not isinstance(error, NotAsked)))
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+        # The program sent something of another shape than the check goes on from.
+        judge.close(f"what came has not the shape that is needed to go on: {error!r}", failing=True)
+    conversations = [list(frames) for stage in stages for frames in stage.conversations()]
+    findings = list(judge.found.values())
+    for frames in conversations:
+        findings += watch(frames, monitors, check)
+    return CheckRun(
+        check,
+        tuple(findings),
+        time.monotonic() - began,
+        tuple(tuple(frames) for frames in conversations),
+        "".join(stage.stderr() for stage in stages),
+    )
+
+
+async def _perform(
+    check: Check[Any], open_stage: OpenStage, judge: Findings, stages: list[Stage]
+) -> None:
+    """Exceptions of the check come out as they are, not in a group of the program's tasks."""
+    caught: Exception | None = None
+    async with open_stage(check, judge) as stage:
+        stages.append(stage)
+        try:
+            await check.run(stage)
+        except Exception as error:  # noqa: BLE001 - raised again when the program is ended
+            caught = error
+    if caught is not None:
+        raise caught
+
+
+def watch(frames: Sequence[Frame], monitors: Sequence[Monitor], check: Check[Any]) -> list[Finding]:
+    """What the monitors find in one conversation."""
+    found: list[Finding] = []
+    # What is said under faults is no conversation to be judged by.
+    for one in () if check.faults else monitors:
+        if one.role != check.role or one.version != check.version:
+            continue
+        judge = Findings(one.rules)
+        one.look(frames, judge)
+        found += judge.found.values()
+    return found

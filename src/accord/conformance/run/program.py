@@ -1,0 +1,155 @@
+"""The judged program as a process: started in its own group and folder, and always ended.
+
+What always holds: leaving `started` leaves no process behind that the program started.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from subprocess import PIPE
+
+import anyio
+from anyio import to_thread
+from anyio.abc import ByteReceiveStream, Process
+
+from accord.conformance.frames.raw_peer import ANSWER_SECONDS, GRACE_SECONDS, RawPeer
+from accord.machine.processes.descendants import end_marked, marked, new_mark
+from accord.machine.processes.process_groups import watch
+
+# What is kept of what a program says on stderr.
+STDERR_BYTES_MAX = 64 * 1024
+# The part of its patience that the kit gives a program to end after its input was closed.
+LEAVING = 1 / 20
+
+
+class NotStarted(Exception):
+    """The command could not be started at all; says why."""
+
+
+@dataclass(slots=True)
+class Program:
+    """A running program and the peer that talks with it."""
+
+    process: Process
+    peer: RawPeer
+    stderr: bytearray = field(default_factory=bytearray)
+
+    async def close_input(self) -> None:
+        """Tell the program that nothing more comes."""
+        assert self.process.stdin is not None
+        await self.process.stdin.aclose()
+
+    async def ended(self, seconds: float) -> int | None:
+        """Its exit code, or None when it still runs after this time."""
+        return await end_of(self.process, seconds)
+
+
+async def open_program(
+    command: Sequence[str], *, stdin: int, folder: str, env: Mapping[str, str], mark: str
+) -> Process:
+    """Start a command in a group of its own, with pipes for what it says and this mark.
+
+    Raises:
+        NotStarted: there is no such program, or it may not be run.
+    """
+    watch()
+    try:
+        return await anyio.open_process(
+            list(command),
+            stdin=stdin,
+            stdout=PIPE,
+            stderr=PIPE,
+            cwd=folder,
+            env=marked({**os.environ, **env}, mark),
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise NotStarted(f"{command[0]}: {error.strerror or error}") from None
+
+
+async def end_of(process: Process, seconds: float) -> int | None:
+    """Its exit code, or None when it still runs after this time."""
+    # On a busy machine the time may be over before what happened in it was looked at.
+    for wait in (seconds, GRACE_SECONDS):
+        with anyio.move_on_after(wait):
+            return await process.wait()
+    return None
+
+
+@asynccontextmanager
+async def started(
+    command: Sequence[str],
+    *,
+    folder: str,
+    env: Mapping[str, str],
+    patience: float = ANSWER_SECONDS,
+) -> AsyncGenerator[Program]:
+    """Start a command with pipes and a pump for its output.
+
+    Raises:
+        NotStarted: there is no such program, or it may not be run.
+    """
+    mark = new_mark()
+    process = await open_program(command, stdin=PIPE, folder=folder, env=env, mark=mark)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    program = Program(process, RawPeer(process.stdout, process.stdin, patience=patience))
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(program.peer.pump)
+            tasks.start_soon(drain, process.stderr, program.stderr)
+            yield program
+            await _leave(program)
+            tasks.cancel_scope.cancel()
+    finally:
+        with anyio.CancelScope(shield=True), anyio.move_on_after(5):
+            kill_group(process.pid)
+            await process.wait()
+            # What lies in the pipes is read away, or they would never be seen to have ended.
+            for stream in (process.stdout, process.stderr):
+                await _empty(stream)
+            await process.stdin.aclose()
+            await to_thread.run_sync(end_marked, mark)
+
+
+async def _leave(program: Program) -> None:
+    """Give the program the chance to end by itself, and read what it says until then."""
+    try:
+        await program.close_input()
+    except (OSError, anyio.BrokenResourceError):
+        pass
+    with anyio.move_on_after(program.peer.patience * LEAVING):
+        await program.process.wait()
+        await program.peer.closed.wait()
+
+
+async def _empty(stream: ByteReceiveStream | None) -> None:
+    assert stream is not None
+    try:
+        while True:
+            await stream.receive(65_536)
+    except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        await stream.aclose()
+
+
+async def drain(stream: ByteReceiveStream | None, kept: bytearray) -> None:
+    """Read what a program says to its end, and keep the beginning of it."""
+    assert stream is not None
+    try:
+        while True:
+            chunk = await stream.receive(65_536)
+            kept += chunk[: STDERR_BYTES_MAX - len(kept)]
+    except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        pass
+
+
+def kill_group(group: int) -> None:
+    """End a program and whatever of its group is left."""
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass

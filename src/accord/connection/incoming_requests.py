@@ -1,0 +1,195 @@
+"""The peer's requests while they are served.
+
+Guards: each is answered exactly once, whatever its handler does, until the connection is over;
+after that none is.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import anyio
+
+from accord.connection.error_responses import encoded_error_for
+from accord.connection.handler import Handler, IncomingRequest, RequestId, Result, Work
+from accord.connection.sender import COPIED_BYTES_MAX
+from accord.errors import LocalProtocolError
+from accord.jsonrpc.batch import OpenBatch
+from accord.jsonrpc.peer import Peer
+from accord.machine.logs import logger
+from accord.schema.codec import to_python
+from accord.schema.struct import Raw
+
+if TYPE_CHECKING:
+    from accord.connection.dialect import Manners
+
+_log = logger("accord.connection")
+
+REQUEST_CANCELLED = -32800
+
+
+class Requests:
+    """All that are open."""
+
+    def __init__(
+        self, peer: Peer, handler: Handler, write: Callable[[Iterable[bytes]], None]
+    ) -> None:
+        self._peer = peer
+        self._handler = handler
+        self._write_now = write
+        self._open: dict[RequestId, IncomingRequest] = {}
+        self._all_answered: anyio.Event | None = None
+        self._over = False
+        self.manners: Manners | None = None
+        # What must follow an answer that waits for the rest of its batch.
+        self._behind: list[tuple[OpenBatch, IncomingRequest]] = []
+
+    @property
+    def are_open(self) -> bool:
+        """Whether one still waits for its answer."""
+        return bool(self._open)
+
+    def begin(self, request: IncomingRequest) -> Work | None:
+        """Hand it to the handler; what is returned must be run by `serve`."""
+        try:
+            outcome = self._handler.request(request)
+        except Exception as error:  # noqa: BLE001 - whatever it was, the peer gets an answer
+            self._refuse(request, error)
+            return None
+        if not callable(outcome):
+            self._answer(request, outcome)
+            return None
+        self._open[request.id] = request
+        request.settle = partial(self._settle, request)
+        return outcome
+
+    async def serve(self, request: IncomingRequest, work: Work) -> None:
+        """Run the work to its end and answer with what came of it."""
+        with anyio.CancelScope() as scope:
+            request.runs_in(scope)
+            try:
+                result = await work()
+            except (anyio.get_cancelled_exc_class(), SystemExit, KeyboardInterrupt):
+                # Who leaves the program closes the connection, and that tells the peer.
+                raise
+            except BaseException as error:
+                self._settle(request, error)
+                if not isinstance(error, Exception):
+                    raise
+                return
+            if result is not None:
+                self._settle(request, result)
+            return
+        if self._open.get(request.id) is request:
+            self._close(request)
+            if not self._over:
+                self._write((self._cancelled(request),))
+
+    def _cancelled(self, request: IncomingRequest) -> bytes:
+        code, manners = REQUEST_CANCELLED, self.manners
+        if manners is not None:
+            code, _ = manners.error_out(request.method, code, None)
+        return self._peer.refuse(request.id, code, "Request cancelled", None)
+
+    def _settle(self, request: IncomingRequest, outcome: Result | BaseException) -> None:
+        """Answer it, unless that was done already."""
+        if self._open.get(request.id) is not request:
+            return
+        self._close(request)
+        if isinstance(outcome, BaseException):
+            self._refuse(request, outcome)
+        else:
+            self._answer(request, outcome)
+
+    def cancel_requested(self, params: Raw) -> None:
+        """`$/cancel_request`: only a request of the peer that is open and has exactly this id."""
+        if self.manners is not None and not self.manners.withdraws:
+            return
+        wanted = to_python(params)
+        request_id = wanted.get("requestId") if isinstance(wanted, dict) else None
+        request = self._open.get(request_id) if isinstance(request_id, int | str) else None
+        if request is not None and type(request.id) is type(request_id):
+            request.cancel()
+
+    async def finish(self) -> None:
+        """Wait until none is open; those that know how to stop early are asked to."""
+        for request in list(self._open.values()):
+            if request.on_cancel is not None:
+                request.cancel()
+        await self.idle()
+
+    async def idle(self) -> None:
+        """Wait while one is open."""
+        while self._open:
+            if self._all_answered is None or self._all_answered.is_set():
+                self._all_answered = anyio.Event()
+            await self._all_answered.wait()
+
+    def refuse_all(self) -> None:
+        """We are about to close: whoever waits is told, instead of being left with silence."""
+        for request in [] if self._over else list(self._open.values()):
+            last = request.answer_at_close
+            if last is not None:
+                answer = self._peer.answer(request.id, last)
+            else:
+                answer = self._cancelled(request)
+            self._write((answer,))
+        self._over = True
+
+    def abort_all(self) -> None:
+        """The connection is over: all work is cancelled, nothing is answered any more."""
+        self._over = True
+        for request in list(self._open.values()):
+            request.cancel()
+            request.abort()
+
+    def _close(self, request: IncomingRequest) -> None:
+        self._open.pop(request.id, None)
+        if self._all_answered is not None and not self._open:
+            self._all_answered.set()
+
+    def _answer(self, request: IncomingRequest, result: Result) -> None:
+        if self._over:
+            return
+        answer: Iterable[bytes]
+        batch = self._peer.batch_of(request.id)
+        try:
+            if isinstance(result, bytes) and len(result) <= COPIED_BYTES_MAX:
+                answer = (self._peer.answer(request.id, result),)
+            else:
+                answer = self._peer.answer_in_parts(request.id, result)
+        except LocalProtocolError as error:
+            self._refuse(request, error)
+            return
+        if request.on_answered is not None and batch is not None:
+            self._behind.append((batch, request))
+        self._write(answer)
+        if batch is None:
+            _follow(request)
+
+    def _write(self, answer: Iterable[bytes]) -> None:
+        self._write_now(answer)
+        if self._behind:
+            waiting, self._behind = self._behind, []
+            for batch, request in waiting:
+                if batch.waiting_count:
+                    self._behind.append((batch, request))
+                else:
+                    _follow(request)
+
+    def _refuse(self, request: IncomingRequest, error: BaseException) -> None:
+        code, message, data = encoded_error_for(error, request.method, self.manners)
+        if not self._over:
+            self._write((self._peer.refuse(request.id, code, message, data),))
+
+
+def _follow(request: IncomingRequest) -> None:
+    """Do what belongs right behind the answer."""
+    if request.on_answered is not None:
+        try:
+            request.on_answered()
+        except Exception:  # noqa: BLE001 - the peer has its answer, the connection lives
+            _log.exception("what follows the answer to %s failed", request.method)
+
+
+__all__ = ["REQUEST_CANCELLED", "Requests"]

@@ -1,0 +1,173 @@
+"""Our calls while they wait for their answers, and those who wait for a place to call.
+
+Guards: a call is settled exactly once, by its answer, by the end of the connection, or by the
+caller who gave it up; and a place that becomes free wakes everybody who waits for one.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import anyio
+
+from accord.connection.lazy_event import Flag
+from accord.connection.limits import MALFORMED_BYTES_KEPT
+from accord.errors import ConnectionLost, RemoteProtocolError, request_failed
+from accord.jsonrpc.events import CallFailed
+from accord.jsonrpc.peer import Peer
+from accord.jsonrpc.pending_calls import ABANDONED_MAX
+from accord.schema.codec import Invalid, to_python
+from accord.schema.struct import Raw
+
+if TYPE_CHECKING:
+    from accord.connection.dialect import Manners
+
+
+class Call:
+    """One call."""
+
+    __slots__ = ("answered", "error", "method", "on_end", "on_result", "result")
+
+    def __init__(
+        self,
+        method: str,
+        on_result: Callable[[Raw], None] | None,
+        on_end: Callable[[Exception | None], None] | None,
+    ) -> None:
+        self.method = method
+        self.on_result = on_result
+        self.on_end = on_end
+        self.answered = Flag()
+        self.result: Raw | None = None
+        self.error: Exception | None = None
+
+    async def outcome(self) -> Raw:
+        """Wait for the result, or for the error to raise."""
+        await self.answered.wait()
+        if self.error is not None:
+            raise self.error
+        assert self.result is not None
+        return self.result
+
+    def settle(self, result: Raw | None, error: Exception | None) -> None:
+        """It has come to this."""
+        self.result = result
+        self.error = error
+        self.answered.set()
+        if self.on_end is not None:
+            self.on_end(error)
+
+
+class Calls:
+    """All that are open."""
+
+    def __init__(self, peer: Peer) -> None:
+        self._peer = peer
+        self._open: dict[int, Call] = {}
+        # Who wants to know of a late answer to a call that was given up; the oldest are forgotten.
+        self._on_late: dict[int, Callable[[bool], None]] = {}
+        self._place = anyio.Event()
+        self._lost: ConnectionLost | None = None
+        self.manners: Manners | None = None
+
+    async def place(self) -> None:
+        """Wait until one more call may be made.
+
+        Raises:
+            ConnectionLost: there is nobody to call any more.
+        """
+        while not self._peer.can_call and self._lost is None:
+            # Several may wait at once: they share one event, or only the last would be woken.
+            if self._place.is_set():
+                self._place = anyio.Event()
+            await self._place.wait()
+        if self._lost is not None:
+            raise self._lost
+
+    def start(
+        self,
+        method: str,
+        params: bytes,
+        on_result: Callable[[Raw], None] | None,
+        on_end: Callable[[Exception | None], None] | None = None,
+    ) -> tuple[int, bytes, Call]:
+        """A new call: its id, the frame to send, and where its outcome will be."""
+        call_id, frame = self._peer.call(method, params)
+        call = self._open[call_id] = Call(method, on_result, on_end)
+        return call_id, frame, call
+
+    def give_up(self, call_id: int, on_late: Callable[[bool], None] | None = None) -> bool:
+        """Nobody waits for it any more; False when it is settled already.
+
+        If it is answered after all, `on_late` is told whether that is a result.
+        """
+        if self._open.pop(call_id, None) is None:
+            return False
+        if on_late is not None:
+            self._on_late[call_id] = on_late
+            if len(self._on_late) > ABANDONED_MAX:
+                del self._on_late[next(iter(self._on_late))]
+        self._peer.abandon(call_id)
+        self._place.set()
+        return True
+
+    def answered_late(self, call_id: int, *, has_result: bool) -> None:
+        """A call that was given up is answered."""
+        on_late = self._on_late.pop(call_id, None)
+        if on_late is not None:
+            on_late(has_result)
+
+    def of_method(self, method: str) -> list[int]:
+        """The ids of the open calls of a method."""
+        return [call_id for call_id, call in self._open.items() if call.method == method]
+
+    def answered(self, call_id: int, result: Raw) -> None:
+        """The peer has answered with a result."""
+        call = self._open.get(call_id)
+        error: Exception | None = None
+        if call is not None and call.on_result is not None:
+            try:
+                call.on_result(result)
+            except Exception as problem:  # noqa: BLE001 - it is raised in the caller
+                error = problem
+        self._settle(call_id, result, error)
+
+    def failed(self, event: CallFailed, frame: bytes) -> None:
+        """The peer has answered with an error, or with nonsense, in this frame."""
+        call = self._open.get(event.id)
+        method = call.method if call is not None else "?"
+        if event.malformed:
+            received = frame[:MALFORMED_BYTES_KEPT].decode("utf-8", "replace")
+            self._settle(
+                event.id, None, RemoteProtocolError(f"{method}: {event.message}", received)
+            )
+            return
+        data: object = None
+        if event.data is not None:
+            try:
+                data = to_python(event.data)
+            except Invalid:
+                # JSON that has no Python value, such as a number that no float can hold.
+                data = bytes(event.data).decode("utf-8", "replace")
+        code = event.code
+        if self.manners is not None:
+            code, data = self.manners.error_in(method, code, data)
+        error = request_failed(method, code, event.message, data)
+        self._settle(event.id, None, error)
+
+    def _settle(self, call_id: int, result: Raw | None, error: Exception | None) -> None:
+        self._place.set()
+        call = self._open.pop(call_id, None)
+        if call is not None:
+            call.settle(result, error)
+
+    def lose(self, error: ConnectionLost) -> None:
+        """There is nobody to answer any more: all fail, now and later."""
+        self._lost = error
+        lost = list(self._open.values())
+        self._open.clear()
+        self._place.set()
+        for call in lost:
+            call.settle(None, error)
+
+
+__all__ = ["Call", "Calls"]

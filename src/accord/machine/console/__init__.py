@@ -1,0 +1,1 @@
+"""Text printed for a person: control characters escaped, lines of several writers kept apart."""

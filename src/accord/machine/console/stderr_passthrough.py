@@ -1,0 +1,77 @@
+"""The standard error of a program that we started, passed on to our own.
+
+What always holds
+    * Secrets are taken out, also those that come in pieces.
+    * Where a person sees it, it is made visible: it cannot move the cursor, name the window, ring
+      or hide letters.  Colours stay.
+    * Anywhere else, such as a file, a pipe or the log of an editor, all other bytes go on
+      unchanged.
+    * A standard error that nobody reads any more is no reason to end.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+from typing import TYPE_CHECKING
+
+from accord.machine.console.control_characters import VisibleOutput
+from accord.machine.console.open_lines import LINE_ENDS
+from accord.machine.logs import log_redactor
+
+if TYPE_CHECKING:
+    from accord.machine.redaction.secret_stream import SecretByteStream
+
+STDERR = 2
+
+
+class PassedOutput:
+    """Passes on what one program prints.  Guards the invariants at the head of this file."""
+
+    def __init__(self, descriptor: int = STDERR) -> None:
+        self._descriptor = descriptor
+        try:
+            is_terminal = os.isatty(descriptor)
+        except OSError:
+            is_terminal = False
+        self._visible = VisibleOutput() if is_terminal else None
+        # Made with the first bytes: most programs print nothing, and a start is somebody's wait.
+        self._secrets: SecretByteStream | None = None
+
+    def __call__(self, data: bytes) -> None:
+        """Pass on the next bytes."""
+        if self._secrets is None:
+            self._secrets = log_redactor().byte_stream()
+        self._show(self._secrets.feed(data))
+
+    def finish(self) -> None:
+        """Pass on what waited for the rest of a character, a sequence or a secret."""
+        if self._secrets is not None:
+            self._show(self._secrets.finish())
+            self._secrets = None
+        if self._visible is not None:
+            self._write(_encoded(self._visible.finish()))
+
+    def _show(self, data: bytes) -> None:
+        self._write(data if self._visible is None else _encoded(self._visible.feed(data)))
+
+    def _write(self, data: bytes) -> None:
+        if not data:
+            return
+        left = memoryview(LINE_ENDS.before(self._descriptor, self).encode() + data)
+        LINE_ENDS.wrote(self._descriptor, self, data)
+        while left:
+            try:
+                left = left[os.write(self._descriptor, left) :]
+            except BlockingIOError:
+                # Somebody made it non-blocking, and shares the setting with us.
+                select.select([], [self._descriptor], [])
+            except OSError:
+                return
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+__all__ = ["STDERR", "PassedOutput"]

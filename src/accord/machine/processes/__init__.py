@@ -1,0 +1,1 @@
+"""Child processes and all that they start: process groups, descendants, shutdown."""

@@ -1,0 +1,1 @@
+"""Secrets: what they look like, and how they are removed from text, streams and frames."""

@@ -1,0 +1,459 @@
+"""The redactor: takes secrets out of whatever leaves this program.
+
+It works on texts, on lines of logs, on commands, on JSON, on frames, and, with `SecretStream`, on
+texts that come in pieces.  `secrets.py` says what a secret looks like.  No I/O.
+
+What always holds
+    * What is taken out is replaced by the same mark, whatever its length was.
+    * A frame without secrets comes back as the very same bytes; one with a secret comes back as
+      JSON of the same shape.
+    * A value that was recognised by its place in JSON (a variable of an MCP server, a header, a
+      login) is a known value from then on, wherever it stands.
+    * The time that it takes grows with the text and not faster.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+from accord.machine.redaction.secret_patterns import (
+    ADDRESS,
+    ADDRESS_BEGUN,
+    BEARER,
+    BEARER_BEGUN,
+    IGNORED,
+    KEY_HEADS,
+    KEYS,
+    KEYS_BEGUN,
+    KNOWN_CHARACTERS_MIN,
+    LOGINS,
+    MARK,
+    NAME_CHARACTERS_MAX,
+    NAMED,
+    WORDS,
+    is_known_value,
+    is_secret_in_command,
+    is_secret_under,
+    looks_secret,
+    names_secret,
+    secret_values,
+)
+from accord.machine.redaction.secret_stream import (
+    WAITING_CHARACTERS_MAX,
+    SecretByteStream,
+    SecretStream,
+    Span,
+)
+
+LEARNT_MAX: Final = 256
+"""Values that are remembered from a conversation; the oldest are forgotten first."""
+LEARNT_CHARACTERS_MAX: Final = 4096
+NAMES_NESTED_MAX: Final = 8
+"""Names in a row, such as `author: key: token=`, that are told apart."""
+KEY_CHARACTERS_MIN: Final = 12
+"""A key of a JSON object that is shorter is a name, and no secret."""
+
+_HEAD_CHARACTERS_MAX: Final = max(map(len, KEY_HEADS))
+_HEADS_BEGUN: Final = re.compile(
+    r"\b(?:"
+    + "|".join(sorted({re.escape(one[:n]) for one in KEY_HEADS for n in range(1, len(one))}))
+    + r")\Z"
+)
+_WORDS_IN_BYTES: Final = tuple(word.encode() for word in (*WORDS, "env", "headers", "\\u"))
+_PAIRS: Final = frozenset({"env", "environment", "headers"})
+"""Keys of JSON whose members are variables or headers, which are taken out whatever they are."""
+_COMMANDS: Final = frozenset({"args", "argv", "arguments", "command", "cmd"})
+"""Keys of JSON that hold a command."""
+_OPTION: Final = re.compile(r"--?([A-Za-z][\w-]*)")
+
+
+class _Known:
+    """The values that are secrets wherever they stand."""
+
+    def __init__(self, values: Iterable[str]) -> None:
+        # Each with its forms in JSON, where some characters are escaped.
+        self._values: dict[str, tuple[bytes, ...]] = {}
+        # Those that were learnt, the oldest first.
+        self._learnt: dict[str, None] = {}
+        self.longest = 0
+        for value in values:
+            self._add(value)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def is_in(self, frame: bytes) -> bool:
+        """Whether a frame has one of them."""
+        return any(form in frame for forms in self._values.values() for form in forms)
+
+    def learn(self, value: str) -> None:
+        """Add a value of a conversation."""
+        if not KNOWN_CHARACTERS_MIN <= len(value) <= LEARNT_CHARACTERS_MAX:
+            return
+        if value in self._values and value not in self._learnt:
+            return
+        self._learnt.pop(value, None)
+        self._learnt[value] = None
+        self._add(value)
+        if len(self._learnt) > LEARNT_MAX:
+            oldest = next(iter(self._learnt))
+            del self._learnt[oldest], self._values[oldest]
+
+    def _add(self, value: str) -> None:
+        # Texts are looked at without the characters that nobody sees.
+        value = IGNORED.sub("", value)
+        if value and value not in self._values:
+            forms = {json.dumps(value, ensure_ascii=way)[1:-1] for way in (False, True)}
+            self._values[value] = tuple(one.encode("utf-8", "surrogatepass") for one in forms)
+            self.longest = max(self.longest, len(value))
+
+
+class Redactor:
+    """Knows the values to look for, besides what is a secret by its form or by its name."""
+
+    def __init__(self, values: Iterable[str] = ()) -> None:
+        self._known = _Known(values)
+        self._by_name = True
+        self.knows_forms = True
+
+    @classmethod
+    def of_environment(cls, *more: str) -> Redactor:
+        """A redactor that knows the secrets in the environment of this process."""
+        return cls({*secret_values(os.environ), *more})
+
+    @property
+    def by_form(self) -> Redactor:
+        """The same without names, for text that must stay what it is, such as source code."""
+        made = Redactor()
+        made._known, made._by_name = self._known, False
+        return made
+
+    @property
+    def by_value(self) -> Redactor:
+        """The same with nothing but the known values."""
+        made = self.by_form
+        made.knows_forms = False
+        return made
+
+    @property
+    def waiting_max(self) -> int:
+        """How much of a stream may wait."""
+        return max(WAITING_CHARACTERS_MAX, self._known.longest)
+
+    @property
+    def before(self) -> int:
+        """How much of a stream has to be looked back at."""
+        return max(NAME_CHARACTERS_MAX, self._known.longest)
+
+    # ---- texts
+
+    def text(self, text: str) -> str:
+        """The text without secrets.  Source code stays readable."""
+        return self.stream().finish(text) if self._is_suspicious(text) else text
+
+    def line(self, text: str) -> str:
+        """A command or a line of a log without secrets: what a secret name precedes is one."""
+        if not self._is_suspicious(text):
+            return text
+        made = self.text(text)
+        return _without_values(made) if self._by_name else made
+
+    def words(self, words: Sequence[str]) -> list[str]:
+        """A command without secrets; one may be a word behind the option that names it."""
+        return self._without_options(words, [self.line(word) for word in words])
+
+    def _without_options(self, words: Sequence[Any], made: list[Any]) -> list[Any]:
+        """Take out of `made` the words that stand behind an option that names a secret."""
+        for at, (before, word) in enumerate(pairwise(words), 1):
+            if not isinstance(before, str) or not isinstance(word, str) or word.startswith("-"):
+                continue
+            option = _OPTION.fullmatch(before)
+            if option is not None and names_secret(option[1]):
+                self._learn(option[1], word)
+                made[at] = MARK
+        return made
+
+    def so_far(self, text: str) -> str:
+        """The text, which will be told again when it has grown, without secrets.
+
+        It is without an end that may be a secret's beginning.
+        """
+        return self.stream().so_far(text)
+
+    def stream(self) -> SecretStream:
+        """For a text that comes in pieces."""
+        return SecretStream(self)
+
+    def byte_stream(self) -> SecretByteStream:
+        """For bytes that come in pieces."""
+        return SecretByteStream(self)
+
+    # ---- JSON
+
+    def value(self, value: Any, *, keep_ids: bool = False) -> Any:
+        """A JSON value without secrets.
+
+        With `keep_ids` identifiers stay: the other side has to send them back.
+        """
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, list):
+            made = [self.value(one, keep_ids=keep_ids) for one in self.blocks(value)]
+            return self._without_options(value, made) if self._by_name else made
+        if isinstance(value, dict):
+            named, given = value.get("name"), value.get("value")
+            # {"name": "API_KEY", "value": "..."}, wherever it stands.
+            if isinstance(named, str) and isinstance(given, str) and self._names(named):
+                value = {**value, "value": self._hidden(named, given)}
+            members = {key: self._member(key, one, keep_ids) for key, one in value.items()}
+            title = members.get("title")
+            if self._by_name and value.get("kind") == "execute" and isinstance(title, str):
+                # Agents name a call that runs a command by that command.
+                members["title"] = self.line(title)
+            return {self._key(key): one for key, one in members.items()}
+        return value
+
+    def blocks(self, blocks: list[Any]) -> list[Any]:
+        """Content without secrets that are cut into several blocks of text, which are shown as one.
+
+        Where there is one, the first of the blocks has all of the text that is left.
+        """
+        texts = [one["text"] for one in blocks if _is_text_block(one)]
+        if len(texts) < 2 or len(texts) != len(blocks):
+            return blocks
+        whole = self.text("".join(texts))
+        if whole == "".join(map(self.text, texts)):
+            return blocks
+        return [{**one, "text": "" if at else whole} for at, one in enumerate(blocks)]
+
+    def _names(self, name: str) -> bool:
+        return self._by_name and names_secret(name)
+
+    def _key(self, key: str) -> str:
+        return key if len(key) < KEY_CHARACTERS_MIN else self.text(key)
+
+    def learn(self, value: Any) -> None:
+        """Remember the secrets that a JSON value has in known places."""
+        self.value(value)
+
+    def frame(self, frame: bytes, *, keep_ids: bool = False) -> bytes:
+        """A message without secrets; what is no JSON is taken for a line."""
+        if not self.is_suspicious(frame):
+            return frame
+        try:
+            value, is_whole = decoded(frame)
+        except (ValueError, RecursionError):
+            text = frame.decode("utf-8", "surrogateescape")
+            return self.line(text).encode("utf-8", "surrogateescape")
+        try:
+            made = self.value(value, keep_ids=keep_ids)
+        except RecursionError:
+            return json.dumps(MARK).encode()
+        return frame if is_whole and made == value else encoded(made)
+
+    def is_suspicious(self, frame: bytes) -> bool:
+        """Whether a frame has to be looked at; most are passed by looking for a few words."""
+        if not frame.isascii():
+            return self._is_suspicious(frame.decode("utf-8", "replace"), *_PAIRS, "\\u")
+        # One by one, which takes a tenth of the time that one expression for all of them takes.
+        small = frame.lower()
+        return any(word in small for word in _WORDS_IN_BYTES) or self._known.is_in(frame)
+
+    def _is_suspicious(self, text: str, *words: str) -> bool:
+        if not text.isascii() or "\x1b" in text:
+            # What nobody sees may stand inside of a word, or between two.
+            text = f"{IGNORED.sub('', text)}\0{IGNORED.sub(' ', text)}"
+        small = text.casefold()
+        return any(word in small for word in (*WORDS, *words)) or any(
+            value in text for value in self._known
+        )
+
+    def _member(self, key: str, member: Any, keep_ids: bool) -> Any:
+        if keep_ids and is_identifier(key):
+            return member if isinstance(member, str) else self.value(member, keep_ids=True)
+        if self._by_name:
+            if key.lower() in _PAIRS:
+                return self._hidden_pairs(member)
+            if names_secret(key):
+                return self._hidden(key, member)
+            if key.lower() in _COMMANDS:
+                if isinstance(member, str):
+                    return self.line(member)
+                if _is_texts(member):
+                    return self.words(member)
+        return self.value(member, keep_ids=keep_ids)
+
+    def _hidden(self, name: str, value: Any) -> Any:
+        """A value with every string in it replaced, and remembered."""
+        if isinstance(value, str):
+            self._learn(name, value)
+            return MARK if value else value
+        if isinstance(value, list):
+            return [self._hidden(name, one) for one in value]
+        if isinstance(value, dict):
+            return {key: self._hidden(name, one) for key, one in value.items()}
+        return value
+
+    def _hidden_pairs(self, value: Any) -> Any:
+        """The values of `{"NAME": "value"}` or `[{"name": "NAME", "value": "value"}]`."""
+        if isinstance(value, dict):
+            return {key: self._hidden(key, one) for key, one in value.items()}
+        if not isinstance(value, list):
+            return self._hidden("", value)
+        return [
+            {
+                key: self.value(one) if key == "name" else self._hidden(str(pair["name"]), one)
+                for key, one in pair.items()
+            }
+            if isinstance(pair, dict) and "name" in pair
+            else self._hidden("", pair)
+            for pair in value
+        ]
+
+    def _learn(self, name: str, value: str) -> None:
+        # `Authorization: Bearer x` gives the token, without the word in front of it.
+        value = IGNORED.sub("", value.rpartition(" ")[2])
+        is_known = is_known_value(name, value) or looks_secret(value)
+        if is_known or is_secret_under(name, value):
+            self._known.learn(value)
+
+    # ---- for streams
+
+    def spans(self, text: str, since: int, *, is_cut: bool) -> list[Span]:
+        """Where secrets stand from `since` on, private keys aside; of values also those before.
+
+        What stands before is there to be looked back at.  With `is_cut` its beginning is missing,
+        so that a name that stands first may be the end of a longer one.
+        """
+        found: list[Span] = []
+        if self.knows_forms:
+            found += (match.span() for match in KEYS.finditer(text, since))
+            for form in (ADDRESS, BEARER):
+                found += (one.span(1) for one in form.finditer(text) if one.start(1) >= since)
+        for match in _all_named(text) if self._by_name else ():
+            name, (start, stop) = _named(match)
+            is_whole = match.start() > 0 or not is_cut
+            if start >= since and is_whole and is_secret_under(name, text[start:stop]):
+                found.append((start, stop))
+        for value in self._known:
+            at = -1
+            while (at := text.find(value, at + 1)) >= 0:
+                found.append((at, at + len(value)))
+        return found
+
+    def begun(self, text: str, since: int, *, is_cut: bool) -> int:
+        """Where the first thing begins that may become a secret; the text's end if nothing does."""
+        end = len(text)
+        first = self._form_begun(text, since) if self.knows_forms else end
+        for match in _all_named(text) if self._by_name else ():
+            _, (start, stop) = _named(match)
+            if stop == end and start >= since and (match.start() > 0 or not is_cut):
+                first = min(first, start)
+        for value in self._known:
+            at = max(0, end - len(value) + 1) - 1
+            while 0 <= (at := text.find(value[0], at + 1)) < first:
+                if value.startswith(text[at:]):
+                    first = at
+        return max(first, since)
+
+    def _form_begun(self, text: str, since: int) -> int:
+        end = first = len(text)
+        for match in KEYS_BEGUN.finditer(text, since):
+            if match.end() == end:
+                first = match.start()
+        head = _HEADS_BEGUN.search(text, max(since, end - _HEAD_CHARACTERS_MAX))
+        first = first if head is None else min(first, head.start())
+        for pattern in (ADDRESS_BEGUN, BEARER_BEGUN):
+            begun = pattern.search(text)
+            if begun is not None and begun.start(1) >= since:
+                first = min(first, begun.start(1))
+        return first
+
+
+def _named(match: re.Match[str]) -> tuple[str, Span]:
+    """The name in front of a value, and where the value stands."""
+    group = next(one for one in ("double", "single", "bare") if match[one] is not None)
+    return match["name"] or match["option"].lstrip("-"), match.span(group)
+
+
+def _all_named(text: str) -> Iterator[re.Match[str]]:
+    """The names in a text with their values, also of a value that begins with a name itself.
+
+    In `author: API_KEY=x` the harmless name comes first.
+    """
+    at = depth = outer_stop = 0
+    while (match := NAMED.search(text, at)) is not None:
+        yield match
+        name, (start, stop) = _named(match)
+        # Each step reads the value again, so their number has a bound.
+        depth = depth + 1 if match.start() < outer_stop else 0
+        outer_stop = max(outer_stop, stop)
+        is_looked_into = not names_secret(name) and depth < NAMES_NESTED_MAX
+        at = start if is_looked_into else match.end()
+
+
+def _without_values(text: str) -> str:
+    """The text without what stands behind the name of a secret."""
+    text = LOGINS.sub(_without_login, text)
+    made: list[str] = []
+    done = 0
+    for match in _all_named(text):
+        name, (start, stop) = _named(match)
+        if start >= done and is_secret_in_command(name, text[start:stop]):
+            made += (text[done:start], MARK)
+            done = stop
+    return "".join((*made, text[done:]))
+
+
+def _without_login(match: re.Match[str]) -> str:
+    """A login of a command without its password; a reference to a variable is none."""
+    start, stop = match.span(match.lastindex or 0)
+    password = match.string[start:stop]
+    return match[0] if password.startswith("$") else match.string[match.start() : start] + MARK
+
+
+def is_identifier(key: str) -> bool:
+    """Whether a key of JSON holds an identifier, such as `sessionId`."""
+    return key == "id" or key.endswith(("Id", "_id"))
+
+
+def _is_text_block(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("text"), str)
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def decoded(frame: bytes) -> tuple[Any, bool]:
+    """A frame as a JSON value, and whether all of the frame is in it: a key may be there twice.
+
+    Raises:
+        ValueError: it is no JSON.
+    """
+    is_whole = True
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal is_whole
+        made = dict(pairs)
+        is_whole = is_whole and len(made) == len(pairs)
+        return made
+
+    return json.loads(frame, object_pairs_hook=members), is_whole
+
+
+def encoded(value: Any) -> bytes:
+    """A JSON value as a frame."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        # Lone halves of characters, which JSON may name, cannot be written as UTF-8.
+        return json.dumps(value, separators=(",", ":")).encode()
+
+
+__all__ = ["LEARNT_MAX", "MARK", "Redactor", "decoded", "encoded", "is_identifier"]

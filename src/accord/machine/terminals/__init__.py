@@ -1,0 +1,1 @@
+"""Commands that run for a client or an agent, and their bounded output."""

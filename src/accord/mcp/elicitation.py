@@ -1,0 +1,137 @@
+"""Questions of MCP servers to the user, passed on to the ACP client.
+
+The protocols describe forms in the same restricted JSON Schema; what differs is translated here.
+
+What always holds
+    * What comes back to the server fits the form that it sent, or is no acceptance.
+    * A page that the user agreed to visit is reported as done once, when its server says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from accord.agent.tools.elicitation import Answer, elicit_schema, elicit_url
+from accord.errors import LocalProtocolError
+from accord.machine.logs import logger
+from accord.mcp.schema_validation import problem
+
+if TYPE_CHECKING:
+    import mcp_types
+
+    from accord.agent.session.session import AgentSession
+
+OPEN_PAGES_MAX = 100
+"""Pages of one server that are waited for; the oldest is forgotten."""
+
+_log = logger("accord.mcp")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a server wants to know: a form (`schema`), or that the user opens a page (`url`)."""
+
+    server: str
+    mode: Literal["form", "url"]
+    message: str
+    schema: Mapping[str, Any] | None = None
+    url: str | None = None
+
+
+Elicit = Callable[[Question], Awaitable[Answer]]
+Done = Callable[[Answer], Awaitable[None]]
+
+
+def asking(session: AgentSession) -> Elicit | None:
+    """Ask the user of this session; None where the client can show neither form nor page."""
+    features = session.wire.features
+    if not features.elicit_form and not features.elicit_url:
+        return None
+
+    async def elicit(question: Question) -> Answer:
+        # The user must see who asks: a server can call itself anything in its own text.
+        message = f"MCP server {question.server!r} asks: {question.message}"
+        if question.mode == "url":
+            return await elicit_url(session, message, question.url or "")
+        return await elicit_schema(session, message, question.schema or {})
+
+    return elicit
+
+
+class Questions:
+    """The questions of one server."""
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._pages: dict[str, Answer] = {}
+
+    async def put(self, elicit: Elicit, params: Any) -> mcp_types.ElicitResult:
+        """Ask, and say the answer in MCP's words.
+
+        Raises:
+            LocalProtocolError: the client cannot show that.
+        """
+        from mcp_types import ElicitRequestURLParams, ElicitResult
+
+        if isinstance(params, ElicitRequestURLParams):
+            question = Question(
+                server=self._server, mode="url", message=params.message, url=params.url
+            )
+        else:
+            form = titled(params.requested_schema)
+            question = Question(
+                server=self._server, mode="form", message=params.message, schema=form
+            )
+        answer = await elicit(question)
+        if answer.action == "unsupported":
+            raise LocalProtocolError(f"the user cannot be shown a {question.mode} here")
+        if answer.action != "accept":
+            return ElicitResult(action=answer.action)
+        if isinstance(params, ElicitRequestURLParams):
+            self._pages[params.elicitation_id or ""] = answer
+            if len(self._pages) > OPEN_PAGES_MAX:
+                del self._pages[next(iter(self._pages))]
+            return ElicitResult(action="accept")
+        if not await fits(answer.values, params.requested_schema):
+            return ElicitResult(action="cancel")
+        return ElicitResult(action="accept", content=dict(answer.values))
+
+    async def completed(self, elicitation_id: str, done: Done) -> None:
+        """The server says that what happens behind a page is done."""
+        answer = self._pages.pop(elicitation_id, None)
+        if answer is None:
+            return
+        try:
+            await done(answer)
+        except LocalProtocolError as error:
+            _log.debug("a page of MCP server %s: %s", self._server, error)
+
+
+def titled(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The form with the old way of naming choices (`enumNames`) said in the new one."""
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        return dict(schema)
+    fields: dict[str, Any] = {}
+    for name, one in properties.items():
+        names = one.get("enumNames") if isinstance(one, dict) else None
+        values = one.get("enum") if isinstance(one, dict) else None
+        if isinstance(names, list) and isinstance(values, list) and len(names) == len(values):
+            rest = {key: said for key, said in one.items() if key not in ("enum", "enumNames")}
+            choices = [
+                {"const": value, "title": shown} for value, shown in zip(values, names, strict=True)
+            ]
+            fields[name] = {**rest, "oneOf": choices}
+        else:
+            fields[name] = one
+    return {**schema, "properties": fields}
+
+
+async def fits(values: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
+    """Whether the answer is one to the form; the client's check is not enough."""
+    return await problem(dict(schema), dict(values)) is None
+
+
+__all__ = ["Elicit", "Question", "Questions", "asking", "fits", "titled"]

@@ -1,0 +1,164 @@
+"""What a tool call, a permission request or a service request is about, for rules to judge.
+
+Plain JSON of v1 or v2 in, a `PermissionRequest` out.  What is not said is not guessed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from accord.client.permissions.call_input import (
+    brief_input,
+    input_command,
+    input_folder,
+    input_paths,
+    is_given_more,
+)
+from accord.client.permissions.commands import terminal_line
+from accord.client.permissions.patterns import host_of
+from accord.client.permissions.request import PermissionOption, PermissionRequest, own_request
+from accord.transcript.items.tool_call import DEFAULT_KIND, KINDS_OF_TOOL
+
+Json = dict[str, Any]
+
+TEXT_CHARACTERS_MAX: Final = 64 * 1024
+"""A longer text of a call is not remembered; nobody reads it before a yes."""
+
+_PLAIN: Final = ("toolCallId", "title", "kind", "status", "name")
+_LOOKING: Final = frozenset({"read", "search", "think", "fetch", "switch_mode", "other"})
+
+
+def merged(known: Json, news: Json) -> Json:
+    """A tool call after an update of it; what is absent or null stays."""
+    return {**known, **{key: value for key, value in news.items() if value is not None}}
+
+
+def of_call(session_id: str, call: Json, asked: Json | None = None) -> PermissionRequest:
+    """What a tool call does; `asked` are the params of the request for permission, if it asked."""
+    asked = asked or {}
+    subject = asked.get("subject")
+    # Only there a command is the subject's; elsewhere it would hide that of the call.
+    is_command = isinstance(subject, dict) and subject.get("type") == "command"
+    subject = subject if isinstance(subject, dict) and is_command else {}
+    given = call.get("rawInput")
+    given = given if isinstance(given, dict) else {"input": given}
+    kind = _text(call.get("kind")) or DEFAULT_KIND
+    if kind not in KINDS_OF_TOOL:
+        # As every client reads it.
+        kind = DEFAULT_KIND
+    command = _text(subject.get("command")) or input_command(given, kind)
+    if command is not None:
+        # Whoever runs something is not just looking, whatever it says.
+        kind = "execute"
+    diffs = changes_of(call)
+    if diffs and kind in _LOOKING:
+        # Whoever shows a change is not just looking, whatever it says.
+        kind = "edit"
+    places = [_text(one.get("path")) for one in _objects(call.get("locations"))]
+    places += input_paths(given, kind)
+    url = _text(given.get("url"))
+    return PermissionRequest(
+        session_id=session_id,
+        title=_text(asked.get("title")) or _text(call.get("title")) or "",
+        options=_options(asked),
+        kind=kind,
+        paths=tuple(dict.fromkeys(path for path in (*diffs, *places) if path)),
+        command=command,
+        cwd=_text(subject.get("cwd")) or (input_folder(given) if command is not None else None),
+        mcp_tool=_mcp_tool(call, given),
+        hosts=() if url is None else (host_of(url) or url,),
+        is_given_more=command is not None and is_given_more(given),
+    )
+
+
+def of_service(session_id: str, method: str, params: Json) -> PermissionRequest | None:
+    """What a request for a file or a terminal does; None for a request of another kind."""
+    path = _text(params.get("path")) or ""
+    if method == "fs/read_text_file":
+        return own_request(session_id, f"Read {path}", "read", "read", paths=(path,))
+    if method == "fs/write_text_file":
+        return own_request(session_id, f"Write {path}", "edit", "write", paths=(path,))
+    if method == "mcp/message" and params.get("method") == "tools/call":
+        inner = params.get("params")
+        tool = _text(inner.get("name")) if isinstance(inner, dict) else None
+        server = _text(params.get("serverId")) or ""
+        name = f"{server}/{tool or ''}"
+        asked = own_request(session_id, f"Call {name}", "other", "agent")
+        return replace(asked, mcp_tool=name)
+    if method != "terminal/create":
+        return None
+    words = [word for word in _list(params.get("args")) if isinstance(word, str)]
+    env = {str(one.get("name")): str(one.get("value")) for one in _objects(params.get("env"))}
+    line = terminal_line(_text(params.get("command")) or "", words, env)
+    cwd = _text(params.get("cwd"))
+    return own_request(session_id, f"Run {line}", "execute", "terminal", command=line, cwd=cwd)
+
+
+def _options(asked: Json) -> tuple[PermissionOption, ...]:
+    return tuple(
+        PermissionOption(str(one.get("optionId")), str(one.get("name")), str(one.get("kind")))
+        for one in _objects(asked.get("options"))
+    )
+
+
+def changes_of(call: Json) -> list[str]:
+    """The files whose changes a call shows, in the words of either version."""
+    found: list[str] = []
+    for item in _objects(call.get("content")):
+        if item.get("type") != "diff":
+            continue
+        changes = [item, *_objects(item.get("changes"))]
+        for change in changes:
+            found += [path for key in ("path", "oldPath") if (path := _text(change.get(key)))]
+    return found
+
+
+def texts_of(call: Json) -> list[str]:
+    """The texts that a call shows."""
+    blocks = [item.get("content") for item in _objects(call.get("content"))]
+    return [text for block in _objects(blocks) if (text := _text(block.get("text")))]
+
+
+def brief(patch: Json) -> Json:
+    """What counts of a tool call or of a patch of one, in values that nobody else changes."""
+    told = {key: patch[key] for key in _PLAIN if isinstance(patch.get(key), str)}
+    given = patch.get("rawInput")
+    if given is not None:
+        told["rawInput"] = brief_input(given if isinstance(given, dict) else {"input": given})
+    if "locations" in patch:
+        places = [_text(one.get("path")) for one in _objects(patch["locations"])]
+        told["locations"] = [{"path": path} for path in places if path]
+    if "content" in patch:
+        changes = [{"type": "diff", "path": path} for path in changes_of(patch)]
+        texts = [{"content": {"text": text}} for text in texts_of(patch)]
+        told["content"] = [*changes, *(one for one in texts if _is_short(one))]
+    return told
+
+
+def _is_short(item: Json) -> bool:
+    return len(item["content"]["text"]) <= TEXT_CHARACTERS_MAX
+
+
+def _mcp_tool(call: Json, given: Json) -> str | None:
+    name = _text(call.get("name")) or ""
+    if name.startswith("mcp__") and name.count("__") >= 2:
+        server, _, tool = name.removeprefix("mcp__").partition("__")
+        return f"{server}/{tool}"
+    server, tool = _text(given.get("server")) or "", _text(given.get("tool")) or ""
+    return f"{server}/{tool}" if server and tool else None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _objects(value: object) -> list[Json]:
+    return [one for one in _list(value) if isinstance(one, dict)]
+
+
+__all__ = ["brief", "changes_of", "merged", "of_call", "of_service", "texts_of"]

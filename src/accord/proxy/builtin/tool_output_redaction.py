@@ -1,0 +1,106 @@
+"""Output of tool calls that is told again and again while it grows.
+
+A tool call that is not over yet may be in the middle of a secret.  The end of its texts that may
+be the beginning of one is left out until there is more, or the call is over.
+
+What always holds: of a call that is over, or whose turn or agent is, all of the output is told.
+At most `CALLS_MAX` calls are remembered, each with its last output; the oldest is told whole then.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeAlias
+
+from accord.machine.redaction.redactor import Redactor
+from accord.machine.redaction.update_chunks import FINAL, Json, at, kind_of, with_text
+from accord.proxy.handler_registry import UPDATE
+from accord.proxy.message import Message, Neighbour
+
+CALLS_MAX: Final = 64
+_TEXTS: Final = (
+    *("output", "stdout", "stderr", "text", "content"),
+    *("formatted_output", "aggregated_output"),
+)
+
+_Here: TypeAlias = tuple[Any, str | None, str]
+"""A call: the conversation, the session, and its id."""
+
+
+class Growing:
+    """The calls of which something is left out."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._calls: dict[_Here, tuple[Neighbour, Json]] = {}
+        # What an update of a call replaces as a whole.
+        self._parts = {"content": self._content, "rawOutput": self._raw}
+
+    def told(self, message: Message, update: Json) -> Json:
+        """What of an update of a tool call is to be told in another way, without secrets."""
+        call_id = update.get("toolCallId")
+        if not isinstance(call_id, str):
+            return {}
+        here = message.link, message.session_id, call_id
+        if kind_of(update) == "tool_call_content_chunk":
+            # It is added to what there is.
+            if here in self._calls:
+                self._release(here)
+            return {}
+        _, left = self._calls.pop(here, (None, {}))
+        left = {name: value for name, value in left.items() if name not in update}
+        if update.get("status") in FINAL:
+            whole: Json = self._redactor.value(left, keep_ids=True)
+            return whole
+        said = {name: part(update[name]) for name, part in self._parts.items() if name in update}
+        for name, part in said.items():
+            if part != self._redactor.value(update[name], keep_ids=True):
+                left[name] = update[name]
+        if left:
+            self._calls[here] = message.client, left
+            if len(self._calls) > CALLS_MAX:
+                self._release(next(iter(self._calls)))
+        return said
+
+    def turn_ends(self, message: Message) -> None:
+        """All that is left out in the session of this message is told, before it."""
+        of = message.link, message.session_id
+        for here in [one for one in self._calls if one[:2] == of]:
+            self._release(here)
+
+    def agent_gone(self, client: Neighbour) -> None:
+        """The agent will say no more: all that is left out for this client is told."""
+        for here in [one for one in self._calls if one[0] is client.link]:
+            self._release(here)
+
+    def _release(self, here: _Here) -> None:
+        client, left = self._calls.pop(here)
+        _, session_id, call_id = here
+        update = {"sessionUpdate": "tool_call_update", "toolCallId": call_id}
+        update |= self._redactor.value(left, keep_ids=True)
+        client.notify(UPDATE, {"sessionId": session_id, "update": update})
+
+    def _content(self, items: Any) -> Any:
+        """With the texts in it so far; links and changes of files are told as a whole."""
+        whole = self._redactor.value(items, keep_ids=True)
+        if not isinstance(items, list):
+            return whole
+        return [self._item(*one) for one in zip(items, whole, strict=True)]
+
+    def _item(self, item: Any, whole: Any) -> Any:
+        text = at(item, ("content", "text"))
+        if not isinstance(text, str) or item.get("type") != "content":
+            return whole
+        return with_text(whole, ("content", "text"), self._redactor.so_far(text))
+
+    def _raw(self, value: Any) -> Any:
+        """A text, or an object that has texts under the usual names."""
+        if isinstance(value, str):
+            return self._redactor.so_far(value)
+        whole = self._redactor.value(value, keep_ids=True)
+        for name in _TEXTS if isinstance(value, dict) else ():
+            if isinstance(value.get(name), str):
+                whole[name] = self._redactor.so_far(value[name])
+        return whole
+
+
+__all__ = ["Growing"]

@@ -1,0 +1,1 @@
+"""A chain of proxies with an agent at its end: the conductor and its components."""

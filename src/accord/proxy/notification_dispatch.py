@@ -1,0 +1,121 @@
+"""Running the functions that a program gave for notifications, updates and responses.
+
+What always holds: a function that fails is told on stderr.  A notification at which one failed is
+not passed on, since a function that was to take something out of it has not done so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accord.connection.error_responses import report
+from accord.proxy.handler_registry import Handler
+from accord.proxy.message import Message, Neighbour, Response
+from accord.schema.codec import Invalid, decode
+from accord.schema.struct import BareStruct, Raw
+
+
+class _Tag(BareStruct, frozen=True, kw_only=True):
+    session_update: str
+
+
+class _Tagged(BareStruct, frozen=True, kw_only=True):
+    """As much of a `session/update` as says what kind it is."""
+
+    update: _Tag
+
+
+def kind_of_update(params: Raw) -> str | None:
+    """The kind of a session's update; None where it has none."""
+    try:
+        return decode(_Tagged, params).update.session_update
+    except Invalid:
+        return None
+
+
+class Letting:
+    """The functions that one notification goes through: those for its update first, in order."""
+
+    __slots__ = ("_handlers", "_message", "_name", "_updates")
+
+    def __init__(
+        self, name: str, message: Message, handlers: list[Handler], updates: list[Handler]
+    ) -> None:
+        self._name = name
+        self._message = message
+        self._handlers = handlers
+        self._updates = updates
+
+    @property
+    def is_async(self) -> bool:
+        """Whether any of them may wait."""
+        return any(one.is_async for one in (*self._handlers, *self._updates))
+
+    def run_now(self) -> bool:
+        """Whether it is to be passed on."""
+        try:
+            for one in self._updates:
+                if not self._took(one.call(*self._of_update(one))):
+                    return False
+            for one in self._handlers:
+                if one.call(self._message) is False:
+                    return False
+        except Exception as error:  # noqa: BLE001 - the conversation goes on
+            self._failed(error)
+            return False
+        return True
+
+    async def run(self) -> bool:
+        """The same, where one of them may wait."""
+        try:
+            for one in self._updates:
+                if not self._took(await finished(one, one.call(*self._of_update(one)))):
+                    return False
+            for one in self._handlers:
+                if await finished(one, one.call(self._message)) is False:
+                    return False
+        except Exception as error:  # noqa: BLE001 - the conversation goes on
+            self._failed(error)
+            return False
+        return True
+
+    def _of_update(self, handler: Handler) -> tuple[Any, ...]:
+        return (self._message.params["update"], self._message)[: handler.takes]
+
+    def _took(self, said: Any) -> bool:
+        if isinstance(said, dict):
+            self._message.params["update"] = said
+        return said is not False
+
+    def _failed(self, error: Exception) -> None:
+        method = self._message.method
+        report(error, f"accord: the proxy {self._name!r} failed at {method}, which is dropped")
+
+
+async def finished(handler: Handler, said: Any) -> Any:
+    """What a function said in the end, whether it waits or not."""
+    return await said if handler.is_async else said
+
+
+async def show(handlers: list[Handler], response: Response) -> None:
+    """Show a response to every function that wants to see it."""
+    for one in handlers:
+        await finished(one, one.call(response))
+
+
+def show_now(handlers: list[Handler], response: Response) -> None:
+    """The same where none of them waits."""
+    for one in handlers:
+        one.call(response)
+
+
+def tell_end(handlers: list[Handler], client: Neighbour, name: str) -> None:
+    """Tell every function that wants to know it that the conversation is over."""
+    for one in handlers:
+        try:
+            one.call(client)
+        except Exception as error:  # noqa: BLE001 - the others are told
+            report(error, f"accord: the proxy {name!r} failed at the end of the conversation")
+
+
+__all__ = ["Letting", "kind_of_update", "show", "show_now", "tell_end"]

@@ -1,0 +1,1 @@
+"""The relay that runs a translator between a client and an agent of other versions."""

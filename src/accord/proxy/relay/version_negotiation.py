@@ -1,0 +1,210 @@
+"""Finds out which version an agent speaks, and which translator fits.
+
+Two versions are asked for with one `initialize`, so that the agents of today are started once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+
+from accord.jsonrpc.error_codes import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    UNSUPPORTED_PROTOCOL_VERSION,
+)
+from accord.machine.logs import logger
+from accord.protocol.negotiation import Chosen, Refused, in_v1_keys, judge_answer, judge_request
+from accord.proxy.relay.translators import Outside
+from accord.schema.codec import encode, to_python
+from accord.schema.invalid import Invalid
+from accord.translate.message import (
+    AGENT,
+    CLIENT,
+    Answer,
+    Failure,
+    Json,
+    Request,
+    Result,
+    Translator,
+)
+from accord.translate.validation import Spoken, methods_of, read_result
+from accord.transport.transport import Ended
+
+if TYPE_CHECKING:
+    from accord.proxy.relay.relay import Relay
+
+_log = logger("accord.proxy")
+
+INITIALIZE: Final = "initialize"
+
+
+class Opening:
+    """Finds out which version the agent speaks, and which translator fits."""
+
+    def __init__(self, relay: Relay, request: Request, outside: Outside, speaks: Spoken | None):
+        self._relay = relay
+        self._request = request
+        self._outside: Outside = outside
+        self._speaks: Spoken | None = speaks
+
+    async def run(self) -> None:
+        """Open; the client's `initialize` is answered in any case."""
+        try:
+            await self._run()
+        except _RefusedHere as error:
+            refusal = error.failure
+            self._fail(refusal.code, refusal.message, refusal.data)
+
+    async def _run(self) -> None:
+        await self._relay.start_agent()
+        if self._speaks is not None:
+            await self._ask_in(self._speaks, None)
+            return
+        first = self._begin("v1"), self._begin("v2")
+        together = _together(first[0].params, first[1].params)
+        answer = await self._relay.probe(together)
+        if isinstance(answer, Failure):
+            await self._refused(answer)
+            return
+        verdict = judge_answer(_object(answer.result), (1, 2))
+        if isinstance(verdict, Refused):
+            self._fail(verdict.code, verdict.message, verdict.data)
+            return
+        for note in verdict.notes:
+            _log.info("%s", note)
+        if verdict.dialect == "draft":
+            await self._again("draft", answer)
+            return
+        started = first[0] if verdict.dialect == "v1" else first[1]
+        self._take(started, verdict, answer.result)
+
+    async def _refused(self, failure: Failure) -> None:
+        """Perhaps it reads only its own version's keys; if that fails too, this is the reason."""
+        supported = failure.data.get("supported") if isinstance(failure.data, dict) else None
+        if failure.code == UNSUPPORTED_PROTOCOL_VERSION and supported and 1 not in supported:
+            self._fail(failure.code, failure.message, failure.data)
+        elif failure.code == UNSUPPORTED_PROTOCOL_VERSION:
+            await self._again("v1", failure)
+        elif failure.code == INVALID_PARAMS:
+            await self._again("draft", failure)
+        else:
+            self._fail(failure.code, failure.message, failure.data)
+
+    async def _again(self, spoken: Spoken, first: Answer) -> None:
+        await self._relay.start_agent()
+        await self._ask_in(spoken, first if isinstance(first, Failure) else None)
+
+    async def _ask_in(self, spoken: Spoken, first: Failure | None) -> None:
+        started = self._begin(spoken)
+        answer = await self._relay.probe(started.params)
+        if isinstance(answer, Failure):
+            failure = first or answer
+            self._fail(failure.code, failure.message, failure.data)
+            return
+        self._take(started, Chosen(spoken, 2 if spoken == "v2" else 1), answer.result)
+
+    def _begin(self, inside: Spoken) -> _Started:
+        translator = self._relay.candidate(self._outside, inside)
+        params = to_python(encode(self._request.params))
+        outs = translator.receive(CLIENT, Request(self._request.key, INITIALIZE, params))
+        for side, message in outs:
+            if side is AGENT and isinstance(message, Request) and message.method == INITIALIZE:
+                return _Started(translator, message.key, message.params)
+            if side is CLIENT and isinstance(message, Failure):
+                raise _RefusedHere(message)
+        raise AssertionError("a translator did not pass initialize on")
+
+    def _take(self, started: _Started, verdict: Chosen, result: Any) -> None:
+        spoken = verdict.dialect
+        try:
+            read = read_result(methods_of(spoken)[INITIALIZE], encode(result))
+        except Invalid as error:
+            self._fail(INTERNAL_ERROR, f"the agent's answer to initialize cannot be read: {error}")
+            return
+        said = started.translator.receive(AGENT, Result(started.key, read))
+        self._relay.adopt(started.translator, spoken, said, result)
+
+    def _fail(self, code: int, message: str, data: Any = None) -> None:
+        if self._outside == "draft":
+            from accord.translate.draft.vocabulary import to_draft_error
+
+            code, data = to_draft_error(code, data, named_session=False)
+        self._relay.client.refuse(self._request.key, code, message, data)
+
+
+class Probe:
+    """An `initialize` that the agent is asked, and what it says to that."""
+
+    def __init__(self) -> None:
+        self.done = anyio.Event()
+        self.answer: Answer | None = None
+
+    def settle(self, answer: Answer) -> None:
+        """This is the answer."""
+        self.answer = answer
+        self.done.set()
+
+
+class _Started:
+    def __init__(self, translator: Translator, key: int, params: Json) -> None:
+        self.translator = translator
+        self.key = key
+        self.params = params
+
+
+class _RefusedHere(Exception):
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+def alone(params: Json, spoken: Spoken) -> Json:
+    """An `initialize` without the keys that it has for agents of other versions."""
+    foreign = ("clientInfo", "clientCapabilities") if spoken == "v2" else ("info",)
+    if spoken == "v1":
+        params = dict(in_v1_keys(params))
+        foreign = ("info", "capabilities")
+    kept = {name: value for name, value in params.items() if name not in foreign}
+    if spoken == "v2" and "info" not in kept:
+        # A client of a newer version may introduce itself otherwise.
+        kept["info"] = {"name": "unknown", "version": "unknown"}
+    return {**kept, "protocolVersion": 2 if spoken == "v2" else 1}
+
+
+def meant(params: Json, only: Outside | None) -> Json:
+    """An `initialize` that says too little to be told by, where only the draft is served."""
+    told = "capabilities" in params or "clientCapabilities" in params
+    return {**params, "capabilities": {}} if only == "draft" and not told else params
+
+
+def again(params: Json, spoken: Spoken | None) -> tuple[int, str]:
+    """Why `initialize` is refused once it has succeeded."""
+    chosen = judge_request(params, (1, 2))
+    if isinstance(chosen, Chosen) and chosen.dialect != spoken:
+        return INVALID_PARAMS, "a connection keeps the dialect that it began with"
+    return INVALID_REQUEST, "initialize may not be repeated on this connection"
+
+
+def _together(v1: Json, v2: Json) -> Json:
+    """One `initialize` for agents of either version; v1's and v2's keys do not meet."""
+    both = {**v1, **v2}
+    metas = [one["_meta"] for one in (v1, v2) if isinstance(one.get("_meta"), dict)]
+    if len(metas) == 2:
+        both["_meta"] = {**metas[0], **metas[1]}
+    return both
+
+
+def _object(value: Any) -> Json:
+    return value if isinstance(value, dict) else {}
+
+
+def farewell(why: Ended) -> str:
+    """What the client is told of an agent that is gone."""
+    said = f"the agent is gone: {why.reason}"
+    if why.exit_status is not None and why.exit_status not in said:
+        said += f" ({why.exit_status})"
+    tail = why.stderr_tail.strip().splitlines()
+    return f"{said}; it last said: {tail[-1][:200]}" if tail else said

@@ -1,0 +1,238 @@
+"""One request in the hands of a handler: from its coming to its answer.
+
+The direction that it came from is held until the handler has passed it on or is done, and the
+other one from the answer's coming until the handler is done: so whoever follows stays behind.  A
+handler that asks somebody something of its own lets go of both first: what it waits for may come
+behind what it holds up.
+
+What always holds: the request is answered exactly once, whatever the handler does; a handler that
+fails costs its own request and nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from accord.connection.error_responses import unforeseen
+from accord.errors import ConnectionLost, RequestError, RequestFailed, request_failed
+from accord.jsonrpc.envelope import NO_PARAMS
+from accord.jsonrpc.error_codes import INTERNAL_ERROR, REQUEST_CANCELLED, text_of
+from accord.proxy.direction_queue import Holding
+from accord.proxy.handler_registry import Handler
+from accord.proxy.hop import Hop
+from accord.proxy.message import Message, same_or_new
+from accord.proxy.open_requests import Asked
+from accord.proxy.request_forward import farewell, pass_on, pass_on_cancel, remains
+from accord.schema.codec import Invalid, encode, to_python
+from accord.schema.struct import Raw
+from accord.transport.transport import Ended
+
+if TYPE_CHECKING:
+    from accord.proxy.conversation import Link
+
+Outcome = Raw | bytes | Exception
+
+
+class Waiting:
+    """Waits for the answer to a call, in a task."""
+
+    __slots__ = ("_done", "_method", "asked", "outcome")
+
+    def __init__(self, method: str, asked: Asked | None = None) -> None:
+        self.asked = asked
+        self.outcome: Outcome | None = None
+        self._method = method
+        self._done = anyio.Event()
+
+    def answered(self, result: Raw) -> None:
+        """It went well."""
+        self.settle(result)
+
+    def failed(self, code: int, message: str, data: Raw | None) -> None:
+        """It was refused."""
+        plain = None if data is None else plain_or_none(data)
+        self.settle(request_failed(self._method, code, message, plain))
+
+    def lost(self, hop: Hop, why: Ended) -> None:
+        """Nobody is there to answer."""
+        said = farewell(hop, why)
+        lost = ConnectionLost(said, exit_status=why.exit_status, stderr_tail=why.stderr_tail)
+        lost.__cause__ = RequestError(INTERNAL_ERROR, said, remains(hop, why))
+        self.settle(lost)
+
+    def settle(self, outcome: Outcome) -> None:
+        """The answer, once it is its turn."""
+        self.outcome = outcome
+        self._done.set()
+
+    async def wait(self) -> Raw | bytes:
+        """The result.
+
+        Raises:
+            RequestFailed: it was refused.
+            ConnectionLost: nobody is there to answer.
+        """
+        await self._done.wait()
+        assert self.outcome is not None
+        if isinstance(self.outcome, Exception):
+            raise self.outcome
+        return self.outcome
+
+
+class Forwarded(Waiting):
+    """Waits for the answer to the request that a handler passed on, in its place in the order."""
+
+    __slots__ = ("_doing",)
+
+    def __init__(self, doing: Doing) -> None:
+        super().__init__(doing.message.method, doing.asked)
+        self._doing = doing
+
+    def settle(self, outcome: Outcome) -> None:
+        """Stand in line, unless it is the handler itself that holds it up."""
+        lane, doing = self._doing.way_back, self._doing
+
+        def take() -> None:
+            doing.is_forwarding = False
+            if doing.is_busy and lane.holder is None:
+                lane.hold(doing)
+            super(Forwarded, self).settle(outcome)
+
+        if lane.holder is doing:
+            take()
+        else:
+            lane.put(take)
+
+
+class Doing(Holding):
+    """A handler at work on a request."""
+
+    def __init__(self, link: Link, asked: Asked, message: Message, handler: Handler) -> None:
+        self.asked = asked
+        self.message = message
+        self.is_busy = True
+        self.is_forwarding = False
+        self.way_there = link.lane_from(message.sender)
+        self.way_back = link.lane_to(message.sender)
+        super().__init__(self.way_there, self.way_back)
+        self._link = link
+        self._handler = handler
+        self._scope = anyio.CancelScope()
+        self._last: Raw | bytes | None = None
+        message.doing = self
+
+    # ---- for the handler
+
+    async def forward(self, message: Message) -> Any:
+        """Pass the request on and wait for the answer: its result, as plain JSON.
+
+        Raises:
+            RequestFailed: it was refused; not caught, it goes back as it is.
+            ConnectionLost: the other side is gone.
+        """
+        waiting = Forwarded(self)
+        self.is_forwarding = True
+        self.way_back.release(self)
+        to = self.way_back.end
+        pass_on(self.asked, message.encoded, to, waiting, message.method)
+        self.way_there.release(self)
+        self._last = await waiting.wait()
+        return to_python(self._last)
+
+    # ---- for the link
+
+    def run_now(self) -> None:
+        """Run a handler that does not wait."""
+        try:
+            result = self._result(self._handler.call(self.message))
+            if result is not None:
+                self._link.give(self.asked, self.message, result)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is answered
+            self._fail(error)
+        self.is_busy = False
+
+    async def run(self) -> None:
+        """Run a handler that may wait."""
+        arguments = (self.message, self.forward)[: self._handler.takes]
+        try:
+            with self._scope:
+                result = self._result(await self._handler.call(*arguments))
+                if result is not None:
+                    await self._link.give_in_time(self.asked, self.message, result)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is answered
+            self._fail(error)
+        finally:
+            self.is_busy = False
+            if self._scope.cancelled_caught:
+                self.asked.refuse(REQUEST_CANCELLED, text_of(REQUEST_CANCELLED))
+            self.let_go()
+            self._link.done(self)
+
+    def withdraw(self, params: Raw) -> None:
+        """The asker wants no answer any more: so does the next one, or else the handler ends."""
+        if self.is_forwarding:
+            pass_on_cancel(self.asked, params)
+        else:
+            self._scope.cancel()
+
+    def abort(self) -> None:
+        """The asker is gone: nobody needs to wait for anything."""
+        if self.is_forwarding:
+            pass_on_cancel(self.asked, NO_PARAMS)
+        self._scope.cancel()
+
+    def _result(self, value: Any) -> Raw | bytes | None:
+        """What to answer with; None where the request was passed on for its own answer."""
+        if value is not None:
+            return encode(value) if self._last is None else same_or_new(self._last, value)
+        if self._last is None:
+            self._link.send_on(self.asked, self.message)
+        return self._last
+
+    def _fail(self, error: Exception) -> None:
+        message = self.message.method
+        match error:
+            case RequestError():
+                pass
+            case Invalid():
+                # Params that Python cannot hold, such as 1e400; untouched they would have passed.
+                error = RequestError.invalid_params(error.reason, error.path)
+            case RequestFailed():
+                error = RequestError(error.code, error.message, error.data)
+            case ConnectionLost() if isinstance(error.__cause__, RequestError):
+                error = error.__cause__
+            case _:
+                _, _, data = unforeseen(error, message)
+                said = f"the proxy {self._link.name!r} failed at {message}"
+                error = RequestError(INTERNAL_ERROR, said, {"proxy": self._link.name, **data})
+        self.asked.refuse(*_told(error))
+
+
+def _told(error: RequestError) -> tuple[int, str, bytes | None]:
+    try:
+        data = None if error.data is None else encode(error.data)
+    except (TypeError, ValueError):
+        data = None
+    return error.code, error.message, data
+
+
+def refused_answer(error: Exception, proxy: str, method: str) -> tuple[int, str, bytes | None]:
+    """How an answer is refused that a function raised this at; `RequestError` in its own words."""
+    if isinstance(error, RequestError):
+        return _told(error)
+    _, _, data = unforeseen(error, method)
+    said = f"the proxy {proxy!r} failed at the answer to {method}"
+    return INTERNAL_ERROR, said, encode({"proxy": proxy, **data})
+
+
+def plain_or_none(raw: Raw) -> Any:
+    """Data of an error as plain JSON; what Python cannot hold is left out."""
+    try:
+        return to_python(raw)
+    except Invalid:
+        return None
+
+
+__all__ = ["Doing", "Waiting", "refused_answer"]

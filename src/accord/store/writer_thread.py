@@ -1,0 +1,226 @@
+"""The one thread that has the database, and how others wait for it.
+
+Work is queued in the order of the calls.  The thread takes all that is queued, does it in one
+transaction, commits, and only then tells those who wait: that is the group commit.  While one
+commit is under way the next group gathers, so nobody waits for more than two commits.
+
+What always holds
+    * Whoever was told that their work is done will find it after kill -9.
+    * Work that fails takes nothing with it: its group is rolled back and done again one by one.
+    * Work of others is never half done: each is whole or not at all.
+
+How sure is "done"?  With `synchronous=NORMAL`, which is the default, a commit has been given to
+the system: it survives the end of our process in any way, and the file is whole after a power cut,
+but the last moments before that may be missing, since nothing waits for the disk.  With `FULL`
+every commit waits until the disk has it: survives that too, for some milliseconds per group.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any, Generic, TypeVar
+
+import anyio
+from anyio.lowlevel import current_token
+
+from accord.errors import StoreError
+from accord.store.database_file import Synchronous, close_unchanged, explained, open_file
+
+T = TypeVar("T")
+
+# Most pieces of work in one transaction: a bound on how long the first of them waits.
+GROUP_MAX = 1000
+
+
+class Pending(Generic[T]):
+    """Work that was handed in; await it for its result.  Giving up the wait does not undo it."""
+
+    __slots__ = ("_error", "_event", "_loop", "_result", "_settled", "reads", "work")
+
+    def __init__(self, work: Callable[[sqlite3.Connection], T], reads: bool = False) -> None:
+        self.work = work
+        self.reads = reads
+        self._event = anyio.Event()
+        self._loop: Any = current_token().native_token
+        self._settled = False
+        self._result: Any = None
+        self._error: BaseException | None = None
+
+    def settle(self, result: Any, error: BaseException | None) -> None:
+        """In the writer's thread: what became of it."""
+        self._result, self._error, self._settled = result, error, True
+
+    @property
+    def loop(self) -> Any:
+        """The event loop of whoever waits."""
+        return self._loop
+
+    def tell(self) -> None:
+        """In the loop's thread: wake whoever waits."""
+        self._event.set()
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        if not self._settled:
+            yield from self._event.wait().__await__()
+        if self._error is not None:
+            raise self._error
+        result: T = self._result
+        return result
+
+
+class Writer:
+    """Guards the connection: only its own thread uses it."""
+
+    def __init__(self, path: Path, synchronous: Synchronous = "NORMAL") -> None:
+        self._path = path
+        self._synchronous: Synchronous = synchronous
+        self._queue: SimpleQueue[Pending[Any]] = SimpleQueue()
+        self._connection: sqlite3.Connection | None = None
+        self._thread: threading.Thread | None = None
+        self._closing = False
+        # What is wrong with the file; nothing is written to it any more.
+        self._damage: StoreError | None = None
+        self.commits = 0
+
+    def submit(self, work: Callable[[sqlite3.Connection], T], *, reads: bool = False) -> Pending[T]:
+        """Queue work, which writes unless it `reads`; await what is returned for the result.
+
+        Raises (when awaited):
+            StoreError: the store cannot be reached, or has no space, or is damaged.
+        """
+        pending = Pending(work, reads)
+        self._queue.put(pending)
+        if self._thread is None:
+            self._start()
+        return pending
+
+    def _start(self) -> None:
+        # A daemon: what nobody waits for any more must not keep the process.
+        self._thread = threading.Thread(target=self._run, name="accord store", daemon=True)
+        self._thread.start()
+
+    async def aclose(self) -> None:
+        """Do what is queued, then close the file.  Work that comes later opens it again."""
+        if self._thread is None or self._closing:
+            return
+        self._closing = True
+        with anyio.CancelScope(shield=True):
+            await self.submit(_end)
+        self._thread.join()
+        self._thread = None
+        self._closing = False
+        if not self._queue.empty():
+            self._start()
+
+    # ---- in the thread
+
+    def _run(self) -> None:
+        while True:
+            group, end = self._gather()
+            if group:
+                self._do(group)
+                tell(group)
+            if end is not None:
+                if self._connection is not None:
+                    self._close(self._connection)
+                    self._connection = None
+                end.settle(None, None)
+                tell((end,))
+                return
+
+    def _close(self, connection: sqlite3.Connection) -> None:
+        if self._damage is None:
+            connection.close()
+        else:
+            # Closing would move the log into a file that is not written to any more.
+            close_unchanged(connection, self._path)
+
+    def _gather(self) -> tuple[list[Pending[Any]], Pending[Any] | None]:
+        group: list[Pending[Any]] = []
+        next_one = self._queue.get()
+        while next_one.work is not _end:
+            group.append(next_one)
+            if len(group) == GROUP_MAX:
+                return group, None
+            try:
+                next_one = self._queue.get_nowait()
+            except Empty:
+                return group, None
+        return group, next_one
+
+    def _do(self, group: Sequence[Pending[Any]]) -> None:
+        try:
+            results = self._transaction(group)
+        except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits is told
+            if len(group) == 1:
+                group[0].settle(None, self._as_told(error))
+                return
+            for one in group:
+                self._do((one,))
+            return
+        for one, result in zip(group, results, strict=True):
+            one.settle(result, None)
+
+    def _transaction(self, group: Sequence[Pending[Any]]) -> list[Any]:
+        reads = all(one.reads for one in group)
+        if self._damage is not None and not reads:
+            # A new one each time: an error that is raised again grows a traceback.
+            raise StoreError(self._damage.reason, str(self._damage), **self._damage.details)
+        connection = self._connection
+        if connection is None:
+            connection = self._connection = open_file(self._path, self._synchronous)
+        # Who only reads needs no turn among the writers of other processes.
+        connection.execute("BEGIN" if reads else "BEGIN IMMEDIATE")
+        try:
+            results = [one.work(connection) for one in group]
+            connection.execute("COMMIT")
+        except BaseException:
+            # Some errors, such as a full disk, have ended the transaction already.
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        self.commits += not reads
+        return results
+
+    def _as_told(self, error: Exception) -> Exception:
+        """The error for whoever waits: what is wrong with which file, and what helps."""
+        if isinstance(error, sqlite3.Error | UnicodeError | OSError):
+            problem = explained(error, self._path, is_written=self.commits > 0)
+            if problem.reason == "store_damaged" and self._damage is None:
+                # It says that the file is not written to.
+                self._damage = problem
+            return problem
+        if isinstance(error, StoreError) and error.reason == "session_damaged":
+            text = f"{error}; `accord sessions rescue` saves what can be read of {self._path}"
+            return StoreError(error.reason, text, path=str(self._path), **error.details)
+        return error
+
+
+def _end(connection: sqlite3.Connection) -> None:
+    """Stands for the end of the thread in its queue; is never done."""
+
+
+def tell(group: Sequence[Pending[Any]]) -> None:
+    """Wake everybody who waits for this group, with one call into each event loop."""
+    loops = {id(one.loop): one.loop for one in group}
+    for key, loop in loops.items():
+        waiting = [one for one in group if id(one.loop) == key]
+
+        def wake(those: Sequence[Pending[Any]] = waiting) -> None:
+            for one in those:
+                one.tell()
+
+        # asyncio's name for it, and trio's: anyio's own way would block this thread meanwhile.
+        soon = getattr(loop, "call_soon_threadsafe", None) or loop.run_sync_soon
+        try:
+            soon(wake)
+        except RuntimeError:
+            # That loop has ended, and whoever waited with it.
+            continue
+
+
+__all__ = ["Pending", "Writer"]

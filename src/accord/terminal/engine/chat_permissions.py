@@ -1,0 +1,38 @@
+"""Permissions of one agent's chats: the user's rules and answers, and questions to the right chat.
+
+Must not know how a question is shown.
+
+What always holds
+    * All agents share the rules and the remembered answers; each asks in its own chats.
+    * Every decision is told, with who made it: to the audit log and to the chat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from accord.client.audit.services import AuditedPermissions, Decided
+from accord.client.permissions.permissions import Permissions
+from accord.client.permissions.state import Callback
+
+
+class ChatPermissions(AuditedPermissions):
+    """The permissions of all, with a person of its own to ask.  Made by `asking`."""
+
+    @classmethod
+    def asking(
+        cls,
+        permissions: Permissions,
+        ask: Callback,
+        tell: Callable[[Decided, str | None], None],
+        refresh: Callable[[], None] | None = None,
+    ) -> ChatPermissions:
+        """The same rules and remembered answers; questions go to `ask`, one per session."""
+        other = cls.of(permissions, tell, refresh)
+        assert isinstance(other, ChatPermissions)
+        other._shared = replace(other._shared, callback=ask, per_session=True)
+        return other
+
+
+__all__ = ["ChatPermissions"]

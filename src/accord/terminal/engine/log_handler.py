@@ -1,0 +1,63 @@
+"""What the library logs while chats run: mistakes of an agent are told in its chat.
+
+Must not know any screen.
+
+What always holds
+    * Nothing that is logged is written to the terminal: it may have an agent's words in it.
+    * A mistake is told in a chat of the agent that made it, clean, and once per kind, because the
+      library logs it once.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from accord.machine.logs import logger
+from accord.terminal.model.text.display_text import one_line
+
+TOLERATED = "tolerated: "
+"""How the library begins what it says of a mistake that it lived with."""
+WORDS_COLUMNS_MAX = 300
+
+# Who is told of mistakes of the agent whose tasks run; set where an agent is started.
+hears_mistakes: ContextVar[Callable[[str], None] | None] = ContextVar(
+    "accord_hears_mistakes", default=None
+)
+
+
+class ChatLog(logging.Handler):
+    """Takes what is logged.  Guards the invariants at the head of this file."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Tell it, if it is a mistake of an agent; a thread that works for one tells nothing."""
+        hear = hears_mistakes.get()
+        said = record.getMessage()
+        if hear is None or not said.startswith(TOLERATED):
+            return
+        if threading.current_thread() is threading.main_thread():
+            words = one_line(said.removeprefix(TOLERATED), WORDS_COLUMNS_MAX)
+            hear(f"{words[:1].upper()}{words[1:]}")
+
+
+@contextmanager
+def logging_in_chats() -> Generator[None]:
+    """Take all that the library logs, and nothing of it further."""
+    log = logger("accord")
+    handler, goes_on = ChatLog(), log.propagate
+    log.addHandler(handler)
+    log.propagate = False
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.propagate = goes_on
+
+
+__all__ = ["ChatLog", "hears_mistakes", "logging_in_chats"]

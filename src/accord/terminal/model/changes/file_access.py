@@ -1,0 +1,125 @@
+"""Files of a session as a journal needs them: exact texts, written only over what was expected.
+
+These functions block: call them in a thread.  Must not know hunks or who changed what.
+
+What always holds
+    * Nothing is touched outside the session's folders, by `accord.machine`.
+    * A text is written only where the file has the text that the caller thinks it has; the check is
+      made again just before the new file takes the name.
+    * Bytes that were read come back as the same bytes: line ends and byte order mark are part of
+      the text here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accord.errors import AccordError
+from accord.machine.errors import FileFailure, FileMissing
+from accord.machine.filesystem.local_files import Existing, LocalFiles
+
+FILE_BYTES_MAX = 2 * 1024 * 1024
+"""Larger files are changed without a journal."""
+
+
+class ChangedSince(AccordError):
+    """Somebody else changed the file; it was left alone."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} was changed since by somebody else, and was left alone")
+        self.path = path
+
+
+class Unreadable(AccordError):
+    """The file cannot be in the journal; `reason` says why in a few words."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.reason = reason
+
+
+class JournalFiles:
+    """Guards the invariants at the head of this file."""
+
+    def __init__(self, roots: Sequence[str]) -> None:
+        self._files = LocalFiles(roots, bytes_max=FILE_BYTES_MAX)
+
+    def close(self) -> None:
+        """Let go of the folders."""
+        self._files.roots.close()
+
+    def real(self, path: str) -> str:
+        """One name for a file, however it is called; a path outside stays as it is."""
+        try:
+            with self._files.roots.locate(path) as place:
+                return place.real
+        except FileFailure:
+            return path
+
+    def stamp(self, path: str) -> tuple[int, int] | None:
+        """When the file was written last, and its size; None where it cannot be read."""
+        try:
+            found = self._files.stat(path)
+        except FileFailure:
+            return None
+        return found.modified_ns, found.size
+
+    def read(self, path: str) -> str | None:
+        """The text; None where there is no such file.
+
+        Raises:
+            Unreadable: it is outside, too large, or no text.
+        """
+        try:
+            return self._files.read_bytes(path).decode()
+        except FileMissing:
+            return None
+        except FileFailure as error:
+            raise Unreadable(path, error.reason) from error
+        except UnicodeDecodeError as error:
+            raise Unreadable(path, "it is not UTF-8 text") from error
+
+    def write(self, path: str, expected: str | None, text: str | None) -> None:
+        """Make the file what it is to be; None is no file.
+
+        Raises:
+            ChangedSince: it is not what was expected.
+            FileFailure: it cannot be written.
+        """
+        if self.now(path) != expected:
+            raise ChangedSince(path)
+        if text == expected:
+            return
+        if text is None:
+            self._files.delete(path)
+            return
+
+        def encode(name: str, content: str, existing: Existing | None) -> bytes:
+            if existing is not None and self.now(name) != expected:
+                raise ChangedSince(path)
+            return content.encode()
+
+        # A file that is expected to be missing is not written over, whoever is faster.
+        self._files.store(path, text, encode, overwrite=expected is not None)
+
+    def move(self, path: str, target: str) -> None:
+        """Give a file its other name.
+
+        Raises:
+            FileFailure: something is there already, or it cannot be.
+        """
+        self._files.move(path, target)
+
+    def now(self, path: str) -> str | None:
+        """The text, for somebody who had it before.
+
+        Raises:
+            ChangedSince: it cannot be in the journal any more.
+        """
+        try:
+            return self.read(path)
+        except Unreadable as error:
+            raise ChangedSince(path) from error
+
+
+__all__ = ["FILE_BYTES_MAX", "ChangedSince", "JournalFiles", "Unreadable"]

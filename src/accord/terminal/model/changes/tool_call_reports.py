@@ -1,0 +1,100 @@
+"""What tool calls tell about files, until somebody takes it in: diffs, and files to look at before.
+
+Must not know disks or what the diffs mean.
+
+What always holds
+    * A diff of a finished call is handed out once, however often the call is told again.
+    * Of a call that is about to change a file, the file is looked at once, before it is finished.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from accord.transcript import ToolCall
+from accord.transcript.items.tool_call import FileDiff
+
+CALLS_MAX = 4096
+GLIMPSES_MAX = 64
+
+_CHANGING = frozenset({"edit", "delete", "move"})
+
+
+class Glimpse(NamedTuple):
+    """A file that a call is about to change."""
+
+    call_id: str
+    path: str
+
+
+class Told(NamedTuple):
+    """A diff of a finished call."""
+
+    call_id: str
+    diff: FileDiff
+
+
+class Reports:
+    """Guards the invariants at the head of this file."""
+
+    def __init__(self) -> None:
+        self._taken: dict[str, list[FileDiff]] = {}
+        self._asked: dict[Glimpse, None] = {}
+        self._texts: dict[Glimpse, str | None] = {}
+        self._to_look: list[Glimpse] = []
+        self._told: list[Told] = []
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether there is something to take in."""
+        return bool(self._to_look or self._told)
+
+    def hear(self, call: ToolCall) -> None:
+        """A call as it is now."""
+        if call.status == "completed":
+            self._finished(call)
+        elif not call.is_final and (call.kind in _CHANGING or call.diffs):
+            named = [place.path for place in call.locations]
+            named += [diff.old_path or diff.path for diff in call.diffs]
+            for path in named:
+                key = Glimpse(call.tool_call_id, path)
+                if key not in self._asked:
+                    self._asked[key] = None
+                    self._to_look.append(key)
+            while len(self._asked) > CALLS_MAX:
+                del self._asked[next(iter(self._asked))]
+
+    def _finished(self, call: ToolCall) -> None:
+        diffs, known = call.diffs, self._taken.get(call.tool_call_id, [])
+        if diffs == known:
+            return
+        # Content may still be added to a call that is finished.
+        fresh = diffs[len(known) :] if diffs[: len(known)] == known else diffs
+        self._taken[call.tool_call_id] = list(diffs)
+        self._told += [Told(call.tool_call_id, diff) for diff in fresh]
+        if len(self._taken) > CALLS_MAX:
+            del self._taken[next(iter(self._taken))]
+
+    def take_looks(self) -> list[Glimpse]:
+        """The files to look at now."""
+        found, self._to_look = self._to_look, []
+        return found
+
+    def take_told(self) -> list[Told]:
+        """The diffs of calls that are finished, in order."""
+        found, self._told = self._told, []
+        return found
+
+    def saw(self, key: Glimpse, text: str | None) -> None:
+        """What was in the file."""
+        self._texts[key] = text
+        if len(self._texts) > GLIMPSES_MAX:
+            del self._texts[next(iter(self._texts))]
+
+    def seen(self, told: Told) -> str | None:
+        """What was in the file before the call, where somebody looked."""
+        path = told.diff.old_path or told.diff.path
+        return self._texts.pop(Glimpse(told.call_id, path), None)
+
+
+__all__ = ["Glimpse", "Reports", "Told"]

@@ -1,0 +1,59 @@
+"""Differences of a file switched off and on again: what undo and redo do on the disk.
+
+It blocks: call it in a thread.
+
+What always holds: where the file has what we think, it gets exactly the wanted text; where somebody
+else changed it, only those differences are switched whose own lines are as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from accord.terminal.model.changes.file_access import ChangedSince, JournalFiles
+from accord.terminal.model.changes.file_change import FileChange
+from accord.terminal.model.changes.hunks import carry
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a wish: so many differences, and so many that somebody else changed since."""
+
+    done: int
+    refused: int = 0
+
+
+def switched(
+    files: JournalFiles, change: FileChange, numbers: Sequence[int], *, applied: bool
+) -> tuple[FileChange, Outcome]:
+    """Put these hunks in, or take them out; the change as it is then, and how many it were.
+
+    Raises:
+        ChangedSince: the file came or went by somebody else's hand.
+        FileFailure: it cannot be written.
+    """
+    place, now = change.place, set(change.applied)
+    disk, expected = files.now(place), change.text
+    done: list[int] = []
+    if disk == expected:
+        done.extend(numbers)
+        wanted = now | set(numbers) if applied else now - set(numbers)
+        files.write(place, expected, change.text_with(wanted))
+    elif disk is None or expected is None or change.is_whole:
+        raise ChangedSince(place)
+    else:
+        text = disk
+        for number in numbers:
+            step = change.hunk_within(number, now)
+            carried = carry(step, change.text_with(now) or "", text)
+            if carried is not None:
+                text = carried
+                now ^= {number}
+                done.append(number)
+        files.write(place, disk, text)
+    found = change.with_states(done, "pending" if applied else "undone")
+    return found, Outcome(len(done), len(numbers) - len(done))
+
+
+__all__ = ["Outcome", "switched"]

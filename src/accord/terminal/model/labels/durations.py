@@ -1,0 +1,49 @@
+"""Times for people to read: how long something took, and how long ago it was.
+
+Must not know what took so long.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from accord.terminal.model.labels.turn_activity import duration_words
+
+_COUNTED = 10
+"""From so many seconds on everybody counts them whole."""
+_MINUTE, _HOUR, _DAY, _WEEK = 60, 3600, 86_400, 7 * 86_400
+
+
+def span(seconds: float) -> str:
+    """A time that goes on, counted in whole seconds: `7 s`, `3 m 05 s`, `2 h 14 m`."""
+    return f"{max(int(seconds), 0)} s" if seconds < _COUNTED else duration_words(int(seconds))
+
+
+def ago(when: str | None, now: datetime) -> str:
+    """How long before `now` a time of the protocol was; empty where it is none.
+
+    From a week on it is the day.
+    """
+    if not when:
+        return ""
+    try:
+        then = datetime.fromisoformat(when)
+        if then.tzinfo is None:
+            then = then.replace(tzinfo=UTC)
+        seconds = (now - then).total_seconds()
+    except (ValueError, OverflowError):
+        return ""
+    if seconds < _MINUTE:
+        return "just now"
+    if seconds < _HOUR:
+        return f"{int(seconds) // _MINUTE} min ago"
+    if seconds < _DAY:
+        return f"{int(seconds) // _HOUR} h ago"
+    if seconds < 2 * _DAY:
+        return "yesterday"
+    if seconds < _WEEK:
+        return f"{int(seconds) // _DAY} days ago"
+    return f"{then:%Y-%m-%d}"
+
+
+__all__ = ["ago", "span"]

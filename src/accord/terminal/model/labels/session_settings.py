@@ -1,0 +1,77 @@
+"""What a session is set to and how much of it is used, for people to read.
+
+Must not know any screen.  What comes from an agent is cleaned by who shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accord.transcript import ConfigOption, Transcript
+from accord.transcript.items.session_info import Usage
+from accord.transcript.items.session_options import Choice
+
+_SHARE_MAX = 9.99
+
+
+def mode_name(transcript: Transcript) -> str:
+    """The mode that is on, by its name where that is known."""
+    modes = transcript.modes
+    named = {mode.mode_id: mode.name for mode in modes.available}
+    return named.get(modes.current or "", modes.current or "")
+
+
+def model_name(transcript: Transcript) -> str:
+    """The model that is chosen; the first option for models counts."""
+    for option in transcript.config_options:
+        if option.category == "model":
+            return value_name(option)
+    return ""
+
+
+def value_name(option: ConfigOption) -> str:
+    """What an option is set to, in words."""
+    if option.type == "boolean" or isinstance(option.value, bool):
+        return "on" if option.value else "off"
+    if option.value is None:
+        return ""
+    chosen = choice_of(option)
+    return chosen.name if chosen is not None else str(option.value)
+
+
+def choice_of(option: ConfigOption) -> Choice | None:
+    """The choice that is made."""
+    return next((one for one in option.choices if one.value == option.value), None)
+
+
+def options_in_order(options: Sequence[ConfigOption]) -> list[ConfigOption]:
+    """The options in the order of the agent, those that belong to a model right behind it."""
+    of_model = [one for one in options if one.category == "model_config"]
+    if not any(one.category == "model" for one in options):
+        return list(options)
+    found: list[ConfigOption] = []
+    for option in options:
+        if option.category == "model_config":
+            continue
+        found.append(option)
+        if option.category == "model" and of_model:
+            found += of_model
+            of_model = []
+    return found
+
+
+def context_share(usage: Usage) -> float | None:
+    """How much of the context is used, 1 is all of it; None where nobody told."""
+    if usage.used is None or not usage.size or usage.size < 0:
+        return None
+    return min(max(usage.used / usage.size, 0.0), _SHARE_MAX)
+
+
+__all__ = [
+    "choice_of",
+    "context_share",
+    "mode_name",
+    "model_name",
+    "options_in_order",
+    "value_name",
+]

@@ -1,0 +1,1 @@
+"""Permission requests and rules as text, and the options offered to the user."""

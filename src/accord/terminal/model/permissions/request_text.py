@@ -1,0 +1,240 @@
+"""Permissions in words for a person: who asks, and what would happen.
+
+Must not know any screen; the dialog and the line mode say the same.  `permission_choices.py` has
+the answers.
+
+What always holds
+    * What is shown of a command or a path is all of it: characters that a terminal would not draw
+      are written out, so that nothing can hide in them.
+"""
+
+from __future__ import annotations
+
+import json
+import os.path
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from accord.client.permissions.call_input import untold_input
+from accord.client.permissions.patterns import beneath, place
+from accord.client.permissions.request import PermissionRequest
+from accord.machine.console.control_characters import visible
+from accord.schema.codec import Invalid, to_python
+from accord.terminal.model.prompt.draft import Draft
+from accord.terminal.model.text.display_text import exact, exact_line, one_line
+
+FactKind: TypeAlias = Literal["text", "command", "path", "json", "warning"]
+
+PATHS_SHOWN_MAX = 256
+"""Paths of one request that are shown; of more it is said how many there are."""
+
+SHOWN_CHARACTERS_MAX = 100_000
+"""Of a command or the arguments of a tool; of a longer text the middle is counted."""
+
+TELLING_LINES_MIN = 6
+TELLING_CHARACTERS_MIN = 500
+"""A command with so many lines or characters is shown with its length."""
+
+OUTSIDE = "outside the project"
+_UNREADABLE = object()
+_OWN = {
+    "read": "Accord asks, because the agent reads without having asked.",
+    "write": "Accord asks, because the agent writes without having asked.",
+    "terminal": "Accord asks, because the agent runs this without having asked.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing that is known about what would happen."""
+
+    label: str
+    text: str
+    kind: FactKind = "text"
+    # Lines in the middle of the text that are not in it.
+    left_out: int = 0
+
+
+# ---- what is asked
+
+
+def who_asks(request: PermissionRequest, agent_name: str) -> str:
+    """Who wants to know."""
+    if request.approved_call is not None:
+        title = one_line(request.approved_call) or "another call"
+        return f"Accord asks: “{title}” was allowed, which does not cover this."
+    own = _OWN.get(request.origin)
+    return own or f"{one_line(agent_name) or 'The agent'} asks for permission."
+
+
+def facts_of(
+    request: PermissionRequest, folder: str, add_dirs: Sequence[str] = ()
+) -> tuple[Fact, ...]:
+    """What would happen, as far as the request says; never empty."""
+    found: list[Fact] = []
+    if request.command is not None:
+        found.append(_whole_fact("Command", request.command, "command"))
+        length = length_words(request.command)
+        found += [Fact("Length", length)] if length else []
+        found.append(Fact("In", _folder_words(request.cwd, folder, add_dirs)))
+    label = "File" if len(request.paths) == 1 else "Files"
+    for path in request.paths[:PATHS_SHOWN_MAX]:
+        found.append(Fact(label, path_words(path, folder, add_dirs), "path"))
+        label = ""
+    if len(request.paths) > PATHS_SHOWN_MAX:
+        found.append(Fact("", f"and {len(request.paths) - PATHS_SHOWN_MAX} more", "warning"))
+    given = _given(request)
+    if url := _address(given):
+        found.append(_whole_fact("Address", url, "command"))
+    found += [Fact("Host", exact_line(host)) for host in request.hosts]
+    if request.mcp_tool is not None:
+        server, slash, tool = request.mcp_tool.partition("/")
+        server, name = exact_line(server), exact_line(tool if slash else request.mcp_tool)
+        words = f"{name} of {server}" if slash else name
+        found.append(Fact("MCP tool", words))
+    found += _arguments(request, given, everything=request.mcp_tool is not None or not found)
+    call = request.tool_call
+    if not found and not (call is not None and (call.diffs or call.text)):
+        found.append(Fact("", "It does not say what exactly would happen.", "warning"))
+    return tuple(found)
+
+
+def _given(request: PermissionRequest) -> object:
+    """The input of the tool call, as values; `_UNREADABLE` where it has none of these."""
+    call = request.tool_call
+    try:
+        return None if call is None or call.raw_input is None else to_python(call.raw_input)
+    except Invalid:
+        return _UNREADABLE
+
+
+def _address(given: object) -> str:
+    """The page that would be fetched."""
+    url = given.get("url") if isinstance(given, dict) else None
+    return url if isinstance(url, str) else ""
+
+
+def _arguments(request: PermissionRequest, given: object, *, everything: bool) -> list[Fact]:
+    """What the tool is given; where other facts tell a part of it, the rest."""
+    call = request.tool_call
+    if call is None or given is None:
+        return []
+    if given is _UNREADABLE:
+        return [Fact("Arguments", "cannot be read", "warning")]
+    if not everything:
+        if call.diffs:
+            # A change that is shown is the input of the tool that makes it.
+            return []
+        told = {request.title, request.reason or "", _address(given), *request.paths}
+        if isinstance(given, dict):
+            given = untold_input(given, request, told)
+        if not given or (isinstance(given, str) and given in told):
+            return []
+    text = json.dumps(given, indent=2, ensure_ascii=False)
+    return [_whole_fact("Arguments", text, "json")]
+
+
+def _whole_fact(label: str, text: str, kind: FactKind) -> Fact:
+    return Fact(label, whole(text), kind, lines_left_out(text))
+
+
+def lines_left_out(text: str) -> int:
+    """How many lines `whole` leaves out."""
+    half = SHOWN_CHARACTERS_MAX // 2
+    return text.count("\n", half, len(text) - half) if len(text) > SHOWN_CHARACTERS_MAX else 0
+
+
+def whole(text: str) -> str:
+    """All of a text, exactly; of one that no person can read, the beginning and the end."""
+    if len(text) <= SHOWN_CHARACTERS_MAX:
+        return exact(text)
+    half = SHOWN_CHARACTERS_MAX // 2
+    left_out = f"⟨{len(text) - 2 * half:,} characters are not shown⟩"
+    return f"{exact(text[:half])}\n{left_out}\n{exact(text[-half:])}"
+
+
+def length_words(text: str) -> str:
+    """How long a text is, and how much of it is blank; nothing where it is seen at a glance."""
+    lines = text.removesuffix("\n").split("\n")
+    if len(lines) < TELLING_LINES_MIN and len(text) < TELLING_CHARACTERS_MIN:
+        return ""
+    blank = sum(not visible(line).strip() for line in lines)
+    words = "1 line" if len(lines) == 1 else f"{len(lines):,} lines"
+    if blank:
+        words += f", {blank:,} of them blank"
+    return f"{words}, {len(text):,} characters"
+
+
+def _folder_words(cwd: str | None, folder: str, add_dirs: Sequence[str]) -> str:
+    # Not every text is a path; of one that is none nothing can be said.
+    placed = None if cwd is None else place(cwd, folder)
+    if cwd is None or (placed is not None and placed.real == os.path.realpath(folder)):
+        return f"{exact_line(folder)} (this project)"
+    return path_words(cwd, folder, add_dirs)
+
+
+def path_words(path: str, folder: str, add_dirs: Sequence[str] = ()) -> str:
+    """A path as the person knows it: from the folder on, and marked where it is outside of all."""
+    placed = place(path, folder)
+    if placed is None:
+        return f"{exact_line(path)} ({OUTSIDE}, as far as can be told)"
+    home = os.path.realpath(folder)
+    shown = path
+    if os.path.isabs(path) and beneath(placed.spelled, os.path.normpath(folder)):
+        shown = os.path.relpath(placed.spelled, os.path.normpath(folder))
+    if any(beneath(placed.real, os.path.realpath(root)) for root in (home, *add_dirs)):
+        return exact_line(shown)
+    really = "" if placed.real == placed.spelled else f", really {exact_line(placed.real)}"
+    return f"{exact_line(shown)} ({OUTSIDE}{really})"
+
+
+def names_path(title: str, path: str) -> bool:
+    """Whether a title has this path as a word of its own: `src/old.txt` does not name `src`."""
+    return re.search(rf"(?<![^\s`'\"(“]){re.escape(path)}(?![^\s`'\")”,:;])", title) is not None
+
+
+def described(
+    request: PermissionRequest, agent_name: str, folder: str, add_dirs: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """The question as lines of plain text, without what the tool call itself shows."""
+    lines = [who_asks(request, agent_name), one_line(request.title)]
+    if request.reason:
+        lines += [f"Why: {visible(request.reason).strip()}"]
+    for fact in facts_of(request, folder, add_dirs):
+        lines.append(f"{fact.label}: {fact.text}" if fact.label else fact.text)
+    return tuple(lines)
+
+
+# ---- afterwards
+
+
+def subject_words(request: PermissionRequest) -> str:
+    """What was asked for, on one line."""
+    if request.command is not None:
+        return one_line(request.command)
+    return one_line(request.title) or ", ".join(one_line(path) for path in request.paths)
+
+
+def retry_prompt(request: PermissionRequest) -> Draft:
+    """A prompt that has the agent try again what was denied: the protocol has no other way."""
+    return Draft(f"Please try again: {subject_words(request)}. I allow it now.")
+
+
+__all__ = [
+    "OUTSIDE",
+    "Fact",
+    "FactKind",
+    "described",
+    "exact",
+    "facts_of",
+    "length_words",
+    "lines_left_out",
+    "names_path",
+    "path_words",
+    "retry_prompt",
+    "subject_words",
+    "who_asks",
+    "whole",
+]

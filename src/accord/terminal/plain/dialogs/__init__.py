@@ -1,0 +1,1 @@
+"""Questions, forms and numbered lists of the line mode."""

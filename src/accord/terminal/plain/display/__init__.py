@@ -1,0 +1,1 @@
+"""Output of the line mode: printers, Markdown and text wrapping."""

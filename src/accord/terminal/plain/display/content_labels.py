@@ -1,0 +1,73 @@
+"""Content that is no text, in one line of words each: what it is, its type, its size.
+
+Must not know the version: it looks at the fields that a block has.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accord.schema.codec import encode
+from accord.schema.struct import UNSET, UnknownVariant
+from accord.terminal.model.labels.turn_activity import counted, size_words
+from accord.terminal.model.text.display_text import one_line
+
+RAW_CHARACTERS_MAX = 300
+"""Characters that are shown of something that nobody knows."""
+
+
+def block_words(block: Any) -> str:
+    """A content block for a person; the text of a text block is not repeated here."""
+    if isinstance(block, UnknownVariant):
+        return unknown_words(block)
+    tag = type(block).__struct_config__.tag if hasattr(block, "__struct_config__") else ""
+    kind = _given(block, "mime_type")
+    if tag in ("image", "audio"):
+        return f"[{tag}, {one_line(kind)}, {size_words(len(block.data))}]"
+    if tag == "resource_link":
+        name = _given(block, "title") or block.name
+        size = getattr(block, "size", None)
+        more = f", {size_words(size)}" if isinstance(size, int) else ""
+        return f"[link: {one_line(name)}, {one_line(block.uri)}{more}]"
+    if tag == "resource":
+        return _resource_words(block.resource)
+    text = _given(block, "text")
+    if text:
+        return f"[for the agent only: {counted(len(text), 'character')}]"
+    return f"[{one_line(str(tag)) or 'content'} that is not known here]"
+
+
+def is_for_user(block: Any) -> bool:
+    """Whether the person is meant to see it; where nothing is said, they are."""
+    audience = getattr(getattr(block, "annotations", None), "audience", None)
+    return not isinstance(audience, list) or not audience or "user" in audience
+
+
+def unknown_words(variant: UnknownVariant) -> str:
+    """Something that we do not know, with the beginning of what came."""
+    raw = one_line(variant.raw.decode(errors="replace"), RAW_CHARACTERS_MAX)
+    return f"[{one_line(variant.tag, 60)}, which is not known here: {raw}]"
+
+
+def received_words(value: object) -> str:
+    """A value of the wire of which nothing is known, as the JSON that came."""
+    try:
+        return one_line(encode(value).decode(errors="replace"), RAW_CHARACTERS_MAX)
+    except TypeError:
+        return "[it cannot be shown]"
+
+
+def _resource_words(resource: Any) -> str:
+    text, blob = _given(resource, "text"), getattr(resource, "blob", UNSET)
+    size = len(blob) if isinstance(blob, bytes) else len(text.encode())
+    kind = _given(resource, "mime_type")
+    shown = f", {one_line(kind)}" if kind else ""
+    return f"[file: {one_line(resource.uri)}{shown}, {size_words(size)}]"
+
+
+def _given(struct: Any, name: str) -> str:
+    value = getattr(struct, name, None)
+    return value if isinstance(value, str) else ""
+
+
+__all__ = ["block_words", "is_for_user", "received_words", "unknown_words"]

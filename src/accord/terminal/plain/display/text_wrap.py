@@ -1,0 +1,121 @@
+"""Text for a terminal: words wrapped to its width as they stream, and Markdown made plain.
+
+It must not know agents or updates, nor which stream the text goes to.
+
+What always holds
+    * A line is never wider than it may be; a word that is wider than a line is cut.
+    * What arrives in pieces looks as if it had come at once.
+    * Nothing that an agent sends can move the cursor or colour the screen.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+
+from accord.machine.console.control_characters import visible
+from accord.terminal.model.text.display_text import columns, cut
+
+Paint = Callable[[str, str], str]
+
+WORD_CHARACTERS_MAX = 4096
+"""What is longer is no word, and is shown before its end has come."""
+
+_PIECES = re.compile(r"\s+|\S+")
+_MARKS = re.compile(r"(\*\*|`)")
+
+
+class Prose:
+    """A paragraph that grows.  Guards: `write` gets whole words only, each line begun once."""
+
+    def __init__(
+        self,
+        write: Callable[[str], object],
+        paint: Paint,
+        *,
+        width: int,
+        first: str = "",
+        rest: str | None = None,
+        style: str = "",
+    ) -> None:
+        """`first` begins the first line and `rest` all others; by default both are the same."""
+        self._write = write
+        self._paint = paint
+        self._width = width
+        self._begin = first
+        self._rest = first if rest is None else rest
+        self._style = style
+        self._at = 0
+        self._word = ""
+        self._gap = ""
+        # Ends of lines since the last word: one more would be a second empty line.
+        self._breaks = 2
+        self._bold = self._code = False
+
+    def feed(self, text: str) -> None:
+        """Add text; its last word waits for what ends it."""
+        for piece in _PIECES.findall(visible(text)):
+            if not piece.isspace():
+                self._word += piece
+                if len(self._word) >= WORD_CHARACTERS_MAX:
+                    self._put_word()
+                continue
+            self._put_word()
+            if "\n" in piece:
+                for _ in range(min(piece.count("\n"), 2 - self._breaks)):
+                    self._break()
+                    self._breaks += 1
+                self._gap = ""
+                piece = piece.rpartition("\n")[2]
+            self._gap = " " if self._at else self._gap + piece
+
+    def end(self) -> None:
+        """Nothing more comes; the last line is ended if it was begun."""
+        self._put_word()
+        if self._at:
+            self._break()
+
+    def _put_word(self) -> None:
+        if not self._word:
+            return
+        word, self._word = list(self._spans(self._word)), ""
+        self._breaks = 0
+        wide = sum(columns(text) for text, _ in word)
+        if self._at and self._at + len(self._gap) + wide > self._width:
+            self._break()
+            self._gap = ""
+        self._add(self._gap, "")
+        for text, style in word:
+            self._add(text, style)
+        self._gap = ""
+
+    def _add(self, text: str, style: str) -> None:
+        for part in cut(text, max(self._width - columns(self._rest), 1)):
+            if not part:
+                continue
+            if self._at and self._at + columns(part) > self._width:
+                self._break()
+            if not self._at:
+                self._write(self._begin)
+                self._at = columns(self._begin)
+                self._begin = self._rest
+            self._write(self._paint(part, f"{self._style} {style}"))
+            self._at += columns(part)
+
+    def _break(self) -> None:
+        self._write("\n")
+        self._at = 0
+
+    def _spans(self, word: str) -> Iterator[tuple[str, str]]:
+        """The word's parts with the style of each; a mark that opens and closes nothing stays."""
+        seen = 0
+        for part in _MARKS.split(word):
+            before, after = seen > 0, seen + len(part) < len(word)
+            seen += len(part)
+            if part == "`" and (before if self._code else after):
+                self._code = not self._code
+            elif part == "**" and not self._code and (before if self._bold else after):
+                self._bold = not self._bold
+            elif part:
+                yield part, "code" if self._code else "bold" if self._bold else ""
+
+
+__all__ = ["Paint", "Prose", "columns", "cut"]

@@ -1,0 +1,1 @@
+"""Keyboard and scripted input of the line mode."""

@@ -1,0 +1,57 @@
+"""`run_plain`: the line mode from the start of its agent to the end of everything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import anyio
+
+from accord.errors import AccordError
+from accord.terminal.engine.chat_controller import Desk
+from accord.terminal.engine.launch_options import Order
+from accord.terminal.plain.conversation_loop import talk
+from accord.terminal.plain.dialogs.numbered_list import meant_value, numbered
+from accord.terminal.plain.input.input_requests import Ask
+from accord.terminal.plain.line_terminal import LineTerminal
+
+
+async def run_plain(
+    desk: Desk,
+    order: Order | None,
+    terminal: LineTerminal,
+    choices: Mapping[str, Order] | None = None,
+) -> int:
+    """Talk as the order says; when this is over, so is the agent.  The exit code.
+
+    Without an order the person chooses one of the choices by its number or name.
+    """
+    if order is None:
+        order = await _chosen(terminal, choices or {})
+    if order is None:
+        return 0
+    code = 1
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(desk.run)
+        try:
+            code = await talk(desk, await desk.open_chat(order=order), terminal)
+        finally:
+            desk.leave()
+    return code
+
+
+async def _chosen(terminal: LineTerminal, choices: Mapping[str, Order]) -> Order | None:
+    rows = [(name, " ".join(order.command)) for name, order in choices.items()]
+    numbered(terminal.printer, "Agents:", rows)
+    remark = ""
+    while True:
+        said = await terminal.listener.read(Ask("line", "Which one? (Enter: leave)", remark=remark))
+        await terminal.screen.drain()
+        if not said or not said.strip():
+            return None
+        try:
+            return choices[meant_value(said.strip(), [(name, name) for name in choices])]
+        except AccordError as error:
+            remark = str(error)
+
+
+__all__ = ["run_plain"]

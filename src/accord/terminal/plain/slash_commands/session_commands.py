@@ -1,0 +1,198 @@
+"""Commands about the session: its mode, model and options, other sessions, logins.
+
+It must not know how lines are read, nor the other commands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+from accord.errors import AccordError
+from accord.terminal.engine.chat_controller import Desk
+from accord.terminal.model.chat import Chat
+from accord.terminal.model.labels.session_settings import mode_name, options_in_order, value_name
+from accord.terminal.model.prompt.draft import Draft
+from accord.terminal.model.text.display_text import one_line
+from accord.terminal.plain.dialogs.numbered_list import meant_value, numbered
+from accord.terminal.plain.display.chat_printer import ChatPrinter
+from accord.transcript import ConfigOption
+
+SESSIONS_SHOWN_MAX = 20
+"""Sessions that are listed; the others can be named by their id."""
+
+
+class Situation(Protocol):
+    """Where the conversation stands."""
+
+    @property
+    def chat(self) -> Chat:
+        """The chat that is talked in."""
+        ...
+
+    def turn_to(self, chat: Chat) -> None:
+        """Talk in another chat from now on; the one before is closed when that one is open."""
+        ...
+
+    def leave(self) -> None:
+        """End the conversation."""
+        ...
+
+    def send(self, draft: Draft) -> None:
+        """Say something to the agent, now or when it is done."""
+        ...
+
+    async def edit(self, command: Sequence[str]) -> int:
+        """Run an editor where the person sees it; its exit code."""
+        ...
+
+    def start(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do something beside the talk that may ask the person; a failure is told."""
+        ...
+
+
+class SessionCommands:
+    """What can be done with sessions.  Guards: a number means what was listed last."""
+
+    def __init__(self, desk: Desk, situation: Situation, printer: ChatPrinter) -> None:
+        self._desk = desk
+        self._situation = situation
+        self._printer = printer
+        # What was listed last, so that it can be named by its number.
+        self._sessions: list[str] = []
+
+    @property
+    def _chat(self) -> Chat:
+        return self._situation.chat
+
+    def _say(self, text: str) -> None:
+        self._printer.said("", text)
+
+    async def mode(self, given: str) -> None:
+        """Show or set the mode."""
+        modes = self._chat.transcript.modes
+        if not modes.available:
+            raise AccordError("The agent offers no modes.")
+        if not given:
+            now = mode_name(self._chat.transcript)
+            rows = [(one.name, one.description or "") for one in modes.available]
+            numbered(self._printer, f"The mode is {one_line(now)}. There are:", rows)
+            return
+        pairs = [(one.mode_id, one.name) for one in modes.available]
+        await self._desk.set_mode(self._chat, meant_value(given, pairs))
+        self._say(f"The mode is {one_line(mode_name(self._chat.transcript))}.")
+
+    async def model(self, given: str) -> None:
+        """Show or set the model."""
+        options = self._chat.transcript.config_options
+        option = next((one for one in options if one.category == "model"), None)
+        if option is None:
+            raise AccordError("The agent offers no choice of models.")
+        await self._option(option, given)
+
+    async def options(self, given: str) -> None:
+        """Show or set an option."""
+        options = options_in_order(self._chat.transcript.config_options)
+        if not options:
+            raise AccordError("The agent offers no options.")
+        if not given:
+            rows = [(f"{one.name}: {value_name(one)}", one.description or "") for one in options]
+            numbered(self._printer, "Options; /options NUMBER shows what one may be:", rows)
+            return
+        which, _, value = given.partition(" ")
+        pairs = [(str(number), one.name) for number, one in enumerate(options)]
+        chosen = options[int(meant_value(which, pairs))]
+        await self._option(chosen, value.strip())
+
+    async def _option(self, option: ConfigOption, given: str) -> None:
+        name = one_line(option.name)
+        if not given:
+            rows = [(one.name, one.description or "") for one in option.choices]
+            if option.type == "boolean":
+                rows = [("on", ""), ("off", "")]
+            numbered(self._printer, f"{name} is {one_line(value_name(option))}. It may be:", rows)
+            return
+        value: str | bool = given
+        if option.type == "boolean":
+            value = meant_value(given, [("on", "yes"), ("off", "no")]) == "on"
+        elif option.choices:
+            value = meant_value(given, [(one.value, one.name) for one in option.choices])
+        await self._desk.set_option(self._chat, option.option_id, value)
+        # What the agent made of it, which may be something else.
+        options = {one.option_id: one for one in self._chat.transcript.config_options}
+        now = options.get(option.option_id)
+        if now is not None:
+            self._say(f"{name} is {one_line(value_name(now))}.")
+
+    async def sessions(self, given: str) -> None:
+        """List the agent's sessions."""
+        found = await self._desk.sessions(self._chat)
+        words = given.lower().split()
+        found = [
+            one for one in found if all(word in f"{one.title} {one.cwd}".lower() for word in words)
+        ]
+        self._sessions = [one.session_id for one in found]
+        rows = [
+            (
+                one.title or one.session_id,
+                " ".join(filter(None, (f"in {one.cwd}", (one.updated_at or "")[:16])))
+                + (" (this one)" if one.session_id == self._chat.session_id else ""),
+            )
+            for one in found[:SESSIONS_SHOWN_MAX]
+        ]
+        if not rows:
+            raise AccordError("There are no such sessions.")
+        numbered(self._printer, "Sessions; /resume NUMBER goes on with one:", rows)
+        if len(found) > SESSIONS_SHOWN_MAX:
+            self._say(f"({len(found) - SESSIONS_SHOWN_MAX} more; /sessions WORD looks for some.)")
+
+    async def resume(self, given: str) -> None:
+        """Go on with another session."""
+        if not given:
+            raise AccordError("Which one? /sessions lists them, /resume NUMBER goes on.")
+        is_number = given.isdecimal() and 1 <= int(given) <= len(self._sessions)
+        wanted = self._sessions[int(given) - 1] if is_number else given
+        for info in await self._desk.sessions(self._chat):
+            if info.session_id == wanted:
+                self._change(await self._desk.open_stored(self._chat, info))
+                return
+        raise AccordError(f"The agent lists no session {one_line(wanted)}.")
+
+    async def new(self, given: str) -> None:
+        """A new session."""
+        if self._chat.phase == "lost" or self._chat.problem is not None:
+            self._desk.new_session(self._chat)
+            return
+        self._change(await self._desk.open_chat(self._chat))
+        self._say("A new session; nothing of the one before is known in it.")
+
+    async def fork(self, given: str) -> None:
+        """A copy of this session."""
+        self._change(await self._desk.fork(self._chat))
+
+    def _change(self, chat: Chat) -> None:
+        if chat is not self._chat:
+            self._situation.turn_to(chat)
+
+    async def title(self, given: str) -> None:
+        """Name the session."""
+        if not given or self._chat.session_id is None:
+            raise AccordError("Say the new title behind it: /title TITLE")
+        stored = await self._desk.rename(self._chat, self._chat.session_id, given)
+        self._say(f"The session is now called {one_line(stored)}.")
+
+    async def login(self, given: str) -> None:
+        """Log in."""
+        problem = self._chat.problem
+        if problem is not None and problem.kind == "login_needed":
+            self._desk.retry(self._chat)
+        else:
+            chat = self._chat
+            self._situation.start(lambda: self._desk.log_in(chat))
+
+    async def logout(self, given: str) -> None:
+        """Log out."""
+        await self._desk.log_out(self._chat)
+
+
+__all__ = ["SESSIONS_SHOWN_MAX", "SessionCommands", "Situation"]

@@ -1,0 +1,1 @@
+"""Renderers for content blocks: text, images, audio, links and resources."""

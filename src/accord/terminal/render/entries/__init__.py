@@ -1,0 +1,1 @@
+"""Renderers for each kind of conversation entry."""

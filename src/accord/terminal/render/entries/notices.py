@@ -1,0 +1,142 @@
+"""What the agent tells beside its answers: notices, compactions, and messages between sessions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rich.style import Style
+from textual.strip import Strip
+
+from accord.machine.console.control_characters import visible
+from accord.terminal.model.chat import Chat
+from accord.terminal.model.text.display_text import one_line
+from accord.terminal.render.block import (
+    Block,
+    CachedBlock,
+    OpenSession,
+    cut,
+    indented,
+    lines_needed,
+    strip_of,
+    wrapped,
+)
+from accord.terminal.render.content.content_list import Prose, marked
+from accord.terminal.render.render_options import Look
+from accord.transcript import Compaction, Notice, SessionMessage
+
+
+def tone_mark(tone: str, look: Look) -> tuple[str, Style]:
+    """The sign and the colour of how serious something is; what we do not know is not serious."""
+    palette = look.palette
+    if tone == "error":
+        return look.mark("✗ ", "x "), palette.error
+    if tone == "warning":
+        return "! ", palette.warning
+    if tone == "success":
+        return look.mark("✓ ", "* "), palette.success
+    return look.mark("• ", "* "), palette.info
+
+
+class NoticeBlock(CachedBlock[Notice]):
+    """A notice: its title in the colour of its severity, its description beneath."""
+
+    __slots__ = ()
+
+    def guess(self, look: Look) -> int:
+        said = self.entry.description
+        return 1 + (lines_needed(said, look.width) if said else 0)
+
+    def lines(self, look: Look, chat: Chat) -> list[Strip]:
+        del chat
+        notice = self.entry
+        mark, style = tone_mark(notice.severity, look)
+        room = max(look.width - len(mark), 2)
+        title = one_line(notice.title) or "Notice"
+        if notice.severity not in ("info", "warning", "error", "success"):
+            title += f" ({one_line(notice.severity)})"
+        found = [strip_of((line, style)) for line in wrapped(title, room)]
+        if notice.description:
+            said = visible(notice.description).strip("\n")
+            found += [strip_of((line, look.palette.dim)) for line in wrapped(said, room)]
+        return indented(found, (mark, style))
+
+    def text(self) -> str:
+        return visible(f"{self.entry.title}\n{self.entry.description or ''}").strip()
+
+
+class CompactionBlock(CachedBlock[Compaction]):
+    """That the agent shortens what it remembers; the summary unfolds."""
+
+    __slots__ = ()
+
+    @property
+    def is_foldable(self) -> bool:  # type: ignore[override]
+        return bool(self.entry.blocks)
+
+    def lines(self, look: Look, chat: Chat) -> list[Strip]:
+        del chat
+        palette, one = look.palette, self.entry
+        said, style = {
+            "in_progress": ("Making room in the context", palette.running),
+            "completed": ("The context was made shorter", palette.info),
+            "failed": ("The context could not be made shorter", palette.error),
+        }.get(one.status, (f"Compaction: {one_line(one.status)}", palette.info))
+        if one.error:
+            said = f"{said}: {one_line(one.error)}"
+        mark = look.fold_mark(self.folded) if self.is_foldable else look.mark("◇ ", "o ")
+        lines = wrapped(said, max(look.width - 2, 2))
+        found = indented([strip_of((line, style)) for line in lines], (mark, style))
+        if self.is_foldable and not self.folded:
+            inner = replace(look, width=max(look.width - 2, 1))
+            body = Prose(inner, palette.dim).lines(one.blocks, show_all=True)
+            found += marked(body, look.mark("│ ", "| "), palette.border)
+        return found
+
+
+class SessionMessageBlock(CachedBlock[SessionMessage]):
+    """What another session wrote to this one, or this one to another."""
+
+    __slots__ = ()
+
+    def guess(self, look: Look) -> int:
+        return 1 + lines_needed(self.entry.text, look.width)
+
+    def lines(self, look: Look, chat: Chat) -> list[Strip]:
+        palette, one = look.palette, self.entry
+        own = chat.session_id
+        sender, recipient = one.sender_session_id, one.recipient_session_id
+        parts = ["Message"]
+        if sender and sender != own:
+            parts.append(f"from session {one_line(sender)}")
+        if recipient and recipient != own:
+            parts.append(f"to session {one_line(recipient)}")
+        other = sender if sender and sender != own else recipient
+        if other and other != own:
+            self.targets[0] = OpenSession(other)
+        mark = look.mark("✉ ", "@ ")
+        head = cut(mark + " ".join(parts), look.width, look.mark("…", "..."))
+        inner = replace(look, width=max(look.width - 2, 1))
+        body = Prose(inner).lines(one.blocks)
+        line = strip_of((head, palette.elsewhere))
+        return [line, *marked(body, look.mark("│ ", "| "), palette.elsewhere)]
+
+
+def notice_block(entry: Notice, chat: Chat) -> Block:
+    """The block of a notice."""
+    del chat
+    return NoticeBlock(entry)
+
+
+def compaction_block(entry: Compaction, chat: Chat) -> Block:
+    """The block of a compaction."""
+    del chat
+    return CompactionBlock(entry, folded=True)
+
+
+def session_message_block(entry: SessionMessage, chat: Chat) -> Block:
+    """The block of a message between sessions."""
+    del chat
+    return SessionMessageBlock(entry)
+
+
+__all__ = ["compaction_block", "notice_block", "session_message_block", "tone_mark"]

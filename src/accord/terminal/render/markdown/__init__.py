@@ -1,0 +1,1 @@
+"""Renders Markdown as terminal lines."""

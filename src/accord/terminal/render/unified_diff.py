@@ -1,0 +1,232 @@
+"""Changes of files as lines: a summary per file, and the lines inline, one beneath the other.
+
+Must not know tool calls.  `diff_side.py` shows the same beside each other.
+
+What always holds: no line is wider than the look; what was added and removed is told by its sign
+too, not by colour alone; however large a change is, the work for it is bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.style import Style
+from textual.strip import Strip
+
+from accord.terminal.model.labels.turn_activity import counted, path_words
+from accord.terminal.model.text.diff_lines import DiffLine, FileChange, Span, paired, word_changes
+from accord.terminal.model.text.display_text import WRITTEN_OUT, one_line
+from accord.terminal.render.block import OpenFile, cut, strip_of
+from accord.terminal.render.markdown.inline import Run
+from accord.terminal.render.palette import Palette
+from accord.terminal.render.render_options import Look
+from accord.terminal.render.syntax import Code
+from accord.terminal.render.text_runs import broken, restyled, shortened, strip_on
+
+SIDE_BY_SIDE_MIN = 100
+"""Columns from which on there is room for two texts beside each other."""
+PARTS_MAX = 6
+"""Lines of the screen that one line of a file may take; data has very long ones."""
+COLOURED_LINES_MAX = 2000
+
+_OPERATIONS = {"add": "new", "delete": "deleted", "move": "moved", "copy": "copied", "modify": ""}
+
+
+def summary_line(change: FileChange, look: Look, folder: str = "", indent: str = "") -> Strip:
+    """One file: how many lines, what happened to it, and its path."""
+    palette = look.palette
+    runs: list[Run] = [(indent, palette.text)]
+    if change.added or change.removed or not change.lines:
+        minus = look.mark("−", "-")
+        if change.lines:
+            runs += [
+                (f"+{change.added} ", palette.success),
+                (f"{minus}{change.removed} ", palette.error),
+            ]
+    word = _OPERATIONS.get(change.operation)
+    if word is None:
+        word = one_line(change.operation, 30)
+    elif not word and not change.lines:
+        word = "changed"
+    path = path_words(change.path, folder) or "a file"
+    if change.old_path:
+        arrow = look.mark(" → ", " -> ")
+        path = f"{path_words(change.old_path, folder)}{arrow}{path}"
+    runs.append((path, palette.strong))
+    if word:
+        runs.append((f"  {word}", palette.dim))
+    return strip_of(*shortened(runs, look.width))
+
+
+def diff_lines(
+    change: FileChange, look: Look, limit: int, indent: str = "", parts_max: int = PARTS_MAX
+) -> tuple[list[Strip], list[OpenFile | None], int]:
+    """The lines of a change, at most so many; what each opens; how many are not shown."""
+    # Where one side would be empty there is nothing to stand beside.
+    both = change.added and change.removed
+    if look.side_by_side and look.width >= SIDE_BY_SIDE_MIN and both:
+        from accord.terminal.render.side_by_side_diff import side_lines
+
+        return side_lines(change, look, limit, indent)
+    taken = change.lines[:limit]
+    room = Gutter(taken, look, indent, parts_max)
+    strips: list[Strip] = []
+    targets: list[OpenFile | None] = []
+    for line, runs in zip(taken, coloured(change.path, taken, look.palette), strict=True):
+        for strip in room.strips(line, runs):
+            strips.append(strip)
+            targets.append(
+                OpenFile(change.path, line.new or line.old) if line.kind != "hunk" else None
+            )
+    return strips, targets, len(change.lines) - len(taken) + change.left_out
+
+
+def more_line(left_out: int, look: Look, indent: str = "") -> Strip:
+    """That there is more than is shown."""
+    return strip_of(
+        *shortened(
+            [
+                (
+                    f"{indent}{look.mark('…', '...')} {counted(left_out, 'more line')}",
+                    look.palette.dim,
+                )
+            ],
+            look.width,
+        )
+    )
+
+
+class Gutter:
+    """What stands left of the lines: a number and a sign."""
+
+    def __init__(
+        self,
+        lines: Sequence[DiffLine],
+        look: Look,
+        indent: str = "",
+        parts_max: int = PARTS_MAX,
+    ) -> None:
+        numbers = [line.new or line.old or 0 for line in lines]
+        self._digits = max(len(str(max(numbers, default=0))), 2)
+        self._look = look
+        self._indent = indent
+        self._parts_max = parts_max
+        self.width = look.width - len(indent)
+
+    def strips(self, line: DiffLine, runs: Sequence[Run]) -> list[Strip]:
+        """One line of a file as lines of the screen, its background filled up."""
+        palette = self._look.palette
+        if line.kind in ("hunk", "note"):
+            blank = self._indent + " " * (self._digits - 1)
+            return [between(line, self._look, blank)]
+        under = under_of(line, palette)
+        number = line.old if line.kind == "removed" else line.new
+        head = f"{number if number is not None else '':>{self._digits}} {sign_of(line)} "
+        parts = broken(runs, self.width - len(head))
+        parts = folded_parts(parts, self.width - len(head), self._look, self._parts_max)
+        found: list[Strip] = []
+        for count, part in enumerate(parts):
+            strip = strip_on([*gutter(line, head, count, palette), *part], under, self.width)
+            found.append(Strip([*strip_of((self._indent, Style.null())), *strip]))
+        return found
+
+
+def folded_parts(
+    parts: list[list[Run]], width: int, look: Look, parts_max: int = PARTS_MAX
+) -> list[list[Run]]:
+    """The rows of a line; of a very long one the first ones and the last, and what is between."""
+    if len(parts) <= parts_max + 1:
+        return parts
+    between_them = sum(len(text) for part in parts[parts_max:-1] for text, _ in part)
+    words = f"{look.mark('…', '...')} {between_them:,} more characters"
+    return [*parts[:parts_max], [(cut(words, width), look.palette.dim)], parts[-1]]
+
+
+def between(line: DiffLine, look: Look, indent: str) -> Strip:
+    """A line that is none of the file."""
+    palette = look.palette
+    mark = look.mark("⋮", ":") if line.kind == "hunk" else " "
+    style = palette.hunk if line.kind == "hunk" else palette.dim
+    runs = [(f"{indent}{mark} ", palette.line_number), (f"  {line.text}", style)]
+    return strip_of(*shortened(runs, look.width))
+
+
+def gutter(line: DiffLine, head: str, row: int, palette: Palette) -> list[Run]:
+    """What stands left of a row of a line: number and sign beside the first, nothing after it."""
+    if row:
+        return [(" " * len(head), palette.text)]
+    signs = {"added": palette.success, "removed": palette.error}
+    style = signs.get(line.kind, palette.text)
+    return [(head[:-2], palette.line_number), (head[-2:], style)]
+
+
+def sign_of(line: DiffLine) -> str:
+    """What happened to a line."""
+    return {"added": "+", "removed": "-"}.get(line.kind, " ")
+
+
+def under_of(line: DiffLine, palette: Palette) -> Style:
+    """What lies under a line."""
+    if line.kind == "added":
+        return palette.added
+    return palette.removed if line.kind == "removed" else palette.text
+
+
+def coloured(path: str, lines: Sequence[DiffLine], palette: Palette) -> list[list[Run]]:
+    """The lines as runs: colours of the language, and the words that differ marked."""
+    name = path.replace("\\", "/").rpartition("/")[2]
+    # Either text is read by itself, so that a string which was removed does not open one in what
+    # was added.
+    old, new = Code(name, palette), Code(name, palette)
+    if len(lines) > COLOURED_LINES_MAX:
+        old = new = Code("", palette)
+    before = [line.text for line in lines if line.kind in ("removed", "same")]
+    after = [line.text for line in lines if line.kind in ("added", "same")]
+    old_runs, new_runs = iter(old.runs(before)), iter(new.runs(after))
+    marks = _word_marks(lines)
+    found: list[list[Run]] = []
+    for at, line in enumerate(lines):
+        if line.kind in ("hunk", "note"):
+            found.append([(line.text, palette.dim)])
+            continue
+        runs = next(new_runs) if line.kind == "added" else next(old_runs)
+        if line.kind == "same":
+            next(new_runs)
+        word = palette.added_word if line.kind == "added" else palette.removed_word
+        runs = restyled(runs, marks.get(at, ()), word)
+        found.append(restyled(runs, _written_out(line.text), palette.warning))
+    return found
+
+
+def _written_out(text: str) -> list[Span]:
+    """What stands for characters that no terminal draws, and is not itself in the file."""
+    return [] if text.isascii() else [found.span() for found in WRITTEN_OUT.finditer(text)]
+
+
+def _word_marks(lines: Sequence[DiffLine]) -> dict[int, list[Span]]:
+    """By the number of the line in the list: the characters that differ from its partner."""
+    found: dict[int, list[Span]] = {}
+    at = 0
+    for removed, added in paired(lines):
+        if added:
+            # Lines of a group stand in their order: first those removed, then those added.
+            for number, (old, new) in enumerate(zip(removed, added, strict=False)):
+                gone, come = word_changes(old.text, new.text)
+                found[at + number] = gone
+                found[at + len(removed) + number] = come
+        at += len(removed) + len(added)
+    return found
+
+
+__all__ = [
+    "SIDE_BY_SIDE_MIN",
+    "Gutter",
+    "between",
+    "coloured",
+    "diff_lines",
+    "gutter",
+    "more_line",
+    "sign_of",
+    "summary_line",
+    "under_of",
+]

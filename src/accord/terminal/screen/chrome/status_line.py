@@ -1,0 +1,150 @@
+"""One line on what happens now, and how to stop it.
+
+Must not know how a turn is stopped.
+
+What always holds
+    * Nothing moves in it but the seconds.
+    * Waiting for the person, working, quiet, stopping and stopped are told by words, not only by
+      colour.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from accord.terminal.model.chat import Chat
+from accord.terminal.model.key_names import key_text
+from accord.terminal.model.labels.durations import span
+from accord.terminal.model.labels.turn_activity import counted, stop_words
+from accord.terminal.model.text.display_text import one_line
+from accord.terminal.screen.widgets.parts_line import Part, PartsLine, fit
+
+if TYPE_CHECKING:
+    from accord.terminal.engine.chat_controller import Desk
+
+_STOP = "stop"
+_LAST_LEAST, _QUIET_LEAST = 12, 32
+"""Columns for what the agent did last, which matter more while it is quiet."""
+
+
+class StatusLine(PartsLine):
+    """Where the turn stands."""
+
+    DEFAULT_CSS = """
+    StatusLine { height: 1; padding: 0 1; background: $background; }
+    """
+
+    class StopPressed(Message):
+        """The person clicked Stop."""
+
+    def __init__(self, chat: Chat, desk: Desk) -> None:
+        super().__init__()
+        self._chat = chat
+        self._desk = desk
+
+    def refresh_chat(self) -> None:
+        """Look whether there is something else to say."""
+        self.renew()
+
+    def parts(self, width: int) -> list[Part]:
+        """What happens at the left, Stop at the right."""
+        right = self._stop()
+        room = width - sum(part.cells for part in right) - (2 if right else 0)
+        left = fit(self._now(), max(room, 0))
+        if not right:
+            return left
+        blank = width - sum(part.cells for part in (*left, *right))
+        return [*left, Part(" " * max(blank, 0), self.palette.text), *right]
+
+    def _stop(self) -> list[Part]:
+        is_going_on = self._chat.is_busy or self._chat.works_alone
+        if not is_going_on:
+            return []
+        palette = self.palette
+        keys = self._desk.settings.keys_of("stop")
+        words = "Leave it" if self._chat.phase == "stopping" else "Stop"
+        found = [Part(f"[{words}]", palette.error, target=_STOP)]
+        # While a question is open its dialog has the key.
+        if keys and not self._chat.needs_answer:
+            found.append(Part(f" {key_text(keys[0])}", palette.dim, target=_STOP))
+        return found
+
+    def _now(self) -> list[Part]:
+        chat, palette = self._chat, self.palette
+        if chat.needs_answer:
+            count = chat.questions.waiting
+            more = f" · {count} questions" if count > 1 else ""
+            return [Part("◆ Waiting for you", palette.waiting), Part(more, palette.dim, weight=1)]
+        if chat.phase == "starting":
+            name = one_line(chat.agent_name)
+            return [Part(f"○ Starting {name}…" if name else "○ Starting…", palette.dim, least=12)]
+        if chat.lacks_session:
+            return [Part("✗ There is no session", palette.error)]
+        if chat.lacks_login:
+            return [Part("✗ You are not logged in", palette.error)]
+        if chat.phase == "lost":
+            return [Part("✗ The agent is not there", palette.error)]
+        if chat.phase == "stopping":
+            return [Part("◌ Stopping…", palette.warning), *self._elapsed()]
+        if chat.phase == "working":
+            return self._working()
+        behind = self._behind()
+        if chat.works_alone:
+            return [Part("● Working by itself", palette.running), *behind]
+        return [*self._after(), *behind]
+
+    def _working(self) -> list[Part]:
+        chat, palette = self._chat, self.palette
+        last = one_line(chat.last_did)
+        quiet = chat.quiet_for
+        if quiet is not None and quiet >= self._desk.settings.quiet_seconds:
+            found = [Part(f"◌ Quiet for {span(quiet)}", palette.warning)]
+            if last:
+                words = f" — last: {last}"
+                found.append(Part(words, palette.dim, weight=2, least=_QUIET_LEAST))
+            return [*found, *self._elapsed()]
+        found = [Part("● Working", palette.running), *self._elapsed()]
+        if last:
+            found.append(Part(f" · {last}", palette.dim, weight=2, least=_LAST_LEAST))
+        return found
+
+    def _elapsed(self) -> list[Part]:
+        elapsed = self._chat.elapsed
+        if elapsed is None or elapsed < 1:
+            return []
+        return [Part(f" · {span(elapsed)}", self.palette.dim, weight=1)]
+
+    def _behind(self) -> list[Part]:
+        """Work that goes on whatever the conversation does."""
+        count = len(self._chat.transcript.state.background or ())
+        return [Part(f" · {counted(count, 'task')} behind it", self.palette.dim)] if count else []
+
+    def _after(self) -> list[Part]:
+        chat, palette = self._chat, self.palette
+        if chat.problem is not None:
+            return [Part("✗ See above", palette.error)]
+        if chat.stop_reason in (None, "end_turn"):
+            return [Part("Ready", palette.dim), *self._asks_again()]
+        ended = stop_words(chat.stop_reason)
+        # The conversation has all of it.
+        words = one_line(ended.text.partition(". ")[0].rstrip("."))
+        style = palette.dim if ended.is_good else palette.warning
+        found = [Part("Ready", palette.dim), Part(f" · {words}", style, least=_LAST_LEAST)]
+        return [*found, *self._asks_again()]
+
+    def _asks_again(self) -> list[Part]:
+        """How to have the agent try what was not allowed."""
+        keys = self._desk.settings.keys_of("retry")
+        if self._chat.denied_request is None or not keys:
+            return []
+        words = f" · {key_text(keys[0])} asks again for what was not allowed"
+        return [Part(words, self.palette.dim, weight=2, least=_LAST_LEAST)]
+
+    def pressed(self, target: str) -> None:
+        """Stop was clicked."""
+        self.post_message(self.StopPressed())
+
+
+__all__ = ["StatusLine"]

@@ -1,0 +1,338 @@
+"""A dialog that is answered by choosing one of a few lines: by its key, by arrows and Enter, or by
+the mouse.
+
+What always holds
+    * Enter chooses nothing before a line was gone to.
+    * A line that is not usable cannot be chosen.
+    * Nothing is agreed to before what must be known has been in view (`extent`), by whatever key
+      or click; refusing is always possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from rich.style import Style
+from textual import events
+from textual.app import ComposeResult
+from textual.message import Message
+from textual.strip import Strip
+
+from accord.terminal.model.text.display_text import columns
+from accord.terminal.render.block import cut, strip_of
+from accord.terminal.render.render_options import Look
+from accord.terminal.screen.dialogs.dialog import BODY_LINES_MIN, Dialog
+from accord.terminal.screen.dialogs.visible_extent import (
+    READ_FIRST,
+    Extent,
+    ExtentLine,
+    Reading,
+    extent_lines,
+    view_of,
+)
+from accord.terminal.screen.widgets.scrollable_lines import Body, Lines
+
+Tone: TypeAlias = Literal["allow", "reject", "other"]
+
+ROWS_MAX = 9
+"""Lines to choose from that are shown at once; more of them scroll."""
+ROWS_MIN = 2
+_REMARK_COLUMNS_MIN = 16
+TAIL_ROOM = 4
+"""With more lines than these for what is said, the end of a long command has one of its own."""
+GAP_LINES_MIN = 14
+"""With so many lines one stays empty above the answers."""
+
+CUT_OFF = "Its words are below: choose it again."
+
+_MARKS: dict[Tone, tuple[str, str]] = {
+    "allow": ("✓", "+"),
+    "reject": ("✗", "x"),
+    "other": ("•", "*"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line to choose: clean words, the keys that choose it, and what kind of answer it is."""
+
+    words: str
+    keys: tuple[str, ...] = ()
+    tone: Tone = "other"
+    remark: str = ""
+    is_usable: bool = True
+    # Whether the words are the agent's, so that all of them must be seen before they are chosen.
+    is_quoted: bool = False
+
+
+class Rows(Lines, can_focus=False):
+    """The lines to choose from."""
+
+    class Clicked(Message):
+        """Somebody clicked on a line."""
+
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on a line chooses it."""
+        event.stop()
+        self.post_message(self.Clicked(event.y + self.scroll_offset.y))
+
+
+class ChoiceDialog(Dialog):
+    """A question with a few answers, each on a line."""
+
+    def __init__(self, *asked: object) -> None:
+        super().__init__(*asked)  # type: ignore[arg-type]
+        # The line that Enter would choose.
+        self.focused_row: int | None = None
+        # What `body` said last about its parts, and which of them have been in view.
+        self.extent = Extent()
+        self._reading = Reading()
+        self._extent_rows = 0
+        # Why the last key or click did nothing.
+        self._refused = ""
+        # The lines with words of the agent that do not fit.
+        self._cut: set[int] = set()
+
+    # ---- for the dialogs
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """The lines to choose from."""
+        return ()
+
+    def body(self, look: Look) -> list[Strip]:
+        """What is to be known before choosing."""
+        del look
+        return []
+
+    @property
+    def what_must_be_read(self) -> object:
+        """What is asked, to be compared: once it was in view, it need not be again."""
+        return self.question
+
+    def agrees(self, row: Row) -> bool:
+        """Whether choosing it lets something happen, which must have been read before."""
+        return row.tone == "allow"
+
+    def is_cut(self, index: int) -> bool:
+        """Whether not all words of the agent fit on a line."""
+        return index in self._cut
+
+    def chosen(self, index: int) -> None:
+        """A usable line was chosen."""
+
+    def closed(self) -> None:
+        """Esc."""
+        self.answer(None)
+
+    def moved(self) -> None:
+        """Another line would be chosen by Enter."""
+
+    # ---- inside
+
+    @property
+    def warning(self) -> str:
+        """Why the last key or click did nothing."""
+        return self._refused
+
+    def fit(self) -> None:
+        """Have what is said scroll first, then the answers; what is below them stays."""
+        super().fit()
+        body = self.query_one(Body)
+        self._show_extent(0)
+        room = self._fit_lines()
+        if body.count > room:
+            is_long = any(end >= room for end in self.extent.ends)
+            self._show_extent(2 if is_long and self.extent.ends_with and room > TAIL_ROOM else 1)
+            self._fit_lines()
+        self.call_after_refresh(self._look_again)
+
+    def _fit_lines(self) -> int:
+        """Divide the room; how many lines the body has of it."""
+        body, rows = self.query_one(Body), self.query_one(Rows)
+        left = self.room - self.gutter.height
+        left -= sum(one.count for one in self.query_children(Lines) if one not in (body, rows))
+        gap = 1 if body.count + rows.count < left or left >= GAP_LINES_MIN else 0
+        # A line about what is said is one of its own.
+        low = max(BODY_LINES_MIN - self._extent_rows, 1)
+        rows_max = max(left - gap - min(body.count, low), ROWS_MIN)
+        rows_max = min(rows_max, ROWS_MAX)
+        rows.styles.margin = (gap, 0, 0, 0)
+        rows.styles.max_height = rows_max
+        height = max(left - gap - min(rows.count, rows_max), 1)
+        body.styles.max_height = height
+        return height
+
+    def _show_extent(self, rows: int) -> None:
+        if rows != self._extent_rows:
+            self._extent_rows = rows
+            self.query_one(ExtentLine).rebuild()
+
+    def _extent_lines(self, look: Look) -> list[Strip]:
+        if not self._extent_rows:
+            return []
+        body = self.query_one(Body)
+        rows, is_read = self._extent_rows, self._is_read
+        return extent_lines(self.extent, view_of(body), body.count, is_read, look, rows)
+
+    # ---- reading before agreeing
+
+    @property
+    def _is_read(self) -> bool:
+        return not self._unread
+
+    @property
+    def _unread(self) -> list[int]:
+        return self._reading.unseen(self.what_must_be_read, self.extent)
+
+    def _look_again(self) -> None:
+        """Note what has come into view, and say how much that is."""
+        if not self.is_mounted:
+            return
+        # Before the guard is down the sizes may not be the last ones.
+        if not self.is_early:
+            view = view_of(self.query_one(Body))
+            self._reading.look(self.what_must_be_read, self.extent, view)
+            if self._is_read:
+                self._refused = ""
+                self._show_hint()
+        self.query_one(ExtentLine).rebuild()
+
+    def on_body_scrolled(self, event: Body.Scrolled) -> None:
+        """When the lines are drawn they have been in view."""
+        event.stop()
+        self.call_after_refresh(self._look_again)
+
+    def opened(self) -> None:
+        """The guard is down: what is in view now has been seen."""
+        super().opened()
+        self._look_again()
+
+    def compose(self) -> ComposeResult:
+        """The words, and the lines."""
+        yield Body(lambda width: self.body(self.look(width)))
+        yield ExtentLine(lambda width: self._extent_lines(self.look(width)))
+        yield Rows(lambda width: self._lines(self.look(width)))
+
+    def redraw(self) -> None:
+        """What is said, or can be chosen, is different now."""
+        for lines in self.query_children(Lines).results():
+            lines.rebuild()
+        self.call_after_refresh(self.fit)
+
+    def pressed(self, event: events.Key) -> bool:
+        """Choose, go to a line, scroll, or close."""
+        key = event.key
+        for index, row in enumerate(self.rows):
+            if row.is_usable and (key in row.keys or event.character in row.keys):
+                self.choose(index)
+                return True
+        if key in ("down", "tab", "up", "shift+tab"):
+            self._refused = ""
+            self._go(1 if key in ("down", "tab") else -1)
+        elif key == "enter":
+            if self.focused_row is not None:
+                self.choose(self.focused_row)
+        elif key == "escape":
+            self.closed()
+        elif key in ("pageup", "pagedown", "home", "end"):
+            self._scroll(key)
+        else:
+            return False
+        return True
+
+    def choose(self, index: int) -> None:
+        """Take a line for the answer, if it can be one now."""
+        rows = self.rows
+        if self.is_early or not 0 <= index < len(rows) or not rows[index].is_usable:
+            return
+        if self.agrees(rows[index]) and not self._is_read:
+            self._look_again()
+            if not self._is_read:
+                self._refused = READ_FIRST
+                self._show_hint()
+                return
+        if self.agrees(rows[index]) and self.is_cut(index) and index != self.focused_row:
+            self._go_to(index)
+            self._refused = CUT_OFF
+            self._show_hint()
+            return
+        self.chosen(index)
+
+    def on_rows_clicked(self, event: Rows.Clicked) -> None:
+        """The mouse chooses like a key, and not earlier."""
+        event.stop()
+        self.choose(event.index)
+
+    def _go(self, step: int) -> None:
+        usable = [index for index, row in enumerate(self.rows) if row.is_usable]
+        if not usable:
+            return
+        if self.focused_row not in usable:
+            self._go_to(usable[0 if step > 0 else -1])
+        else:
+            at = usable.index(self.focused_row) + step
+            self._go_to(usable[at % len(usable)])
+
+    def _go_to(self, index: int) -> None:
+        """Have Enter choose this line, and bring it into view."""
+        self.focused_row = index
+        self.moved()
+        rows = self.query_one(Rows)
+        rows.rebuild()
+        top, height = rows.scroll_offset.y, rows.size.height
+        if not top <= index < top + height:
+            rows.scroll_to(y=index - height // 2, animate=False)
+
+    def _scroll(self, key: str) -> None:
+        body = self.query_one(Body)
+        page = max(body.size.height - 1, 1)
+        if key == "end" and (unread := self._unread):
+            # First what must have been in view, then the end of all.
+            y = min(unread[0], unread[-1] - body.size.height + 1)
+            body.scroll_to(y=y, animate=False)
+            return
+        to = {"pageup": body.scroll_y - page, "pagedown": body.scroll_y + page, "home": 0}
+        body.scroll_to(y=to.get(key, body.max_scroll_y), animate=False)
+
+    def _lines(self, look: Look) -> list[Strip]:
+        rows = self.rows
+        wide = max((len(" ".join(row.keys)) for row in rows), default=0)
+        return [self._line(index, row, wide, look) for index, row in enumerate(rows)]
+
+    def _line(self, index: int, row: Row, wide: int, look: Look) -> Strip:
+        palette = look.palette
+        tones = {"allow": palette.success, "reject": palette.error, "other": palette.accent}
+        tone = tones[row.tone] if row.is_usable else palette.dim
+        here = index == self.focused_row
+        pointer = look.mark("▸ ", "> ") if here else "  "
+        mark = look.mark(*_MARKS[row.tone]) if row.is_usable else "-"
+        keys = " ".join(row.keys).ljust(wide)
+        words = f"{mark} {row.words}"
+        room = look.width - len(pointer) - wide - 2
+        remark = f"  {row.remark}" if row.remark else ""
+        # Why a line cannot be chosen stays; any other remark gives way to the words.
+        shown = cut(words, room if row.is_usable else max(room - columns(remark), 8))
+        is_cut = row.is_quoted and shown != words
+        (self._cut.add if is_cut else self._cut.discard)(index)
+        words = shown
+        left = room - columns(words)
+        remark = cut(remark, left) if left >= min(columns(remark), _REMARK_COLUMNS_MIN) else ""
+        # Without colours refusing is drawn in reverse; here that means: Enter chooses this.
+        over = Style(reverse=here)
+        line = strip_of(
+            (pointer, palette.strong),
+            (f"{keys}  ", palette.strong),
+            (words, tone + over),
+            (remark, palette.dim),
+        )
+        return line.crop(0, look.width)
+
+
+__all__ = ["ROWS_MAX", "ChoiceDialog", "Row", "Rows", "Tone"]

@@ -1,0 +1,106 @@
+"""A file in the person's own editor, on the terminal itself, our picture put aside meanwhile.
+
+Must not know who wants it opened.
+
+What always holds
+    * Only regular files beneath the session's folders are opened: an agent chose the name.
+    * While the editor has the terminal nothing of ours is drawn, and agents go on.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import anyio
+from textual.app import App, SuspendNotSupported
+
+from accord.errors import SpawnFailed
+from accord.machine.errors import FileFailure
+from accord.machine.filesystem.local_files import LocalFiles
+from accord.machine.processes.descendants import kept
+from accord.machine.processes.program_lookup import with_program
+from accord.terminal.model.external_editors import chosen_editor, editor_command, has_window
+from accord.terminal.model.text.display_text import one_line
+
+
+def open_in_editor(
+    app: App[Any],
+    path: str,
+    line: int | None,
+    roots: Sequence[str],
+    editor: Sequence[str] | None = None,
+) -> str:
+    """Open a file at a line, counted from 1; what is wrong, in a sentence, or nothing."""
+    path = os.path.normpath(os.path.join(roots[0], path)) if roots else path
+    try:
+        if LocalFiles(roots).stat(path).kind != "file":
+            return f"{one_line(path)} is no file."
+    except FileFailure as error:
+        return f"Cannot open {one_line(path)}: {error.reason}."
+    words = chosen_editor(editor, os.environ)
+    if words is None:
+        return "No editor was found: set $EDITOR."
+    command = editor_command(words, path, line)
+    if has_window(words):
+        return _start(command)
+    app.run_worker(_edit(app, command), group="editor", exclusive=True)
+    return ""
+
+
+def _start(command: Sequence[str]) -> str:
+    nothing = subprocess.DEVNULL
+    try:
+        process = subprocess.Popen(
+            with_program(command),
+            stdin=nothing,
+            stdout=nothing,
+            stderr=nothing,
+            start_new_session=True,
+            # It is the user's, and stays when we leave.
+            env=kept(),
+        )
+    except SpawnFailed as error:
+        return _sentence(error)
+    except OSError as error:
+        return f"Cannot start {command[0]}: {error.strerror or error}."
+    # Somebody has to hear how it ended, whenever that is.
+    threading.Thread(target=process.wait, daemon=True).start()
+    return ""
+
+
+def _sentence(error: SpawnFailed) -> str:
+    text = one_line(str(error))
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+async def _edit(app: App[Any], command: Sequence[str]) -> None:
+    why = await lend_terminal(app, command)
+    if why:
+        app.notify(why, severity="error", markup=False)
+
+
+async def lend_terminal(app: App[Any], command: Sequence[str]) -> str:
+    """Let a program have the terminal until it ends; what is wrong, in a sentence, or nothing."""
+    try:
+        # The one gives the terminal away; without the other we would draw over the editor.
+        with app.batch_update(), app.suspend():
+            async with await anyio.open_process(
+                with_program(command), stdin=None, stdout=None, stderr=None, env=kept()
+            ) as process:
+                await process.wait()
+    except SuspendNotSupported:
+        return "This terminal cannot be lent to an editor."
+    except SpawnFailed as error:
+        return _sentence(error)
+    except OSError as error:
+        return f"Cannot start {command[0]}: {error.strerror or error}."
+    finally:
+        app.refresh(layout=True)
+    return ""
+
+
+__all__ = ["lend_terminal", "open_in_editor"]

@@ -1,0 +1,66 @@
+"""Indented JSON in colours, broken to a width, each line drawn only when it is looked at.
+
+Must not know what the JSON says.  What is no JSON is shown as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from rich.cells import cell_len
+from textual.strip import Strip
+
+from accord.machine.console.control_characters import visible
+from accord.terminal.render.block import strip_of
+from accord.terminal.render.markdown.inline import Run
+from accord.terminal.render.palette import Palette
+
+LINE_CHARACTERS_MAX = 10_000
+
+_PARTS = re.compile(r'("(?:[^"\\]++|\\.)*+")(\s*:)?|(-?\d[\d.eE+-]*+)|(true|false|null)')
+
+
+class JsonLines:
+    """A text in lines of at most so many cells."""
+
+    def __init__(self, text: str, width: int) -> None:
+        self._lines = [
+            visible(line[:LINE_CHARACTERS_MAX]).replace("\n", " ") for line in text.split("\n")
+        ]
+        self._width = max(width, 2)
+        # By line on the screen: the line of the text, and how many cells come before.
+        self._places: list[tuple[int, int]] = []
+        for number, line in enumerate(self._lines):
+            cells = len(line) if line.isascii() else cell_len(line)
+            self._places += [(number, start) for start in range(0, max(cells, 1), self._width)]
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def strip(self, index: int, palette: Palette) -> Strip:
+        """One line of the screen."""
+        number, start = self._places[index]
+        return _coloured(self._lines[number], palette).crop(start, start + self._width)
+
+
+@lru_cache(maxsize=256)
+def _coloured(line: str, palette: Palette) -> Strip:
+    runs: list[Run] = []
+    at = 0
+    for match in _PARTS.finditer(line):
+        if match.start() > at:
+            runs.append((line[at : match.start()], palette.text))
+        word, colon, number, _ = match.groups()
+        if word is not None and colon is not None:
+            runs += [(word, palette.accent), (colon, palette.text)]
+        elif word is not None:
+            runs.append((word, palette.success))
+        else:
+            runs.append((match[0], palette.code if number is not None else palette.warning))
+        at = match.end()
+    runs.append((line[at:], palette.text))
+    return strip_of(*runs)
+
+
+__all__ = ["JsonLines"]

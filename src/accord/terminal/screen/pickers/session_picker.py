@@ -1,0 +1,218 @@
+"""The sessions that the agent keeps: find one, go on with it, rename, fork or delete it.
+
+Must not know how any of that is asked of the agent: the desk does that.
+
+What always holds
+    * What the agent cannot do is not done; trying it says why not.
+    * A title is shown as the agent gave it back, not as it was typed.
+    * Nothing is deleted without a second answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from accord.client.wire.wire import SessionInfo
+from accord.errors import AccordError
+from accord.machine import clock
+from accord.terminal.model.chat import Chat
+from accord.terminal.model.labels.durations import ago
+from accord.terminal.model.text.display_text import one_line
+from accord.terminal.screen.chrome.footer import shortened
+from accord.terminal.screen.pickers.name_and_confirmation import NameScreen, SureScreen
+from accord.terminal.screen.pickers.picker import Picker
+from accord.terminal.screen.pickers.rows import Row
+from accord.terminal.screen.widgets.key_hints import Hint, Hints
+
+if TYPE_CHECKING:
+    from accord.terminal.engine.chat_controller import Desk
+
+
+class SessionsScreen(Picker["Chat | None"]):
+    """Gives the chat to bring to the front, or None."""
+
+    heading: ClassVar[str] = "Sessions"
+    empty_text: ClassVar[str] = "Asking the agent for its sessions…"
+    choose_text: ClassVar[str] = "open"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+r", "rename", priority=True),
+        Binding("ctrl+f", "fork", priority=True),
+        Binding("ctrl+d", "delete", priority=True),
+    ]
+
+    def __init__(self, chat: Chat, desk: Desk, now: datetime | None = None) -> None:
+        super().__init__()
+        self._chat = chat
+        self._desk = desk
+        self._now = now or clock.now()
+        self._sessions: dict[str, SessionInfo] = {}
+        self._is_opening = False
+
+    def hints(self) -> list[Hint]:
+        """What this agent can do with sessions."""
+        can = self._desk.capabilities(self._chat)
+        found = [Hint("Enter", "open", "choose")]
+        if can is not None and can.title:
+            found.append(Hint("Ctrl+R", "rename", "rename"))
+        if can is not None and can.fork:
+            found.append(Hint("Ctrl+F", "fork", "fork"))
+        if can is not None and can.delete:
+            found.append(Hint("Ctrl+D", "delete", "delete"))
+        return [*found, Hint("Esc", "close", "close")]
+
+    def on_mount(self) -> None:
+        """Ask for the list."""
+        super().on_mount()
+        self._do(self._load)
+
+    async def _load(self) -> None:
+        can = self._desk.capabilities(self._chat)
+        if can is None:
+            self.show((), empty="The agent is not there.")
+            return
+        if not can.listing:
+            self.show((), empty="This agent does not list its sessions.")
+            return
+        try:
+            found = await self._desk.sessions(self._chat)
+        except AccordError as error:
+            self.show((), empty=f"The list did not come: {one_line(str(error))}")
+            return
+        self._sessions = {info.session_id: info for info in found}
+        self._show_sessions()
+
+    def _show_sessions(self) -> None:
+        rows = [self._row(info) for info in self._sessions.values()]
+        self.show(rows, empty="There are no sessions yet.")
+
+    def _row(self, info: SessionInfo) -> Row:
+        title = one_line(info.title or "") or f"untitled {one_line(info.session_id, 16)}"
+        folder = one_line(shortened(info.cwd))
+        more = [one_line(shortened(one)) for one in info.additional_directories]
+        return Row(
+            info.session_id,
+            title,
+            ", ".join([folder, *more]),
+            ago(info.updated_at, self._now) + (" · archived" if info.archived else ""),
+            current=info.session_id == self._chat.session_id,
+            words=one_line(info.session_id),
+        )
+
+    def detail(self, row: Row) -> str:
+        """All of the title, which is often longer than a row, and where it is."""
+        return f"{row.title} — {row.description}"
+
+    def chosen(self, row: Row) -> None:
+        """Go on with it."""
+        info = self._sessions.get(row.key)
+        if info is None or self._is_opening:
+            return
+        can = self._desk.capabilities(self._chat)
+        is_open = any(chat.session_id == info.session_id for chat in self._desk.chats)
+        if not is_open and (can is None or not (can.load or can.resume)):
+            self._refuse("This agent cannot go on with a stored session.")
+            return
+
+        async def open_it() -> None:
+            self._is_opening = True
+            try:
+                self.dismiss(await self._desk.open_stored(self._chat, info))
+            finally:
+                self._is_opening = False
+
+        self._do(open_it)
+
+    # ---- what else can be done
+
+    def _meant(self) -> SessionInfo | None:
+        row = self.rows.chosen
+        return None if row is None else self._sessions.get(row.key)
+
+    def action_rename(self) -> None:
+        """Another title."""
+        info = self._meant()
+        can = self._desk.capabilities(self._chat)
+        if info is None:
+            return
+        if can is None or not can.title:
+            self._refuse("This agent cannot rename sessions.")
+            return
+
+        def take(title: str | None) -> None:
+            if title is not None:
+                self._do(lambda: self._rename(info, title))
+
+        self.app.push_screen(NameScreen("New title", one_line(info.title or "")), take)
+
+    async def _rename(self, info: SessionInfo, title: str) -> None:
+        given = await self._desk.rename(self._chat, info.session_id, title)
+        self._sessions[info.session_id] = replace(info, title=given)
+        self._show_sessions()
+
+    def action_fork(self) -> None:
+        """A session that goes on from this one."""
+        info = self._meant()
+        can = self._desk.capabilities(self._chat)
+        if info is None:
+            return
+        if can is None or not can.fork:
+            self._refuse("This agent cannot fork sessions.")
+            return
+        chats = [one for one in self._desk.chats if one.session_id == info.session_id]
+
+        async def fork_it() -> None:
+            if chats:
+                self.dismiss(await self._desk.fork(chats[0]))
+            else:
+                self.dismiss(await self._desk.fork_stored(self._chat, info))
+
+        self._do(fork_it)
+
+    def action_delete(self) -> None:
+        """Gone for good, after a second answer."""
+        info = self._meant()
+        can = self._desk.capabilities(self._chat)
+        if info is None:
+            return
+        if can is None or not can.delete:
+            self._refuse("This agent cannot delete sessions.")
+            return
+        if any(one.session_id == info.session_id for one in self._desk.chats):
+            self._refuse("This session is open in a tab. Close the tab first.")
+            return
+        row = self._row(info)
+
+        def take(is_meant: bool | None) -> None:
+            if is_meant:
+                self._do(lambda: self._delete(info))
+
+        question = f"Delete “{row.title}”? The agent cannot bring it back."
+        self.app.push_screen(SureScreen(question, "delete it"), take)
+
+    async def _delete(self, info: SessionInfo) -> None:
+        await self._desk.delete(self._chat, info.session_id)
+        self._sessions.pop(info.session_id, None)
+        self.rows.move(1)
+        self._show_sessions()
+
+    def _refuse(self, why: str) -> None:
+        self.app.notify(why, severity="warning", markup=False)
+
+    def _do(self, work: Callable[[], Awaitable[None]]) -> None:
+        async def safely() -> None:
+            try:
+                await work()
+            except AccordError as error:
+                self.tell_error(error)
+            if self.is_mounted:
+                self.query_one(Hints).show(self.hints())
+
+        self.run_worker(safely(), group="sessions")
+
+
+__all__ = ["SessionsScreen"]

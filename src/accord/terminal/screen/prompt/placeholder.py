@@ -1,0 +1,27 @@
+"""What the empty prompt says."""
+
+from __future__ import annotations
+
+from accord.terminal.model.chat import Chat
+from accord.terminal.model.text.display_text import one_line
+
+
+def placeholder(chat: Chat) -> str:
+    """What can be written now, and what becomes of it."""
+    if chat.phase == "starting":
+        return "The agent starts; you can write already"
+    if chat.lacks_session:
+        return "There is no session yet; what you write stays here"
+    if chat.lacks_login:
+        return "You are not logged in; what you write stays here"
+    if chat.phase == "lost":
+        return "The agent is gone; what you write stays here"
+    if chat.is_busy:
+        return "Write what comes next; it waits until the turn is over"
+    if chat.suggestions:
+        return f"{one_line(chat.suggestions[0])}   (press Enter to send)"
+    commands = ", / for commands" if chat.transcript.commands else ""
+    return f"What would you like to do?  @ for files{commands}"
+
+
+__all__ = ["placeholder"]

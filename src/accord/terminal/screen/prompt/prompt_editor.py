@@ -1,0 +1,409 @@
+"""The prompt: where the person writes, with completion, history and attachments.
+
+Must not know how anything reaches the agent: it says `Submitted`, and the desk sends.
+
+What always holds
+    * `chat.draft` is what is written here, and is on the disk soon after; what was sent is not.
+    * Only an untouched prompt is filled with a draft of before.
+    * Nothing that was written is lost by a key: sending what cannot be sent keeps it, walking
+      through the history comes back to it, and undo brings it back.
+    * Esc closes the list where one is open, and otherwise belongs to the screen.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Static, TextArea
+
+from accord.terminal.model.chat import Chat
+from accord.terminal.model.prompt.content_blocks import PromptError, with_pasted
+from accord.terminal.model.prompt.draft import Draft
+from accord.terminal.model.prompt.history import TEXT_CHARACTERS_MAX, Walk
+from accord.terminal.screen.prompt.attachment_chips import Chips
+from accord.terminal.screen.prompt.attachments import Attached
+from accord.terminal.screen.prompt.completer import Completer
+from accord.terminal.screen.prompt.completion_list import CompletionList
+from accord.terminal.screen.prompt.external_editor import edit_outside, editor_command
+from accord.terminal.screen.prompt.history_and_drafts import memory_of_user
+from accord.terminal.screen.prompt.placeholder import placeholder
+from accord.terminal.screen.prompt.text_area import PromptArea
+
+if TYPE_CHECKING:
+    from accord.terminal.engine.chat_controller import Desk
+
+SAVE_SECONDS = 0.5
+"""A draft is on the disk so long after the last key."""
+
+_ACTIONS = ("send", "newline", "search_history", "attach", "edit_outside", "edit_queue")
+
+
+class PromptEditor(Widget):
+    """Where the person writes.  Guards the invariants at the head of this file."""
+
+    DEFAULT_CSS = """
+    PromptEditor {
+        height: auto; layout: vertical; background: $surface;
+        border: round $border-blurred; padding: 0 1;
+    }
+    PromptEditor:focus-within { border: round $border; }
+    PromptEditor Horizontal { height: auto; }
+    PromptEditor #mark { width: 2; height: 1; color: $primary; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("pageup", "scroll_page(-1)", show=False),
+        Binding("pagedown", "scroll_page(1)", show=False),
+    ]
+
+    class Submitted(Message):
+        """The person says this; an empty draft where there was nothing to say."""
+
+        def __init__(self, draft: Draft) -> None:
+            super().__init__()
+            self.draft = draft
+
+    class ScrollAsked(Message):
+        """The conversation is to be scrolled by so many pages."""
+
+        def __init__(self, pages: int) -> None:
+            super().__init__()
+            self.pages = pages
+
+    def __init__(self, chat: Chat, desk: Desk) -> None:
+        super().__init__()
+        self.chat = chat
+        self._desk = desk
+        self._keys = {key: name for name in _ACTIONS for key in desk.settings.keys_of(name)}
+        self._memory = memory_of_user()
+        self._walk = Walk(self._memory.history)
+        self._area = PromptArea(self._key, self._paste)
+        self._attached = Attached(
+            self._area, self, lambda: desk.roots(chat), lambda: desk.capabilities(chat)
+        )
+        self._completer = Completer(
+            self._area, self, chat, lambda: desk.roots(chat), self._file_taken
+        )
+        self._area.hint = self._completer.hint
+        self._area.special_keys = frozenset({*self._keys, *desk.settings.keys_of("help")})
+        self._saver: Timer | None = None
+        self._drawn: tuple[object, ...] = ()
+        self._restored_for: object = None
+        # Whether anything was ever written here.
+        self._is_touched = False
+        # The text that the walk put here.
+        self._walked: str | None = None
+
+    def compose(self) -> ComposeResult:
+        """The list, the attachments, and the lines."""
+        yield self._completer.list
+        yield Chips()
+        with Horizontal():
+            yield Static("❯", id="mark", markup=False)
+            yield self._area
+
+    def on_mount(self) -> None:
+        """Begin with what was being typed."""
+        if not self.chat.draft.is_empty:
+            self._restored_for = self.chat.session_id
+            self.take_draft(self.chat.draft)
+        self.run_worker(self._memory.read(), exit_on_error=False)
+        self.refresh_chat()
+
+    def on_unmount(self) -> None:
+        """The tab is closed: what was written stays on the disk."""
+        self.keep()
+        self._memory.release(self.chat)
+
+    # ---- what others do with it
+
+    @property
+    def draft(self) -> Draft:
+        """What is written now."""
+        return self._attached.draft
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is written."""
+        return not self._area.text
+
+    def focus(self, scroll_visible: bool = True) -> PromptEditor:
+        """Put the cursor here."""
+        self._area.focus(scroll_visible)
+        return self
+
+    def take_draft(self, draft: Draft) -> None:
+        """Write this instead of what is here."""
+        self._is_touched = True
+        self._attached.take(draft)
+        self._changed()
+
+    def clear_text(self) -> bool:
+        """Empty the prompt; whether there was something.  Undo brings it back."""
+        if self.is_empty:
+            return False
+        self._area.show_text("")
+        self._walk.reset()
+        return True
+
+    def copy_selection(self) -> bool:
+        """Copy what is marked in the prompt; whether something is."""
+        marked = self._area.selected_text
+        if marked:
+            self.app.copy_to_clipboard(marked)
+            # Nothing is marked any more, so that the same key means something else the next time.
+            self._area.move_cursor(self._area.cursor_location)
+        return bool(marked)
+
+    def close_list(self) -> bool:
+        """Close the list of completions; whether one was open."""
+        return self._completer.close()
+
+    def keep(self) -> None:
+        """Have what is written on the disk, now."""
+        self._stop_saver()
+        if self._is_touched:
+            self._memory.save_now(self.chat)
+
+    def refresh_chat(self) -> None:
+        """The chat is another; cheap where nothing of it concerns the prompt."""
+        chat = self.chat
+        said = placeholder(chat)
+        now = (said, chat.phase, chat.session_id, tuple(chat.transcript.commands))
+        if now == self._drawn:
+            return
+        self._drawn = now
+        self._area.placeholder = said
+        self._area.update_suggestion()
+        asked = self._completer.asked()
+        if asked is not None and asked.kind == "command" and self._area.has_focus:
+            self._complete()
+        if chat.session_id is not None and chat.session_id != self._restored_for:
+            self._restored_for = chat.session_id
+            if not self._is_touched:
+                self.run_worker(self._restore(), exit_on_error=False)
+
+    async def _restore(self) -> None:
+        draft = await self._memory.restore(self.chat)
+        # Something may have been written, and even sent, while the disk was looked at.
+        if not self._is_touched and not draft.is_empty:
+            self.take_draft(draft)
+
+    # ---- keys
+
+    def _key(self, key: str) -> bool:
+        """A key was pressed in the lines; whether it was for us."""
+        if self._completer.list.is_open and self._list_key(key):
+            return True
+        if key in self._desk.settings.keys_of("help") and self.is_empty:
+            # A letter that is otherwise written, so no key of the app's.
+            self.call_later(self.app.run_action, "help")
+            return True
+        name = self._keys.get(key)
+        if name == "send" and self._ends_with_backslash():
+            name = "newline"
+        if name is not None:
+            # As an action, so that the palette does the same.
+            getattr(self, f"action_{name}")()
+            return True
+        if key == "up" and self._area.is_on_first_line:
+            return self._go(self._walk.older(self._area.text))
+        if key == "down" and self._area.is_on_last_line:
+            return self._go(self._walk.newer(self._area.text))
+        if key == "backspace":
+            return self._attached.delete_mark_before_cursor()
+        if key == "tab" and self._completer.asked() is not None:
+            self._completer.renew(again=True)
+            return True
+        return False
+
+    def _list_key(self, key: str) -> bool:
+        if key in ("up", "down"):
+            self._completer.list.move(-1 if key == "up" else 1)
+            return True
+        if key == "escape":
+            return self.close_list()
+        if key == "tab" or self._keys.get(key) == "send":
+            return self._completer.take(is_sending=key != "tab")
+        return False
+
+    def _ends_with_backslash(self) -> bool:
+        """A backslash before Enter is a new line, for terminals that know no Shift-Enter."""
+        row, column = self._area.cursor_location
+        if column == 0 or self._area.document[row][column - 1] != "\\":
+            return False
+        self._area.delete((row, column - 1), (row, column))
+        return True
+
+    def _go(self, text: str | None) -> bool:
+        if text is None:
+            return self._walk.is_away
+        self._area.show_text(text)
+        self._walked = self._area.text
+        self._completer.list.close()
+        return True
+
+    def _paste(self, text: str) -> None:
+        self._attached.paste(text)
+        self._area.focus()
+
+    # ---- what is written
+
+    @on(TextArea.Changed)
+    def _text_changed(self, event: TextArea.Changed) -> None:
+        event.stop()
+        self._changed()
+
+    @on(TextArea.SelectionChanged)
+    def _cursor_moved(self, event: TextArea.SelectionChanged) -> None:
+        event.stop()
+        self._complete()
+
+    def _changed(self) -> None:
+        draft = self._attached.draft
+        self.query_one(Chips).show(draft.attachments)
+        if self._walked is not None and self._area.text != self._walked:
+            self._walked = None
+        if draft != self.chat.draft:
+            self._is_touched = True
+            self.chat.draft = draft
+            self._stop_saver()
+            if draft.is_empty:
+                # It was sent, or thrown away: a crash must not bring it back.
+                self._save()
+            else:
+                self._saver = self.set_timer(SAVE_SECONDS, self._save)
+        self._complete()
+
+    def _stop_saver(self) -> None:
+        if self._saver is not None:
+            self._saver.stop()
+            self._saver = None
+
+    def _save(self) -> None:
+        self._saver = None
+        self.run_worker(self._memory.save(self.chat), exit_on_error=False)
+
+    @on(Chips.Removed)
+    def _chip_removed(self, event: Chips.Removed) -> None:
+        event.stop()
+        self._attached.remove(event.mark)
+
+    @on(Chips.Opened)
+    def _chip_opened(self, event: Chips.Opened) -> None:
+        event.stop()
+        self._attached.open(event.mark)
+        self._area.focus()
+
+    @on(CompletionList.Taken)
+    def _clicked(self, event: CompletionList.Taken) -> None:
+        event.stop()
+        self._completer.take(is_sending=False)
+        self._area.focus()
+
+    def _file_taken(self, name: str, path: Path) -> None:
+        self._area.begin(self._attach_named(name, path))
+
+    async def _attach_named(self, name: str, path: Path) -> None:
+        await self._attached.named(name, path)
+        self._changed()
+
+    def _complete(self) -> None:
+        if self._walked is None:
+            self._completer.renew()
+
+    # ---- actions
+
+    def action_scroll_page(self, pages: int) -> None:
+        """The conversation scrolls, whoever writes."""
+        self.post_message(self.ScrollAsked(pages))
+
+    def action_newline(self) -> None:
+        """Begin a new line."""
+        self._area.put("\n")
+
+    def action_send(self) -> None:
+        """Say it, if the agent takes it."""
+        draft = self.draft
+        why = self._attached.refusal()
+        if why is not None:
+            self._attached.tell(f"{why} Take it out, or send it to another agent.")
+            return
+        self._completer.list.close()
+        if not draft.is_empty:
+            whole = with_pasted(draft)
+            text = whole if len(whole) <= TEXT_CHARACTERS_MAX else draft.text
+            self._memory.history.remember(text)
+            self.run_worker(self._memory.said(text, self.chat.folder), exit_on_error=False)
+            self._walk.reset()
+            self._area.load_text("")
+            self._attached.forget()
+            self._changed()
+        self.post_message(self.Submitted(draft))
+
+    def action_search_history(self) -> None:
+        """Search what was said before."""
+        from accord.terminal.screen.prompt.history_and_file_pickers import HistoryScreen
+
+        def chosen(text: str | None) -> None:
+            if text is not None:
+                self._walk.reset()
+                self._go(text)
+
+        self.app.push_screen(HistoryScreen(self._memory.history), chosen)
+
+    def action_attach(self) -> None:
+        """Choose a file."""
+        from accord.terminal.screen.prompt.history_and_file_pickers import AttachScreen
+
+        index = self._completer.files
+
+        def chosen(name: str | None) -> None:
+            if name is not None:
+                path = index.path_of(os.path.expanduser(name))
+                self._area.begin(self._attached.attach(path))
+
+        self.app.push_screen(AttachScreen(index), chosen)
+
+    def action_edit_outside(self) -> None:
+        """Write in the person's own editor."""
+        self.run_worker(self._edit_outside(), exit_on_error=False, group="outside", exclusive=True)
+
+    async def _edit_outside(self) -> None:
+        command = editor_command(self._desk.settings.editor, os.environ)
+        try:
+            text = await edit_outside(self.app, self._area.text, command)
+        except PromptError as error:
+            self._attached.tell(str(error))
+            return
+        if text != self._area.text:
+            self._area.show_text(text)
+
+    def action_edit_queue(self) -> None:
+        """Take the last of what waits back into the editor."""
+        if self.chat.queue:
+            self.take_queued(len(self.chat.queue) - 1)
+        else:
+            self._attached.tell("No prompt waits to be sent.")
+
+    def take_queued(self, index: int) -> None:
+        """Edit a prompt that waits; what is written here waits in its place."""
+        if not 0 <= index < len(self.chat.queue):
+            return
+        mine = self.draft
+        wanted = self.chat.queue[index]
+        self.chat.queue[index : index + 1] = [] if mine.is_empty else [mine]
+        self.take_draft(wanted)
+        self.chat.changed()
+        self._area.focus()
+
+
+__all__ = ["PromptEditor"]

@@ -1,0 +1,165 @@
+"""The lines that are typed into: a text area that grows, and asks its owner about every key.
+
+Must not know commands, files, history or any chat.
+
+What always holds
+    * No control character gets into the text: it is drawn as it is.
+    * Keys that move and edit are done here, in the order of the letters.
+    * What a key or a paste began (looking for a file, reading the clipboard) is over before the
+      next one, unless it takes longer than `WORK_SECONDS_MAX`.
+    * A key that the owner does not want, and that does nothing here, goes on to the screen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Coroutine
+from typing import Any, ClassVar
+
+import anyio
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Offset
+from textual.widgets import TextArea
+from textual.worker import Worker, WorkerError
+
+from accord.terminal.model.prompt.attachments import PASTE_CHARACTERS_MAX
+from accord.terminal.model.text.display_text import columns, cut
+from accord.terminal.screen.prompt.key_codes import key_name, teach
+
+LINES_MAX = 10
+WORK_SECONDS_MAX = 1.0
+
+# What else would take keys that mean something to the whole screen.
+_NOT_OURS = frozenset({"cursor_page_up", "cursor_page_down", "select_line", "select_all"})
+# What they do depends on what the owner shows.
+_ASKED = frozenset({"up", "down"})
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_LINE_ENDS = re.compile(r"\r\n?|[\u2028\u2029]")
+
+
+def clean(text: str) -> str:
+    """A text as it may be typed: its line ends are ours, control characters are gone."""
+    return _CONTROL.sub("", _LINE_ENDS.sub("\n", text[:PASTE_CHARACTERS_MAX]))
+
+
+class PromptArea(TextArea, inherit_bindings=False):
+    """The text of the prompt."""
+
+    DEFAULT_CSS = f"""
+    PromptArea {{
+        height: auto; max-height: {LINES_MAX}; min-height: 1; width: 1fr;
+        border: none; padding: 0; background: $surface; scrollbar-size-vertical: 1;
+    }}
+    PromptArea:focus {{ border: none; }}
+    PromptArea .text-area--placeholder {{ color: $text-muted; }}
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(
+            one
+            for one in TextArea.BINDINGS
+            if isinstance(one, Binding) and one.action not in _NOT_OURS
+        ),
+    ]
+
+    def __init__(self, on_key: Callable[[str], bool], on_paste: Callable[[str], None]) -> None:
+        # What could follow the text; asked already while the text area is made.
+        self.hint: Callable[[str], str] = lambda text: ""
+        super().__init__(
+            soft_wrap=True, tab_behavior="focus", compact=True, highlight_cursor_line=False
+        )
+        teach()
+        # A cursor that blinks draws all day.
+        self.cursor_blink = False
+        self._on_own_key = on_key
+        self._on_own_paste = on_paste
+        # Keys with which the owner may do more than write.
+        self.special_keys: frozenset[str] = frozenset()
+        self._work: Worker[None] | None = None
+
+    def edits(self, key: str, character: str | None) -> bool:
+        """Whether a key does nothing but move or edit here."""
+        if key in _ASKED or key_name(key) in self.special_keys:
+            return False
+        return key in self._bindings.key_to_bindings or self.check_consume_key(key, character)
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> None:
+        """Begin what takes a moment; keys wait for it."""
+        self._work = self.run_worker(work, exit_on_error=False)
+
+    async def _finish(self) -> None:
+        work, self._work = self._work, None
+        if work is not None:
+            with anyio.move_on_after(WORK_SECONDS_MAX):
+                try:
+                    await work.wait()
+                except WorkerError:
+                    # It has failed, or was cancelled.
+                    pass
+
+    async def _on_key(self, event: events.Key) -> None:
+        # Textual calls the handler of the text area itself after this one, unless prevented.
+        await self._finish()
+        bound = self._bindings.key_to_bindings.get(event.key, ())
+        is_done = self._on_own_key(key_name(event.key))
+        if not is_done and bound:
+            # The app would do it, but behind the letters that follow.
+            await self.run_action(bound[0].action)
+            is_done = True
+        if is_done:
+            event.stop()
+            event.prevent_default()
+        await self._finish()
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        await self._finish()
+        self._on_own_paste(clean(event.text))
+        await self._finish()
+
+    def action_paste(self) -> None:
+        """Ctrl-V: what the desktop has, which may be a picture; then what was copied here."""
+        self._on_own_paste("")
+
+    def update_suggestion(self) -> None:
+        """What may follow the command that was typed, dim behind the cursor."""
+        row, column = self.cursor_location
+        hint = self.hint(self.text) if (row, column) == self.document.end else ""
+        room = self.wrap_width - columns(self.document[row][:column])
+        self.suggestion = next(cut(hint, room)) if hint and room > 0 else ""
+
+    def action_cursor_right(self, select: bool = False) -> None:
+        """Move; the hint behind the cursor is no text to be taken."""
+        self.suggestion = ""
+        super().action_cursor_right(select)
+        self.update_suggestion()
+
+    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+        """Scroll to the cursor; an undo asks for that before the cursor is back in the text."""
+        if self.cursor_location[0] >= self.document.line_count:
+            return Offset()
+        return super().scroll_cursor_visible(center, animate)
+
+    def put(self, text: str) -> None:
+        """Write at the cursor, in the place of what is marked."""
+        result = self.replace(clean(text), *self.selection, maintain_selection_offset=False)
+        self.move_cursor(result.end_location)
+
+    def show_text(self, text: str) -> None:
+        """Have this text instead, the cursor behind it; `undo` brings the other back."""
+        self.replace(clean(text), (0, 0), self.document.end, maintain_selection_offset=False)
+        self.move_cursor(self.document.end)
+
+    @property
+    def is_on_first_line(self) -> bool:
+        """Whether there is no line above the cursor, as it is wrapped."""
+        return self.navigator.is_first_wrapped_line(self.cursor_location)
+
+    @property
+    def is_on_last_line(self) -> bool:
+        """Whether there is no line below the cursor, as it is wrapped."""
+        return self.navigator.is_last_wrapped_line(self.cursor_location)
+
+
+__all__ = ["LINES_MAX", "PromptArea", "clean"]

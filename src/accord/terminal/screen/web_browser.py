@@ -1,0 +1,73 @@
+"""Opening a page in the person's own browser, outside of this terminal.
+
+Neither we nor the agent can see what is done there.
+
+What always holds
+    * Nothing is fetched here: the address is handed to the system, and only when this is called.
+    * A browser that would draw into this terminal gets none to draw into.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping
+
+from accord.machine.processes.descendants import kept
+from accord.machine.processes.program_lookup import find_program
+
+START_SECONDS = 4.0
+"""How long an opener may take to say that it failed; one that still runs has succeeded."""
+
+OpenPage = Callable[[str], bool]
+
+_IN_TERMINALS = frozenset({"lynx", "w3m", "links", "links2", "elinks", "browsh", "www-browser"})
+
+
+def opener(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> str | None:
+    """The program that opens pages here; None where there is no screen to open them on.
+
+    What `BROWSER` names comes first: on a machine far away it is often all that there is.
+    """
+    path = environ.get("PATH")
+    wanted = environ.get("BROWSER", "")
+    named = find_program(wanted, path) if wanted else None
+    if named is not None and os.path.basename(named) not in _IN_TERMINALS:
+        return named
+    if platform == "darwin":
+        return find_program("open")
+    has_screen = bool(environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"))
+    names: tuple[str, ...] = ("wslview",) if environ.get("WSL_DISTRO_NAME") else ()
+    names += ("xdg-open",) if has_screen else ()
+    return next(filter(None, (find_program(name, path) for name in names)), None)
+
+
+def open_page(url: str) -> bool:
+    """Hand a page to the system; whether that worked.  Blocks for a moment: call it in a thread."""
+    program = opener()
+    if program is None or not url.startswith(("http://", "https://")):
+        return False
+    try:
+        started = subprocess.Popen(
+            [program, url],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            # Without our terminal a browser for terminals cannot draw over us.
+            start_new_session=True,
+            # It is the user's, and stays when we leave.
+            env=kept(),
+        )
+    except OSError:
+        return False
+    try:
+        return started.wait(START_SECONDS) == 0
+    except subprocess.TimeoutExpired:
+        # It is not ours to end; when it ends, somebody must have waited for it.
+        threading.Thread(target=started.wait, name="browser", daemon=True).start()
+        return True
+
+
+__all__ = ["START_SECONDS", "OpenPage", "open_page", "opener"]

@@ -1,0 +1,64 @@
+"""What can be done in a dialog, at its foot: keys and words, each to be clicked too.
+
+Must not know what any of it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+
+from accord.terminal.screen.widgets.parts_line import Part, PartsLine
+
+_GAP, _GAP_LEAST = 3, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """Something that can be done: the key as people read it, what it does, and its action."""
+
+    key: str
+    text: str
+    action: str
+
+
+class Hints(PartsLine):
+    """What can be done, at the foot of a dialog; each can be clicked."""
+
+    def __init__(self, hints: Sequence[Hint] = (), *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._hints = tuple(hints)
+
+    def show(self, hints: Sequence[Hint]) -> None:
+        """Offer something else."""
+        self._hints = tuple(hints)
+        self.refresh()
+
+    def parts(self, width: int) -> list[Part]:
+        """The first ones have precedence; keys are written shorter before any is left out."""
+        palette = self.palette
+        hints = [(hint.key, f" {hint.text}", hint.action) for hint in self._hints]
+        gap = _GAP
+        if sum(cell_len(key + words) + gap for key, words, _ in hints) - gap > width:
+            hints = [(key.replace("Ctrl+", "^"), words, action) for key, words, action in hints]
+            gap = _GAP_LEAST
+        found: list[Part] = []
+        used = -gap
+        for key, words, action in hints:
+            used += gap + cell_len(key + words)
+            if used > width:
+                break
+            if found:
+                found.append(Part(" " * gap, palette.dim))
+            found.append(Part(key, palette.accent, target=action))
+            found.append(Part(words, palette.dim, target=action))
+        return found
+
+    def pressed(self, target: str) -> None:
+        """Do what its key does."""
+        self.call_next(self.screen.run_action, target)
+
+
+__all__ = ["Hint", "Hints"]

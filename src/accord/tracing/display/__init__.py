@@ -1,0 +1,1 @@
+"""A recording as a timeline, an HTML page, lines in a terminal, or statistics."""

@@ -1,0 +1,145 @@
+"""A recording as one page: data, style and program in a single file that needs nothing else.
+
+Must not know browsers, nor where the page is put.
+
+What always holds
+    * Nothing in a recording becomes markup or program: data is JSON in an element that no browser
+      runs, with every `<` escaped, and the page forbids all programs but its own (by their hash)
+      and every connection.
+    * A recording of any length gives a page; frames that are very long are cut, and say so.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
+
+from accord.tracing.display.statistics import figures_of
+from accord.tracing.display.timeline import Timeline, timeline_of
+from accord.tracing.recording_file import Entry, Recording
+
+FRAME_CHARACTERS_MAX = 1 << 18
+"""What the page has of one frame; the recording has all of it."""
+
+SCRIPTS = ("model.js", "render.js", "list.js", "panels.js", "main.js")
+_SPEAKERS = ("client", "agent", "stderr", "")
+
+
+def page_of(recording: Recording, *, name: str = "recording") -> str:
+    """The page."""
+    timeline = timeline_of(recording.entries)
+    data = json.dumps(
+        _data(recording, timeline, name), ensure_ascii=False, separators=(",", ":")
+    ).replace("<", "\\u003c")
+    script = "".join(_asset(one) for one in SCRIPTS)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    parts = {
+        "STYLE": _asset("style.css"),
+        "POLICY": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
+        "SCRIPT": script,
+        # The last: what it holds must not be taken for a place of another part.
+        "DATA": data,
+    }
+    page = _asset("page.html")
+    for place, text in parts.items():
+        before, mark, after = page.partition(f"%%{place}%%")
+        assert mark, place
+        page = before + text + after
+    return page
+
+
+def _asset(name: str) -> str:
+    return files("accord.tracing").joinpath("viewer", name).read_text(encoding="utf-8")
+
+
+def _data(recording: Recording, timeline: Timeline, name: str) -> dict[str, Any]:
+    """What the program of the page reads; `model.js` is the other half of this."""
+    kinds, sessions, methods = _Words(), _Words(), _Words()
+    problems = {id(problem): at for at, problem in enumerate(timeline.problems)}
+    rows = [
+        [
+            kinds.index(row.kind),
+            row.start,
+            row.end,
+            row.speaker or "",
+            sessions.index(row.session),
+            methods.index(row.method),
+            _sound(row.title),
+            _sound(row.status),
+            row.frames,
+            -1 if row.turn is None else row.turn,
+            [[time, _sound(status)] for time, status in row.steps],
+            [problems[id(problem)] for problem in row.problems],
+        ]
+        for row in timeline.rows
+    ]
+    header = recording.header
+    return {
+        "name": _sound(name),
+        "started": header.started,
+        "command": [_sound(word) for word in header.command],
+        "redacted": header.redacted,
+        "dialect": timeline.dialect,
+        "frames": _frames(recording.entries),
+        "rows": rows,
+        "kinds": kinds.all,
+        "sessions": sessions.all,
+        "methods": methods.all,
+        "problems": [
+            [one.number, one.rule, one.level, one.sentence, _sound(one.detail)]
+            for one in timeline.problems
+        ],
+        "figures": [
+            [f.method, f.speaker, f.count, f.errors, f.unanswered, f.p50, f.p99, f.longest]
+            for f in figures_of(timeline.rows)
+        ],
+    }
+
+
+def _frames(entries: Sequence[Entry]) -> dict[str, Any]:
+    """By columns, which is a third of the size that objects would have."""
+    times: list[float] = []
+    speakers: list[int] = []
+    texts: list[str] = []
+    for entry in entries:
+        times.append(entry.time)
+        who = "stderr" if entry.kind == "stderr" else entry.speaker or ""
+        speakers.append(_SPEAKERS.index(who))
+        text = (
+            entry.raw.decode("utf-8", "replace") if not entry.detail else json.dumps(entry.detail)
+        )
+        if len(text) > FRAME_CHARACTERS_MAX:
+            left = len(text) - FRAME_CHARACTERS_MAX
+            text = f"{text[:FRAME_CHARACTERS_MAX]}… {left} characters more in the recording"
+        texts.append(text)
+    return {"t": times, "s": speakers, "raw": texts}
+
+
+def _sound(text: str) -> str:
+    """Lone halves of characters, which JSON may name, cannot be written as UTF-8."""
+    return text.encode("utf-8", "replace").decode()
+
+
+class _Words:
+    """Words that are said often, each once."""
+
+    def __init__(self) -> None:
+        self.all: list[str] = []
+        self._at: dict[str, int] = {}
+
+    def index(self, word: str | None) -> int:
+        """Its place; -1 for none."""
+        if word is None:
+            return -1
+        at = self._at.get(word)
+        if at is None:
+            at = self._at[word] = len(self.all)
+            self.all.append(_sound(word))
+        return at
+
+
+__all__ = ["FRAME_CHARACTERS_MAX", "page_of"]

@@ -1,0 +1,84 @@
+"""A recording as lines for a terminal: rows, figures, broken rules.
+
+Must not know files.
+
+What always holds: no line has a character that a terminal would obey or not draw, whatever is in a
+recording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from accord.machine.console.control_characters import visible_line
+from accord.tracing.display.row import Row
+from accord.tracing.display.statistics import MethodFigures
+from accord.tracing.validation.validator import Problem
+
+_ARROWS = {"client": "→", "agent": "←", None: " "}
+_PLAIN_ARROWS = {"client": ">", "agent": "<", None: " "}
+_METHOD_WIDTH = 26
+
+
+def duration(seconds: float | None) -> str:
+    """A time that people read at once."""
+    if seconds is None:
+        return "…"
+    if seconds < 0.0001:
+        return "0"
+    if seconds < 1:
+        return f"{seconds * 1000:.1f} ms"
+    return f"{seconds:.2f} s" if seconds < 100 else f"{seconds:.0f} s"
+
+
+def row_lines(row: Row, *, width: int | None = None, unicode: bool = True) -> Iterator[str]:
+    """A row, and below it the life of a tool call and the rules that it breaks."""
+    arrows = _ARROWS if unicode else _PLAIN_ARROWS
+    indent = "" if row.kind == "turn" or row.turn is None else "  "
+    name = visible_line(row.method or row.kind)
+    count = f" ×{len(row.frames)}" if row.kind in ("stream", "stderr", "terminal") else ""
+    took = (
+        duration(row.seconds) if row.kind not in ("update", "note", "noise", "gap", "end") else ""
+    )
+    head = f"{row.start:10.3f} {arrows.get(row.speaker, ' ')} {indent}{name:<{_METHOD_WIDTH}}"
+    line = f"{head} {took:>9}  {visible_line(row.title)}{count}"
+    if row.status:
+        line += f"  [{visible_line(row.status)}]"
+    yield _fitting(line, width)
+    if len(row.steps) > 1:
+        steps = (f"{visible_line(status or '-')} {time:.3f}" for time, status in row.steps)
+        life = ", ".join(steps)
+        yield _fitting(f"{'':12} {indent}{'':>{_METHOD_WIDTH}} {'':>9}  {life}", width)
+    for problem in row.problems:
+        yield _fitting(f"{'':12} {indent}{problem_line(problem, unicode=unicode)}", width)
+
+
+def problem_line(problem: Problem, *, unicode: bool = True) -> str:
+    """A broken rule."""
+    mark = ("✕" if unicode else "x") if problem.level == "must" else "!"
+    detail = f" ({problem.detail})" if problem.detail else ""
+    said = visible_line(f"{problem.rule}: {problem.sentence}{detail}")
+    return f"{mark} {said}, entry {problem.number}"
+
+
+def figure_lines(figures: Iterable[MethodFigures], *, unicode: bool = True) -> Iterator[str]:
+    """The table of methods."""
+    arrows = _ARROWS if unicode else _PLAIN_ARROWS
+    counts = f"{'count':>8} {'errors':>7} {'open':>5}"
+    yield f"  {'method':<34} {counts} {'p50':>10} {'p99':>10} {'max':>10}"
+    for one in figures:
+        times = (
+            f"{duration(value) if value is not None else '-':>10}"
+            for value in (one.p50, one.p99, one.longest)
+        )
+        yield (
+            f"{arrows.get(one.speaker, ' ')} {visible_line(one.method)[:34]:<34} {one.count:>8} "
+            f"{one.errors:>7} {one.unanswered:>5} {' '.join(times)}"
+        )
+
+
+def _fitting(line: str, width: int | None) -> str:
+    return line if width is None or len(line) <= width else f"{line[: width - 1]}…"
+
+
+__all__ = ["duration", "figure_lines", "problem_line", "row_lines"]

@@ -1,0 +1,231 @@
+"""Writes a recording: chunks of bytes become frames, frames become lines of a file.
+
+Runs in a process of its own, so that nothing it does (reading JSON, taking secrets out, waiting for
+a disk) is felt by those who talk.  It is told what passed through a pipe.
+
+What always holds
+    * What is written is without secrets, also without those told in pieces over many frames,
+      unless it was told to keep them.  For that the file may lag behind by a bounded number of
+      lines; see `machine/redaction/conversation_redactor.py`.
+    * A line is written whole or, on a full disk, is the last one.
+    * Whatever passed, there is a line for it: a frame, a text, or a gap that says what is missing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, TypeAlias, cast
+
+from accord.jsonrpc import FRAME_BYTES_MAX, FrameTooLong, splitter_for
+from accord.machine.redaction.conversation_redactor import ConversationRedactor
+from accord.machine.redaction.redactor import Redactor
+from accord.tracing.frames import Pairing, Speaker, read_frame
+from accord.tracing.recorder.packets import Ahead, packets
+from accord.tracing.recording_file import end_line, frame_line, gap_line, header_line, stderr_line
+
+STDERR_LINE_BYTES_MAX = 1 << 16
+"""A line on stderr that is longer is written in parts."""
+
+LINES_AT_ONCE = 1000
+"""Lines that are gathered when very many come; otherwise they are written as they come."""
+
+
+class FrameStream:
+    """One direction: chunks in, frames out.  Guards: what is too long or lost costs only itself."""
+
+    def __init__(self, frame_bytes_max: int = FRAME_BYTES_MAX) -> None:
+        self._frame_bytes_max = frame_bytes_max
+        self._splitter = splitter_for(None, frame_bytes_max=frame_bytes_max)
+        self._skipping = False
+
+    def feed(self, chunk: bytes) -> Iterator[bytes | int]:
+        """Frames, and the number of bytes of what had to be left out."""
+        while chunk:
+            if self._skipping:
+                skipped, end, chunk = chunk.partition(b"\n")
+                yield len(skipped)
+                self._skipping = not end
+                continue
+            try:
+                yield from self._splitter.feed(chunk)
+            except FrameTooLong as error:
+                yield from error.frames
+                # Only its beginning is known to be lost here; the rest of its line follows.
+                yield self._frame_bytes_max
+                after = chunk.rpartition(b"\n")
+                self.lose()
+                self._skipping = not after[1] or bool(after[2])
+            return
+
+    def lose(self) -> None:
+        """Something is missing here: go on with the next line."""
+        self._splitter = splitter_for(None, frame_bytes_max=self._frame_bytes_max)
+        self._skipping = True
+
+    def finish(self) -> Iterator[bytes]:
+        """The last frame, if only its line end is missing."""
+        if not self._skipping:
+            yield from self._splitter.finish()
+
+
+_Line: TypeAlias = Callable[[bytes], bytes]
+"""Makes a line of what a frame or a text became without its secrets."""
+
+
+class Scribe:
+    """Turns packets into lines.  Whoever has no more of them calls `close`."""
+
+    def __init__(self, write: Callable[[bytes], None], redactor: Redactor | None) -> None:
+        self._write = write
+        self._redactor = redactor
+        self._conversation: ConversationRedactor[_Line] | None = None
+        if redactor is not None:
+            self._conversation = ConversationRedactor(redactor)
+        self._streams: dict[Speaker, FrameStream] = {
+            "client": FrameStream(),
+            "agent": FrameStream(),
+        }
+        self._stderr = b""
+        self._pairing = Pairing()
+        self._number = 0
+
+    def head(self, *, started: str, command: list[str], program: str) -> None:
+        """Write the first line."""
+        if self._redactor is not None:
+            command = self._redactor.words(command)
+        self._write(
+            header_line(
+                started=started,
+                command=command,
+                redacted=self._redactor is not None,
+                program=program,
+            )
+        )
+
+    def take(self, source: str, time: float, data: bytes) -> None:
+        """Write what one packet says."""
+        if source == "stderr":
+            self._take_stderr(time, data)
+        elif source == "end":
+            self._finish(time, data.decode())
+        elif source.startswith("gap-"):
+            name = source.removeprefix("gap-")
+            if name != "stderr":
+                self._streams[cast("Speaker", name)].lose()
+            self.gap(time, name, int(data), "the recorder could not keep up")
+        else:
+            speaker = cast("Speaker", source)
+            for frame in self._streams[speaker].feed(data):
+                self.frame(time, speaker, frame)
+
+    def frame(self, time: float, speaker: Speaker, frame: bytes | int) -> None:
+        """Write a frame, or how many bytes of one that was too long are missing."""
+        if isinstance(frame, int):
+            if frame:
+                self.gap(time, speaker, frame, "a frame was too long")
+            return
+        read = read_frame(frame)
+        facts: dict[str, Any] = {"kind": read.kind}
+        if read.method is not None:
+            facts["method"] = self._clean(read.method)
+        asked = self._pairing.pair(self._number + 1, time, speaker, read)
+        if asked is not None:
+            facts["pair"] = asked.number
+            if asked.number <= self._number:
+                facts["method"] = self._clean(asked.method)
+        self._number += 1
+
+        def line(raw: bytes) -> bytes:
+            return frame_line(time, speaker, raw, facts=facts)
+
+        if self._conversation is None:
+            self._write(line(frame))
+        else:
+            self._put(self._conversation.frame(line, speaker, frame))
+
+    def gap(self, time: float, source: str, lost_bytes: int, why: str) -> None:
+        """Write that something is missing."""
+        self._other(gap_line(time, source, lost_bytes, why))
+
+    def _take_stderr(self, time: float, data: bytes) -> None:
+        *lines, self._stderr = (self._stderr + data).split(b"\n")
+        if len(self._stderr) > STDERR_LINE_BYTES_MAX:
+            lines.append(self._stderr)
+            self._stderr = b""
+        for line in lines:
+            self._stderr_line(time, line)
+
+    def _stderr_line(self, time: float, line: bytes) -> None:
+        self._number += 1
+        if self._conversation is None:
+            self._write(stderr_line(time, line))
+        else:
+            self._put(self._conversation.stderr(partial(stderr_line, time), line))
+
+    def _finish(self, time: float, how: str) -> None:
+        for speaker, stream in self._streams.items():
+            for frame in stream.finish():
+                self.frame(time, speaker, frame)
+        if self._stderr:
+            self._stderr_line(time, self._stderr)
+            self._stderr = b""
+        is_code = how.lstrip("-").isdigit()
+        self._other(end_line(time, int(how) if is_code else None, None if is_code else how))
+
+    def close(self) -> None:
+        """Write what still waits for something that may come behind it."""
+        if self._conversation is not None:
+            self._put(self._conversation.finish())
+
+    def _clean(self, text: str) -> str:
+        return text if self._redactor is None else self._redactor.text(text)
+
+    def _other(self, line: bytes) -> None:
+        self._number += 1
+        if self._conversation is None:
+            self._write(line)
+        else:
+            self._put(self._conversation.other(lambda raw: raw, line))
+
+    def _put(self, ready: list[tuple[_Line, bytes]]) -> None:
+        for line, raw in ready:
+            self._write(line(raw))
+
+
+def write_recording(
+    pipe: int,
+    file: int,
+    *,
+    started: str,
+    command: list[str],
+    program: str,
+    redactor: Redactor | None,
+) -> None:
+    """Write packets to a file until the pipe ends.
+
+    Raises:
+        OSError: the file takes no more.
+    """
+    waiting: list[bytes] = []
+    scribe = Scribe(waiting.append, redactor)
+    scribe.head(started=started, command=command, program=program)
+    _write_all(file, waiting)
+    for packet in packets(Ahead(pipe).read):
+        if packet is not None:
+            scribe.take(*packet)
+        if packet is None or len(waiting) >= LINES_AT_ONCE:
+            _write_all(file, waiting)
+    scribe.close()
+    _write_all(file, waiting)
+
+
+def _write_all(file: int, waiting: list[bytes]) -> None:
+    data = memoryview(b"".join(waiting))
+    waiting.clear()
+    while data:
+        data = data[os.write(file, data) :]
+
+
+__all__ = ["FrameStream", "Scribe", "write_recording"]

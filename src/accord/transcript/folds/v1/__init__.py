@@ -1,0 +1,1 @@
+"""Folds for the updates of v1."""

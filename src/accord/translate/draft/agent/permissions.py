@@ -1,0 +1,105 @@
+"""A draft agent asks for permission: an operation on a resource, as options of v1.
+
+What always holds
+    * Only an option that was offered grants anything, and only the one that was chosen.
+    * Nothing of the request or the grant comes out of `_meta`.
+"""
+
+from __future__ import annotations
+
+from accord.translate.adapter import Outs
+from accord.translate.content import asked_contents
+from accord.translate.draft.agent.state import State
+from accord.translate.draft.bridge import DraftBridge
+from accord.translate.draft.conversion.meta_restore import copied, keep_all, taken
+from accord.translate.draft.conversion.paths import resolved
+from accord.translate.draft.conversion.tool_output import text_content
+from accord.translate.draft.vocabulary import (
+    FILE_OPERATIONS,
+    PERMISSION_OPTIONS,
+    grant_of,
+    kind_of_operation,
+    known_operation,
+)
+from accord.translate.message import (
+    AGENT,
+    CLIENT,
+    Answer,
+    Failure,
+    Json,
+    Request,
+    Result,
+)
+
+
+class Permissions:
+    """Asks the v1 client."""
+
+    def __init__(self, bridge: DraftBridge, state: State) -> None:
+        self._bridge = bridge
+        self._state = state
+        bridge.on_request[AGENT, "session/request_permission"] = self._asked
+
+    def _asked(self, request: Request) -> Outs:
+        params = dict(request.params)
+        session = self._state.session(params["sessionId"])
+        if session.muted:
+            return [(AGENT, Result(request.key, grant_of(None)))]
+        call_id = params.pop("toolCallId", None)
+        said, resource = params.pop("operation"), params.pop("resource")
+        operation = known_operation(said)
+        call = session.calls.get(call_id) if call_id is not None else None
+        tool_call: Json = {
+            "toolCallId": call_id or self._state.permission_id(),
+            "title": f"{said}: {resource}",
+            "kind": kind_of_operation(operation),
+            "status": "pending",
+        }
+        if operation in FILE_OPERATIONS:
+            tool_call["locations"] = [{"path": resolved(resource, session.folder)}]
+        if operation not in FILE_OPERATIONS or call is None:
+            given = call.given if call is not None and isinstance(call.given, dict) else {}
+            tool_call["rawInput"] = {**given, **_named(operation, resource), "resource": resource}
+        if "reason" in params:
+            # v1's clients show what a question says of a call instead of what they knew of it.
+            shown = copied(session.shown.get(call_id or "", []))
+            tool_call["content"] = asked_contents(shown, text_content(params.pop("reason")))
+        keep_all(tool_call, {"status": "awaiting_permission", "operation": said})
+        had = taken(params)
+        # Options of a client that this request may have come from: for the eye, never offered.
+        asked: Json = {
+            **params,
+            "toolCall": tool_call,
+            "options": [
+                {"optionId": row.option_id, "kind": row.kind, "name": row.name}
+                for row in PERMISSION_OPTIONS
+            ],
+        }
+        keep_all(asked, had)
+
+        def then(answer: Answer) -> Outs:
+            if isinstance(answer, Failure):
+                return [self._bridge.fail(AGENT, request.key, answer, session.id)]
+            return [(AGENT, Result(request.key, _grant(answer.result)))]
+
+        ask = self._bridge.ask
+        return [
+            ask(CLIENT, "session/request_permission", asked, then, instead_of=request, of=AGENT)
+        ]
+
+
+def _named(operation: str, resource: str) -> Json:
+    """The resource under the name by which v1's clients look for it, so that their rules see it."""
+    if operation == "terminal_execute":
+        return {"command": resource}
+    if operation == "network_access":
+        return {"url": resource}
+    server, slash, tool = resource.partition("/")
+    return {"server": server, "tool": tool} if operation == "mcp_tool" and slash else {}
+
+
+def _grant(result: Json) -> Json:
+    made = {name: value for name, value in result.items() if name != "outcome"}
+    outcome = result["outcome"]
+    chosen = outcome.get("optionId") if outcome["outcome"] == "selected" else None
+    return {**made, **grant_of(chosen)}

@@ -1,0 +1,130 @@
+"""What both bridges to the 2026-02 draft do alike: numbers of errors, mixed dialects, timers.
+
+What always holds
+    * An error leaves in the numbers of the side that it goes to.
+    * A request that has the keys of the other dialect is refused before anything is made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar, Final
+
+from accord.jsonrpc.error_codes import INVALID_PARAMS
+from accord.translate.adapter import NOTHING, Adapter, Outs
+from accord.translate.draft.timers import Timers
+from accord.translate.draft.vocabulary import from_draft_error, to_draft_error
+from accord.translate.message import (
+    AGENT,
+    CLIENT,
+    Answer,
+    CannotTranslate,
+    Failure,
+    Json,
+    Key,
+    Out,
+    Request,
+    Result,
+    Side,
+    Surroundings,
+)
+
+# Keys that give away the other dialect, by method.
+_OFFICIAL_KEYS: Final[dict[str, tuple[str, ...]]] = {
+    "initialize": ("clientCapabilities",),
+    "authenticate": ("methodId",),
+    "session/new": ("cwd",),
+    "session/load": ("cwd",),
+    "session/prompt": ("prompt",),
+    "session/set_mode": ("modeId",),
+    "session/set_config_option": ("configId",),
+    "session/request_permission": ("toolCall", "options"),
+    "fs/read_text_file": ("line", "limit"),
+    "terminal/create": ("outputByteLimit",),
+}
+_DRAFT_KEYS: Final[dict[str, tuple[str, ...]]] = {
+    "authenticate": ("method", "credentials"),
+    "session/new": ("workingDirectory",),
+    "session/prompt": ("content",),
+    "session/set_mode": ("mode",),
+    "session/set_config_option": ("key",),
+    "session/request_permission": ("operation",),
+    "fs/read_text_file": ("startLine", "endLine"),
+}
+
+
+class DraftBridge(Adapter):
+    """A bridge with the draft on one side and v1 on the other."""
+
+    draft_side: ClassVar[Side]
+
+    def __init__(
+        self, surroundings: Surroundings, *, strict: bool = False, unstable: bool = False
+    ) -> None:
+        super().__init__(surroundings, strict=strict, unstable=unstable)
+        self.timers = Timers()
+
+    @property
+    def wake_at(self) -> float | None:
+        """When the first timer is due."""
+        return self.timers.next_at
+
+    def due(self) -> Outs:
+        """Everything that a timer was started for."""
+        return self.timers.due(self.around.now())
+
+    def after(self, seconds: float) -> float:
+        """The time so many seconds from now."""
+        return self.around.now() + seconds
+
+    def fail(self, side: Side, key: Key, failure: Failure, session_id: str = "") -> Out:
+        """An error of the other side as the answer to a request, in the asker's numbers."""
+        if side is self.draft_side:
+            code, data = to_draft_error(failure.code, failure.data, bool(session_id))
+        else:
+            code, data = from_draft_error(failure.code, failure.data, session_id)
+        return side, Failure(key, code, failure.message, data)
+
+    def introduce(self, request: Request, params: Json, introduced: Callable[[Json], Json]) -> Outs:
+        """Pass `initialize` on with these params; `introduced` makes the client's result."""
+
+        def then(answer: Answer) -> Outs:
+            if isinstance(answer, Failure):
+                return [self.fail(CLIENT, request.key, answer)]
+            return [(CLIENT, Result(request.key, introduced(answer.result)))]
+
+        return [self.ask(AGENT, request.method, params, then, instead_of=request, of=CLIENT)]
+
+    def pass_on(self, side: Side, request: Request, to: Side) -> Outs:
+        """Ask the other side the same, and answer with what it says, errors in other numbers."""
+
+        def then(answer: Answer) -> Outs:
+            if isinstance(answer, Failure):
+                return [self.fail(side, request.key, answer)]
+            return [self.answer(side, request.key, answer)]
+
+        return [self.ask(to, request.method, request.params, then, instead_of=request, of=side)]
+
+    def loss(self, kind: str) -> None:
+        """Count what is left out of a message that goes on all the same."""
+        self.losses[kind] = self.losses.get(kind, 0) + 1
+
+    def _requested(self, side: Side, request: Request) -> Outs:
+        foreign = _OFFICIAL_KEYS if side is self.draft_side else _DRAFT_KEYS
+        for key in foreign.get(request.method, ()):
+            if key in request.params:
+                self._open[side, request.key] = None
+                reason = f"`{key}` is of another dialect than the one that this connection speaks"
+                data = {"reason": "mixed_dialects", "path": f"$.{key}"}
+                return self._settled([(side, Failure(request.key, INVALID_PARAMS, reason, data))])
+        return super()._requested(side, request)
+
+    def _notified_nothing(self, params: object) -> Outs:
+        """Drop a notification that the other side has no form for and nobody misses."""
+        del params
+        return NOTHING
+
+
+def invalid(reason: str, **data: object) -> CannotTranslate:
+    """Params that cannot be meant; the number is the same in both dialects."""
+    return CannotTranslate(INVALID_PARAMS, reason, data or None)

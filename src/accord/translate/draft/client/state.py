@@ -1,0 +1,192 @@
+"""What the bridge remembers of a connection of a draft client: both sides' abilities, sessions.
+
+What always holds
+    * At most `SESSIONS_MAX` sessions and `CALLS_MAX` tool calls of each are remembered; the
+      oldest that is not at work goes first.
+    * Of a session that is not announced yet at most `EARLY_UPDATES_MAX` updates are held back.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from accord.translate.draft.conversion.config_options import values_of
+from accord.translate.draft.mode_names import DEFAULT_MODE, ModeNames
+from accord.translate.message import Json, Key, Out
+
+SESSIONS_MAX: Final = 1024
+CALLS_MAX: Final = 1024
+EARLY_UPDATES_MAX: Final = 1024
+MODE_CATEGORY: Final = "mode"
+
+
+@dataclass(slots=True)
+class Turn:
+    """One prompt: it has begun when its first update went out."""
+
+    key: Key
+    begun: bool = False
+    cancelled: bool = False
+
+
+@dataclass(slots=True)
+class Call:
+    """A tool call as the draft client knows it."""
+
+    id: str
+    status: str = "pending"
+    kind: str = "other"
+    title: str = ""
+    path: str | None = None
+    resource: str | None = None
+    asked: bool = False
+    rejected: bool = False
+    # The agent has said that it is in progress, and the client was not told so yet.
+    owed: bool = False
+
+
+@dataclass(slots=True)
+class Session:
+    """One session of the v1 agent."""
+
+    id: str
+    folder: str | None = None
+    servers: list[Json] = field(default_factory=list)
+    names: ModeNames = field(default_factory=ModeNames)
+    modes: list[Json] = field(default_factory=list)
+    mode: str = DEFAULT_MODE
+    options: list[Json] = field(default_factory=list)
+    turn: Turn | None = None
+    calls: dict[str, Call] = field(default_factory=dict)
+    # Permission requests of the agent that the client has not answered, by key.
+    asking: dict[Key, Call] = field(default_factory=dict)
+    # Not told to the client yet: what is said of it waits.
+    opening: bool = False
+    early: deque[Out] = field(default_factory=lambda: deque(maxlen=EARLY_UPDATES_MAX))
+    # The message that each kind of chunk is at, and how many chunks of it went out.
+    messages: dict[str, tuple[str, int]] = field(default_factory=dict)
+    # While history is told: how many messages, and which one the last chunk was of.
+    counted: int = 0
+    counting: Any = None
+    usage: Json | None = None
+    # A change that the client asked for: what the agent says of it meanwhile, and what it will
+    # say again though we have told it.  A mode it may say by an option, of this key.
+    wanted_mode: str | None = None
+    told_mode: Json | None = None
+    echo_mode: str | None = None
+    mode_options: tuple[str, list[Json]] | None = None
+    setting: int = 0
+    told_options: list[Json] | None = None
+
+    def call(self, call_id: str) -> Call:
+        """A new call under an id."""
+        if len(self.calls) >= CALLS_MAX:
+            del self.calls[next(iter(self.calls))]
+        call = self.calls[call_id] = Call(call_id)
+        return call
+
+    def describe(self, result: Json) -> None:
+        """Take modes and options from the answer that opened the session.
+
+        What a loaded session does not tell again is as it was.
+        """
+        modes = result.get("modes")
+        if result.get("configOptions") is not None:
+            self.options = result["configOptions"]
+        if modes is not None:
+            self.modes = modes["availableModes"]
+            self.names = ModeNames.of_official(self.modes)
+            self.mode = self.names.draft(modes["currentModeId"])
+            return
+        option = self.mode_option
+        if option is not None:
+            entries = [{"id": one["value"], **one} for one in option["options"] if "value" in one]
+            self.names = ModeNames.of_official(entries)
+            self.mode = self.names.draft(option["currentValue"])
+
+    @property
+    def mode_option(self) -> Json | None:
+        """The option that is the mode; where the agent has modes too, it says the same."""
+        return mode_option_of(self.options)
+
+    def values(self) -> Json:
+        """The options as the draft tells them."""
+        return values_of(self.options)
+
+
+def mode_option_of(options: list[Json]) -> Json | None:
+    """The option that is the mode, if there is one."""
+    for option in options:
+        if option.get("category") == MODE_CATEGORY and option.get("type") == "select":
+            return option
+    return None
+
+
+class State:
+    """The connection."""
+
+    def __init__(self) -> None:
+        self.client: Json = {}
+        self.agent: Json = {}
+        self.logins: list[Json] = []
+        self.official_updates = False
+        self.sessions: dict[str, Session] = {}
+        # Sessions that were asked for and have no id yet.
+        self.openings = 0
+        # Sessions that turned up meanwhile, of which it is not clear whose they are.
+        self._unclaimed: dict[str, Session] = {}
+
+    def serves(self, part: str, name: str) -> bool:
+        """Whether the client serves something, by the draft's names."""
+        holder = self.client.get(part)
+        return isinstance(holder, dict) and holder.get(name) is True
+
+    @property
+    def has_dialogs(self) -> bool:
+        """Whether the client can ask its user; only a clear no counts."""
+        return (self.client.get("ui") or {}).get("permissionDialogs") is not False
+
+    def capability(self, part: str, name: str) -> Any:
+        """A capability of the agent, None where it has none."""
+        return (self.agent.get(part) or {}).get(name)
+
+    def session(self, session_id: str) -> Session:
+        """The session of an id; one that is not announced yet, or unknown, gets a record too."""
+        session = self.sessions.get(session_id)
+        if session is not None:
+            return session
+        if len(self.sessions) >= SESSIONS_MAX:
+            idle = next((one for one in self.sessions.values() if one.turn is None), None)
+            gone = idle.id if idle is not None else next(iter(self.sessions))
+            del self.sessions[gone]
+            self._unclaimed.pop(gone, None)
+        session = self.sessions[session_id] = Session(session_id, opening=self.openings > 0)
+        if session.opening:
+            self._unclaimed[session_id] = session
+        return session
+
+    def claimed(self, session_id: str) -> Session:
+        """The session of an id that is the client's to know."""
+        session = self.session(session_id)
+        self._unclaimed.pop(session_id, None)
+        session.opening = False
+        return session
+
+    def opened(self) -> list[Out]:
+        """One less session is asked for.
+
+        When none is any more, sessions that turned up meanwhile are no new ones of the client's:
+        what was held back of them goes out.
+        """
+        self.openings -= 1
+        if self.openings:
+            return []
+        outs: list[Out] = []
+        for session in self._unclaimed.values():
+            session.opening = False
+            outs += session.early
+            session.early.clear()
+        self._unclaimed.clear()
+        return outs

@@ -1,0 +1,260 @@
+"""A v1 agent runs commands in terminals of a draft client.
+
+The client pushes output, which is gathered here; the agent's polls are answered from that.  The
+end of a command is asked for as soon as it runs, so that a poll can tell it.
+
+What always holds
+    * Of a terminal no more output is kept than the agent's limit, and never more than
+      `OUTPUT_BYTES_MAX`; the front goes first, at a character boundary.
+    * No more terminals are open than the client said it can have.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Final
+
+from accord.jsonrpc.error_codes import INTERNAL_ERROR, METHOD_NOT_FOUND, RESOURCE_NOT_FOUND
+from accord.schema import draft
+from accord.translate.adapter import Outs
+from accord.translate.draft.bridge import DraftBridge
+from accord.translate.draft.client.state import State
+from accord.translate.draft.conversion.meta_restore import keep_all, restore, taken
+from accord.translate.draft.vocabulary import DRAFT_TIMEOUT
+from accord.translate.message import (
+    AGENT,
+    CLIENT,
+    Answer,
+    CannotTranslate,
+    Failure,
+    Json,
+    Out,
+    Request,
+    Result,
+)
+
+OUTPUT_BYTES_MAX: Final = 1024 * 1024
+TERMINALS_MAX: Final = 64
+# Terminals of which output came before we knew them.
+EARLY_TERMINALS_MAX: Final = 16
+_EXIT_CODE_MAX: Final = 2**32 - 1
+
+
+@dataclass(slots=True)
+class _Terminal:
+    limit: int = OUTPUT_BYTES_MAX
+    pieces: deque[bytes] = field(default_factory=deque)
+    size: int = 0
+    truncated: bool = False
+    exit: Json | None = None
+    waiting: bool = False
+    waiters: list[Request] = field(default_factory=list)
+
+    def take(self, data: str) -> None:
+        """Add output and drop what is too much from the front."""
+        piece = data.encode(errors="replace")
+        self.pieces.append(piece)
+        self.size += len(piece)
+        self.cut()
+
+    def cut(self) -> None:
+        """Keep to the limit."""
+        while self.size > self.limit:
+            self.truncated = True
+            first = self.pieces.popleft()
+            self.size -= len(first)
+            rest = first[max(len(first) - (self.limit - self.size), 0) :]
+            # Not in the middle of a character.
+            while rest and rest[0] & 0xC0 == 0x80:
+                rest = rest[1:]
+            if rest and self.limit > self.size:
+                self.pieces.appendleft(rest)
+                self.size += len(rest)
+                return
+
+    def text(self) -> str:
+        """All that is kept."""
+        whole = b"".join(self.pieces)
+        self.pieces = deque([whole])
+        return whole.decode()
+
+
+class Terminals:
+    """Serves the agent's terminal requests by asking the client."""
+
+    def __init__(self, bridge: DraftBridge, state: State) -> None:
+        self._bridge = bridge
+        self._state = state
+        self._terminals: dict[str, _Terminal] = {}
+        self._early: dict[str, _Terminal] = {}
+        self._creating = 0
+        bridge.on_request[AGENT, "terminal/create"] = self._create
+        bridge.on_request[AGENT, "terminal/output"] = self._polled
+        bridge.on_request[AGENT, "terminal/wait_for_exit"] = self._wait
+        bridge.on_request[AGENT, "terminal/kill"] = self._kill
+        bridge.on_request[AGENT, "terminal/release"] = self._release
+        bridge.on_request[CLIENT, "terminal/output"] = self._pushed
+        bridge.on_notification[CLIENT, "terminal/output"] = self._told
+
+    # ---- starting
+
+    def _create(self, request: Request) -> Outs:
+        if not self._state.serves("terminal", "create"):
+            raise CannotTranslate(METHOD_NOT_FOUND, "the client does not serve terminals")
+        most = (self._state.client["terminal"]).get("maxConcurrent", TERMINALS_MAX)
+        if len(self._terminals) + self._creating >= min(most, TERMINALS_MAX):
+            raise CannotTranslate(
+                INTERNAL_ERROR, "the client can have no more terminals", {"reason": "too_many"}
+            )
+        asked = dict(request.params)
+        had = taken(asked)
+        session = self._state.session(asked["sessionId"])
+        had["sessionId"] = asked.pop("sessionId")
+        env, limit = asked.pop("env", None), asked.pop("outputByteLimit", None)
+        if env:
+            asked["env"] = {one["name"]: one["value"] for one in env}
+        if limit is not None:
+            had["outputByteLimit"] = limit
+        if asked.get("cwd") is None:
+            asked.pop("cwd", None)
+            had["noCwd"] = True
+            if session.folder is not None:
+                asked["cwd"] = session.folder
+        asked = restore(asked, had, ("timeout",), draft.CreateTerminalRequest)
+        keep_all(asked, had)
+        self._creating += 1
+
+        def then(answer: Answer) -> Outs:
+            self._creating -= 1
+            if isinstance(answer, Failure):
+                return [self._bridge.fail(AGENT, request.key, answer, session.id)]
+            return self._created(request, answer.result, limit)
+
+        ask = self._bridge.ask
+        return [ask(CLIENT, "terminal/create", asked, then, instead_of=request, of=AGENT)]
+
+    def _created(self, request: Request, answer: Json, limit: int | None) -> Outs:
+        result = dict(answer)
+        terminal_id = result["terminalId"]
+        terminal = self._early.pop(terminal_id, None) or _Terminal()
+        if not self._creating:
+            self._early.clear()
+        if limit is not None:
+            terminal.limit = min(limit, OUTPUT_BYTES_MAX)
+            terminal.cut()
+        self._terminals[terminal_id] = terminal
+        if "pid" in result:
+            keep_all(result, {"pid": result.pop("pid")})
+        return [(AGENT, Result(request.key, result)), self._ask_end(terminal_id, terminal)]
+
+    # ---- output
+
+    def _pushed(self, request: Request) -> Outs:
+        received = self._take(request.params)
+        return [(CLIENT, Result(request.key, {"received": received}))]
+
+    def _told(self, params: Json) -> Outs:
+        self._take(params)
+        return []
+
+    def _take(self, params: Json) -> bool:
+        terminal_id = params["terminalId"]
+        terminal = self._terminals.get(terminal_id) or self._early.get(terminal_id)
+        if terminal is None:
+            if not self._creating or len(self._early) >= EARLY_TERMINALS_MAX:
+                return False
+            terminal = self._early[terminal_id] = _Terminal()
+        terminal.take(params["data"])
+        return True
+
+    def _polled(self, request: Request) -> Outs:
+        terminal = self._known(request)
+        result: Json = {"output": terminal.text(), "truncated": terminal.truncated}
+        if terminal.exit is not None:
+            result["exitStatus"] = terminal.exit
+        return [(AGENT, Result(request.key, result))]
+
+    def _known(self, request: Request) -> _Terminal:
+        terminal = self._terminals.get(request.params["terminalId"])
+        if terminal is None:
+            raise CannotTranslate(
+                RESOURCE_NOT_FOUND, "no such terminal", {"uri": request.params["terminalId"]}
+            )
+        return terminal
+
+    # ---- the end
+
+    def _ask_end(self, terminal_id: str, terminal: _Terminal) -> Out:
+        terminal.waiting = True
+
+        def then(answer: Answer) -> Outs:
+            terminal.waiting = False
+            waiters, terminal.waiters = terminal.waiters, []
+            if isinstance(answer, Result) and answer.result.get("timedOut") is True:
+                # It was given all the time there is.
+                answer = Failure(0, DRAFT_TIMEOUT, "the client stopped waiting for the command")
+            if isinstance(answer, Failure):
+                return [self._bridge.fail(AGENT, one.key, answer) for one in waiters]
+            terminal.exit = _exit_status(answer.result)
+            return [(AGENT, Result(one.key, dict(terminal.exit))) for one in waiters]
+
+        params = {"terminalId": terminal_id}
+        return self._bridge.ask(CLIENT, "terminal/wait_for_exit", params, then)
+
+    def _wait(self, request: Request) -> Outs:
+        terminal = self._known(request)
+        if terminal.exit is not None:
+            return [(AGENT, Result(request.key, dict(terminal.exit)))]
+        terminal.waiters.append(request)
+        if terminal.waiting:
+            return []
+        return [self._ask_end(request.params["terminalId"], terminal)]
+
+    def _kill(self, request: Request) -> Outs:
+        self._known(request)
+        asked = self._without_session(request)
+        had = taken(asked)
+        asked = restore(asked, had, ("signal", "force"), draft.KillTerminalRequest)
+        keep_all(asked, had)
+        return self._end(request, "terminal/kill", asked, "killed")
+
+    def _release(self, request: Request) -> Outs:
+        self._known(request)
+        del self._terminals[request.params["terminalId"]]
+        asked = self._without_session(request)
+        return self._end(request, "terminal/release", asked, "released")
+
+    def _without_session(self, request: Request) -> Json:
+        asked = dict(request.params)
+        keep_all(asked, {"sessionId": asked.pop("sessionId")})
+        return asked
+
+    def _end(self, request: Request, method: str, asked: Json, word: str) -> Outs:
+        def then(answer: Answer) -> Outs:
+            if isinstance(answer, Failure):
+                return [self._bridge.fail(AGENT, request.key, answer)]
+            result = dict(answer.result)
+            if result.pop(word) is not True:
+                keep_all(result, {word: False})
+            return [(AGENT, Result(request.key, result))]
+
+        ask = self._bridge.ask
+        return [ask(CLIENT, method, asked, then, instead_of=request, of=AGENT)]
+
+
+def _exit_status(answer: Json) -> Json:
+    made = dict(answer)
+    had = taken(made)
+    made.pop("timedOut", None)
+    code = made.pop("exitCode")
+    signal = made.get("signal")
+    if "exitCode" in had and had["exitCode"] is None:
+        # What the draft demands was worked out by a bridge before us.
+        del had["exitCode"]
+        code = None
+    elif not 0 <= code <= _EXIT_CODE_MAX:
+        had["exitCode"], code = code, None
+    made["exitCode"], made["signal"] = code, signal
+    keep_all(made, had)
+    return made

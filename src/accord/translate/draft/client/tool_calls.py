@@ -1,0 +1,173 @@
+"""Tool calls of a v1 agent in the strict order of the draft.
+
+The order: the call as pending, the request for permission, `in_progress`, the result.  Missing
+steps are made up.  Agents of v1 often say `in_progress` with the call and ask right after it, so
+that status is held back until the agent's next message, at most for `HOLD_SECONDS`.
+
+What always holds
+    * Every pair of successive statuses of a call that goes out is a step of the draft.
+    * What was made up says so in `_meta`, so that a bridge behind can take it out again.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from accord.translate.adapter import NOTHING, Outs
+from accord.translate.draft.bridge import DraftBridge
+from accord.translate.draft.client.state import Call, Session
+from accord.translate.draft.conversion.meta_restore import keep_all
+from accord.translate.draft.conversion.tool_calls import call_to_draft, patch_to_draft
+from accord.translate.draft.vocabulary import FINAL_STATUSES, STATUSES_FROM_DRAFT, steps_to
+from accord.translate.message import CLIENT, Json, Message, Notification, Out, Request
+from accord.translate.meta_store import DRAFT, kept
+
+HOLD_SECONDS: Final = 0.1
+_STATUSES: Final = frozenset({"pending", "in_progress", "completed", "failed"})
+# What names the thing that a call is about, in the input of tools as they are met.
+_RESOURCE_KEYS: Final = (
+    *("resource", "command", "url", "uri"),
+    *("path", "file_path", "pattern", "query"),
+)
+# What the announcement has said already.
+_ANNOUNCED: Final = ("title", "kind", "name", "locations", "rawInput")
+
+
+def told(session: Session, kind: str, data: Json) -> Out:
+    """An update of the draft."""
+    params = {"sessionId": session.id, "type": kind, "data": data}
+    return CLIENT, Notification("session/update", params)
+
+
+class Calls:
+    """Says what became of calls, step by step."""
+
+    def __init__(self, bridge: DraftBridge) -> None:
+        self._bridge = bridge
+        self.held: tuple[Session, Call, int] | None = None
+
+    # ---- the held status
+
+    def before(self, message: Message) -> Outs:
+        """What goes out before the agent's next message."""
+        assert self.held is not None
+        _, call, timer = self.held
+        if isinstance(message, Request) and message.method == "session/request_permission":
+            tool_call: Any = message.params.get("toolCall")
+            if isinstance(tool_call, dict) and tool_call.get("toolCallId") == call.id:
+                # It is asked for first after all, and in progress when it is granted.
+                self._bridge.timers.cancel(timer)
+                self.held = None
+                return NOTHING
+        return self.release()
+
+    def release(self) -> Outs:
+        """Send the status that was held back."""
+        assert self.held is not None
+        session, call, timer = self.held
+        self._bridge.timers.cancel(timer)
+        self.held = None
+        return self.go(session, call, "in_progress")
+
+    def _hold(self, session: Session, call: Call) -> None:
+        at = self._bridge.after(HOLD_SECONDS)
+        self.held = session, call, self._bridge.timers.start(at, self.release)
+
+    # ---- what the agent says
+
+    def announced(self, session: Session, update: Json, *, made: bool = False) -> list[Out]:
+        """A call that the client does not know yet; `made`: the agent did not say so itself."""
+        call = session.call(update["toolCallId"])
+        data = call_to_draft({"title": update["toolCallId"], **update})
+        names = ("content", "rawOutput", "status")
+        said: Json = {name: update[name] for name in names if name in update}
+        keep_all(data, {"made": True} if made else said)
+        outs = [told(session, "tool_call", data)]
+        rest = {name: value for name, value in update.items() if name not in _ANNOUNCED}
+        rest.pop("_meta", None)
+        self._remember(call, update)
+        return [*outs, *self._changed(session, call, rest, made=True)]
+
+    def changed(self, session: Session, update: Json, *, made: bool = False) -> list[Out]:
+        """A change of a call, which is announced if it was not."""
+        call = session.calls.get(update["toolCallId"])
+        if call is None:
+            return self.announced(session, update, made=made)
+        self._remember(call, update)
+        return self._changed(session, call, update, made=made)
+
+    def _remember(self, call: Call, update: Json) -> None:
+        call.kind = update.get("kind") or call.kind
+        call.title = update.get("title") or call.title
+        call.resource = named_resource(update.get("rawInput")) or call.resource
+        locations = update.get("locations")
+        if locations:
+            call.path = locations[0]["path"]
+
+    def _changed(self, session: Session, call: Call, update: Json, *, made: bool) -> list[Out]:
+        status = update.get("status")
+        wanted = _wanted(session, call, status, kept(update, DRAFT).get("status"))
+        steps = steps_to(call.status, wanted) if wanted is not None else ()
+        patch = patch_to_draft(update, failed=wanted in FINAL_STATUSES - {"completed"})
+        if made and len(patch) > 1:
+            keep_all(patch, {"made": True})
+        if steps == ("in_progress",) and not call.asked:
+            self._hold(session, call)
+            if len(patch) == 1:
+                call.owed = not made
+                return []
+        elif steps:
+            outs = [self._step(session, call, one) for one in steps[:-1]]
+            call.status = patch["status"] = steps[-1]
+            if status not in (None, steps[-1]):
+                keep_all(patch, {"status": status})
+            if made:
+                keep_all(patch, {"made": True})
+            return [*outs, told(session, "tool_call_update", patch)]
+        if status is not None and not made:
+            keep_all(patch, {"status": status})
+        return [told(session, "tool_call_update", patch)] if len(patch) > 1 else []
+
+    # ---- what follows from elsewhere
+
+    def go(self, session: Session, call: Call, wanted: str) -> list[Out]:
+        """Lead a call to a status that the agent did not say."""
+        return [self._step(session, call, one) for one in steps_to(call.status, wanted)]
+
+    def _step(self, session: Session, call: Call, status: str) -> Out:
+        call.status = status
+        data: Json = {"id": call.id, "status": status}
+        if status == "in_progress" and call.owed:
+            call.owed = False
+        else:
+            keep_all(data, {"made": True})
+        return told(session, "tool_call_update", data)
+
+    def cancelled(self, session: Session) -> list[Out]:
+        """Whatever is not over when a turn ends cancelled."""
+        outs: list[Out] = []
+        for call in session.calls.values():
+            outs += self.go(session, call, "cancelled")
+        return outs
+
+
+def named_resource(given: Any) -> str | None:
+    """What the input of a call names as the thing that it is about."""
+    if isinstance(given, dict):
+        for name in _RESOURCE_KEYS:
+            if isinstance(given.get(name), str):
+                return str(given[name])
+    return None
+
+
+def _wanted(session: Session, call: Call, status: Any, exact: Any) -> str | None:
+    """The draft's word for what v1 says, which follows from what happened before."""
+    if status not in _STATUSES:
+        return None
+    if exact in FINAL_STATUSES and STATUSES_FROM_DRAFT[exact] == status:
+        return str(exact)
+    if status == "failed" and call.rejected:
+        return "denied"
+    if status == "failed" and session.turn is not None and session.turn.cancelled:
+        return "cancelled"
+    return str(status)

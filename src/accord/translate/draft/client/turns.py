@@ -1,0 +1,127 @@
+"""Prompts of a draft client to a v1 agent, and their cancellation.
+
+A failure before the turn began is an error; one after it, the agent's death included, is the stop
+reason `error`.  A turn that is being cancelled ends `cancelled`, whatever the agent says.
+"""
+
+from __future__ import annotations
+
+from accord.jsonrpc.error_codes import REQUEST_CANCELLED
+from accord.schema import draft
+from accord.translate.adapter import Outs
+from accord.translate.draft.bridge import DraftBridge
+from accord.translate.draft.client.permissions import Permissions
+from accord.translate.draft.client.state import Session, State, Turn
+from accord.translate.draft.client.tool_calls import Calls
+from accord.translate.draft.conversion.content import (
+    attachment_from_draft,
+    block_from_draft,
+    within,
+)
+from accord.translate.draft.conversion.meta_restore import fits, keep_all, taken
+from accord.translate.draft.turn_results import cancelled_turn, failed_turn, gone
+from accord.translate.draft.vocabulary import to_draft_stop
+from accord.translate.message import (
+    AGENT,
+    CLIENT,
+    Answer,
+    Failure,
+    Json,
+    Notification,
+    Out,
+    Request,
+    Result,
+)
+
+
+class Turns:
+    """The turns of all sessions."""
+
+    def __init__(
+        self, bridge: DraftBridge, state: State, calls: Calls, permissions: Permissions
+    ) -> None:
+        self._bridge = bridge
+        self._state = state
+        self._calls = calls
+        self._permissions = permissions
+        bridge.on_request[CLIENT, "session/prompt"] = self._prompt
+        bridge.on_notification[CLIENT, "session/cancel"] = self._cancel
+
+    def _prompt(self, request: Request) -> Outs:
+        asked = dict(request.params)
+        session = self._state.session(asked["sessionId"])
+        allowed = self._state.agent.get("promptCapabilities") or {}
+        folder = session.folder or "/"
+        blocks = [block_from_draft(one) for one in asked.pop("content")]
+        blocks += [attachment_from_draft(one, folder) for one in asked.pop("attachments", ())]
+        asked["prompt"] = [within(one, allowed) for one in blocks]
+        turn = Turn(request.key)
+        session.turn = session.turn or turn
+        session.usage = None
+
+        def then(answer: Answer) -> Outs:
+            outs: list[Out] = []
+            if turn.cancelled:
+                outs += self._calls.cancelled(session)
+            outcome = self._outcome(session, turn, answer)
+            if session.turn is turn:
+                session.turn = None
+            return [*outs, (CLIENT, outcome)]
+
+        ask = self._bridge.ask
+        return [ask(AGENT, "session/prompt", asked, then, instead_of=request, of=CLIENT)]
+
+    def _outcome(self, session: Session, turn: Turn, answer: Answer) -> Answer:
+        if isinstance(answer, Result):
+            return Result(turn.key, self._result(session, answer.result))
+        if turn.cancelled or answer.code == REQUEST_CANCELLED:
+            return cancelled_turn(turn.key)
+        if turn.begun:
+            return failed_turn(turn.key, answer)
+        _, failure = self._bridge.fail(CLIENT, turn.key, answer, session.id)
+        assert isinstance(failure, Failure)
+        return failure
+
+    def _result(self, session: Session, answer: Json) -> Json:
+        result = dict(answer)
+        had = taken(result)
+        stop = result["stopReason"]
+        result["stopReason"] = to_draft_stop(stop)
+        if result["stopReason"] != stop:
+            had["stopReason"] = stop
+        usage, before = result.pop("usage", None), had.get("usage")
+        if usage is not None:
+            result["usage"] = {name: usage[name] for name in ("inputTokens", "outputTokens")}
+            had["wholeUsage"] = usage
+        elif before is not None and fits(draft.Usage, before):
+            result["usage"] = had.pop("usage")
+        if session.usage is not None:
+            had["usageUpdate"] = session.usage
+        keep_all(result, had)
+        return result
+
+    # ---- cancelling
+
+    def _cancel(self, params: Json) -> Outs:
+        asked = dict(params)
+        session = self._state.session(asked["sessionId"])
+        if "reason" in asked:
+            keep_all(asked, {"reason": asked.pop("reason")})
+        outs: list[Out] = [(AGENT, Notification("session/cancel", asked))]
+        if session.turn is not None:
+            session.turn.cancelled = True
+        return [*outs, *self._permissions.cancel(session)]
+
+    def ended(self, why: str) -> Outs:
+        """The agent is gone: turns that had begun end in an error, or as cancelled."""
+        outs: list[Out] = []
+        for session in self._state.sessions.values():
+            turn = session.turn
+            if turn is None or not self._bridge.is_open(CLIENT, turn.key):
+                continue
+            if turn.cancelled:
+                outs += self._calls.cancelled(session)
+                outs.append((CLIENT, cancelled_turn(turn.key)))
+            elif turn.begun:
+                outs.append((CLIENT, failed_turn(turn.key, gone(why))))
+        return outs

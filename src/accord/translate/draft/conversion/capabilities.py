@@ -1,0 +1,203 @@
+"""Capabilities of the draft in v1's form, and back.
+
+What a bridge cannot carry is off on the far side, whatever the near side said.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from accord.schema import draft, v1
+from accord.translate.draft.conversion.meta_restore import fits, keep_all, taken
+from accord.translate.message import Json
+from accord.translate.meta_store import DRAFT, kept
+
+UNKNOWN_PROGRAM: Final = {"name": "unknown", "version": "0"}
+# With this custom capability a client also takes updates that only the official versions have.
+ACP_UPDATES: Final = "acpUpdates"
+# What such updates need of a client, by the names of v1; others are off behind the draft.
+_CARRIED: Final = ("session", "plan", "subagents")
+_UNSTABLE: Final = frozenset({"plan", "subagents"})
+_PROMPT_FLAGS: Final = ("image", "audio", "embeddedContext")
+
+
+# ---- who is there
+
+
+def program_to_draft(info: Json | None) -> Json:
+    """Name and version of a program; the draft demands them."""
+    if info is None:
+        return dict(UNKNOWN_PROGRAM)
+    made = dict(info)
+    if "title" in made:
+        keep_all(made, {"title": made.pop("title")})
+    return made
+
+
+def program_from_draft(info: Json) -> Json:
+    """Name and version of a program in v1's form."""
+    made = dict(info)
+    had = taken(made)
+    if isinstance(had.get("title"), str):
+        made["title"] = had.pop("title")
+    keep_all(made, had)
+    return made
+
+
+# ---- what the client can do
+
+
+def client_to_draft(capabilities: Json) -> Json:
+    """What a v1 client can do, for a draft agent: all that official updates need besides."""
+    fs = capabilities.get("fs") or {}
+    custom = {key: value for key, value in _meta(capabilities).items() if key != DRAFT}
+    had = dict(kept(capabilities, DRAFT))
+    made: Json = {
+        "fs": {
+            "read": fs.get("readTextFile") is True,
+            "write": fs.get("writeTextFile") is True,
+        },
+        "terminal": {"create": capabilities.get("terminal") is True},
+        "ui": {"permissionDialogs": True},
+        "_custom": {**custom, ACP_UPDATES: True},
+    }
+    for part in ("fs", "terminal", "ui"):
+        extra = had.pop(part, None)
+        if isinstance(extra, dict):
+            full = {**made, part: {**extra, **made[part]}}
+            made = full if fits(draft.ClientCapabilities, full) else made
+    had.update(
+        (name, value)
+        for name, value in capabilities.items()
+        if name not in ("fs", "terminal", "_meta") and value is not None
+    )
+    keep_all(made, had)
+    return made
+
+
+def client_from_draft(capabilities: Json, *, unstable: bool) -> Json:
+    """What a draft client can do, for a v1 agent."""
+    fs, terminal = capabilities.get("fs") or {}, capabilities.get("terminal") or {}
+    custom = dict(capabilities.get("_custom") or {})
+    official = custom.pop(ACP_UPDATES, None) is True
+    made: Json = {
+        "fs": {
+            "readTextFile": fs.get("read") is True,
+            "writeTextFile": fs.get("write") is True,
+        },
+        "terminal": terminal.get("create") is True,
+        # The draft's options have values of any type.
+        "session": {"configOptions": {"boolean": {}}},
+    }
+    had = dict(kept(capabilities, DRAFT))
+    for name in _CARRIED:
+        value = had.get(name)
+        if official and value is not None and (unstable or name not in _UNSTABLE):
+            full = {**made, name: {**made.get(name, {}), **value} if isinstance(value, dict) else 0}
+            made = full if fits(v1.ClientCapabilities, full) else made
+    meta = {**custom, **{key: one for key, one in _meta(capabilities).items() if key != DRAFT}}
+    if meta:
+        made["_meta"] = meta
+    kept_parts = {
+        "fs": {key: value for key, value in fs.items() if key not in ("read", "write")},
+        "terminal": {key: value for key, value in terminal.items() if key != "create"},
+        "ui": capabilities.get("ui") or {},
+    }
+    keep_all(made, {name: part for name, part in kept_parts.items() if part})
+    return made
+
+
+def missing(required: Json, offered: Json, path: str = "") -> list[str]:
+    """The paths of all that is required and not offered."""
+    found: list[str] = []
+    for name, wanted in required.items():
+        if name == "_meta":
+            continue
+        here, value = f"{path}{name}", offered.get(name)
+        if isinstance(wanted, dict):
+            found += missing(wanted, value if isinstance(value, dict) else {}, f"{here}.")
+        elif wanted is True:
+            found += [] if value is True else [here]
+        elif isinstance(wanted, int) and wanted is not False:
+            enough = isinstance(value, int) and value >= wanted
+            found += [] if enough else [here]
+    return found
+
+
+def _meta(holder: Json) -> dict[str, Any]:
+    meta = holder.get("_meta")
+    return meta if isinstance(meta, dict) else {}
+
+
+# ---- what the agent can do
+
+
+def agent_to_draft(capabilities: Json) -> Json:
+    """What a v1 agent can do, for a draft client."""
+    prompt = capabilities.get("promptCapabilities") or {}
+    mcp = capabilities.get("mcpCapabilities") or {}
+    session = capabilities.get("sessionCapabilities") or {}
+    loads = capabilities.get("loadSession") is True
+    persists = loads or any(session.get(name) is not None for name in ("list", "resume"))
+    transports = ["stdio", *(name for name in ("http", "sse", "acp") if mcp.get(name) is True)]
+    made: Json = {
+        "loadSession": loads,
+        "mcpCapabilities": {"servers": True, "transport": transports},
+        "promptCapabilities": {
+            "streaming": True,
+            "cancellation": True,
+            "attachments": prompt.get("embeddedContext") is True,
+        },
+        "sessionCapabilities": {"modes": [], "configOptions": [], "persistence": persists},
+    }
+    had = dict(kept(capabilities, DRAFT))
+    original = had.pop("capabilities", None)
+    if isinstance(original, dict):
+        full = {
+            name: {**part, **original.get(name, {})} if isinstance(part, dict) else part
+            for name, part in made.items()
+            if isinstance(original.get(name, {}), dict)
+        }
+        made = full if fits(draft.AgentCapabilities, full) else made
+    custom = {key: value for key, value in _meta(capabilities).items() if key != DRAFT}
+    if custom:
+        made["_custom"] = custom
+    had["promptCapabilities"] = {name: prompt.get(name) is True for name in _PROMPT_FLAGS}
+    keep_all(made, had)
+    return made
+
+
+def agent_from_draft(capabilities: Json, *, unstable: bool) -> Json:
+    """What a draft agent can do, for a v1 client."""
+    prompt = capabilities.get("promptCapabilities") or {}
+    mcp = capabilities.get("mcpCapabilities") or {}
+    transports = mcp.get("transport") or []
+    serves = mcp.get("servers") is not False
+    names = ("http", "sse", "acp") if unstable else ("http", "sse")
+    made: Json = {
+        "loadSession": capabilities.get("loadSession") is True,
+        "promptCapabilities": {
+            # The draft has no flag per kind of block: all of its blocks are for everybody.
+            "image": True,
+            "audio": True,
+            "embeddedContext": prompt.get("attachments") is True,
+        },
+        "mcpCapabilities": {name: serves and name in transports for name in names},
+        # The bridge itself ends sessions: by a cancel, and by forgetting them.
+        "sessionCapabilities": {"close": {}},
+    }
+    had = dict(kept(capabilities, DRAFT))
+    flags = had.pop("promptCapabilities", None)
+    if isinstance(flags, dict):
+        made["promptCapabilities"] = {name: flags.get(name) is True for name in _PROMPT_FLAGS}
+    custom = capabilities.get("_custom") or {}
+    others = {key: value for key, value in _meta(capabilities).items() if key != DRAFT}
+    if custom or others:
+        made["_meta"] = {**custom, **others}
+    had["capabilities"] = {
+        name: capabilities[name]
+        for name in ("mcpCapabilities", "promptCapabilities", "sessionCapabilities")
+        if name in capabilities
+    }
+    keep_all(made, had)
+    return made

@@ -1,0 +1,104 @@
+"""Whether a value may be sent, and what was kept for the way back put where it belongs.
+
+What comes out of `_meta` was written by a peer: it is used only where the object that it fills
+is valid with it, and otherwise treated as if nothing had been kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from copy import deepcopy
+from typing import Any, get_args
+
+from accord.schema.codec import encode, native, to_python
+from accord.schema.draft.updates import UPDATE_TYPES
+from accord.schema.invalid import Invalid
+from accord.translate.message import CannotTranslate, Json
+from accord.translate.meta_store import DRAFT, take
+
+
+def fits(wanted: Any, value: object) -> bool:
+    """Whether a value is of a wire type without any tolerance."""
+    try:
+        native(wanted).decode(encode(value))
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        return False
+    return True
+
+
+def tags(union: Any) -> frozenset[str]:
+    """The tags of the members of a union; any other is a variant that nobody knows yet."""
+    return frozenset(member.__struct_config__.tag for member in get_args(union))
+
+
+def fits_openly(wanted: Any, value: Any, tag_field: str, known: frozenset[str]) -> bool:
+    """Whether a value is of a union, a variant that nobody knows included."""
+    if not isinstance(value, dict):
+        return False
+    tag = value.get(tag_field)
+    return isinstance(tag, str) and (tag not in known or fits(wanted, value))
+
+
+def copied(value: Any) -> Any:
+    """A value that nobody else holds: what is remembered here is not what was handed on."""
+    return deepcopy(value)
+
+
+def taken(holder: Json) -> Json:
+    """A copy of what was kept on an object for this dialect, which has it no longer."""
+    return dict(take(holder, DRAFT))
+
+
+def restore(plain: Json, kept: Json, names: Collection[str], wanted: Any) -> Json:
+    """The object with the named members that were kept, if it is valid with them.
+
+    What was used is gone from `kept`; the rest stays there for whoever keeps it on.
+    """
+    found = {name: kept[name] for name in names if name in kept}
+    if not found:
+        return plain
+    full = {**plain, **found}
+    if not fits(wanted, full):
+        return plain
+    for name in found:
+        del kept[name]
+    return full
+
+
+def keep_all(holder: Json, values: Json) -> None:
+    """Keep several values at once; none leaves the object as it is."""
+    if not values:
+        return
+    meta = holder.get("_meta")
+    old = meta.get(DRAFT) if isinstance(meta, dict) else None
+    kept = {**old, **values} if isinstance(old, dict) else values
+    holder["_meta"] = {**meta, DRAFT: kept} if isinstance(meta, dict) else {DRAFT: kept}
+
+
+def without_nulls(holder: Json, names: Collection[str]) -> None:
+    """Drop members that are null: the draft has no null where the official versions have."""
+    for name in names:
+        if name in holder and holder[name] is None:
+            del holder[name]
+
+
+def read_update(kind: str, data: Any) -> Json:
+    """The data of a draft update, valid by its type: the envelope alone says nothing of it.
+
+    Raises:
+        CannotTranslate: it is not what its type demands.
+    """
+    wanted = UPDATE_TYPES[kind]
+    raw = encode(data)
+    try:
+        native(wanted).decode(raw)
+    except (ValueError, RecursionError):
+        from accord.schema.codec import decode
+
+        try:
+            value: Json = to_python(encode(decode(wanted, raw)))
+        except Invalid as error:
+            raise CannotTranslate(-32602, f"{kind}: {error}") from None
+        return value
+    read: Json = data
+    return read

@@ -1,0 +1,103 @@
+"""Plans of the draft in v1's form, and back."""
+
+from __future__ import annotations
+
+from accord.schema import draft, v1
+from accord.translate.draft.conversion.meta_restore import keep_all, restore, taken
+from accord.translate.draft.vocabulary import (
+    DEFAULT_PLAN_ID,
+    DEFAULT_PRIORITY,
+    from_draft_plan_status,
+)
+from accord.translate.message import Json
+
+PRIORITIES = ("high", "medium", "low")
+
+
+def plan_from_draft(data: Json) -> Json:
+    """The plan as an update of v1."""
+    made = {name: value for name, value in data.items() if name not in ("planId", "steps")}
+    had = taken(made)
+    if had.pop("noPlanId", False) is not True:
+        had["planId"] = data["planId"]
+    made = {"sessionUpdate": "plan", "entries": [_entry(one) for one in data["steps"]], **made}
+    keep_all(made, had)
+    return made
+
+
+def _entry(step: Json) -> Json:
+    made = {key: value for key, value in step.items() if key not in ("id", "description")}
+    had = taken(made)
+    if had.get("priority") not in PRIORITIES:
+        had.pop("priority", None)
+    if had.pop("noId", False) is not True:
+        had["id"] = step["id"]
+    status = from_draft_plan_status(step["status"])
+    if status != step["status"]:
+        had["status"] = step["status"]
+    made = {"content": step["description"], "priority": DEFAULT_PRIORITY, **made, "status": status}
+    made = restore(made, had, ("priority",), v1.PlanEntry)
+    keep_all(made, had)
+    return made
+
+
+def plan_to_draft(update: Json) -> Json:
+    """A plan of v1 as the draft's data."""
+    made = {key: value for key, value in update.items() if key not in ("sessionUpdate", "entries")}
+    had = taken(made)
+    steps = [_step(one, number) for number, one in enumerate(update["entries"], 1)]
+    made = {"planId": DEFAULT_PLAN_ID, "steps": steps, **made}
+    if "planId" not in had:
+        had["noPlanId"] = True
+    made = restore(made, had, ("planId",), draft.Plan)
+    keep_all(made, had)
+    return made
+
+
+def _step(entry: Json, number: int) -> Json:
+    made = {key: value for key, value in entry.items() if key not in ("content", "priority")}
+    had = taken(made)
+    made = {"id": f"step_{number}", "description": entry["content"], **made}
+    if "id" not in had:
+        had["noId"] = True
+    if from_draft_plan_status(str(had.get("status"))) != made["status"]:
+        had.pop("status", None)
+    made = restore(made, had, ("id", "status"), draft.PlanStep)
+    if entry["priority"] != DEFAULT_PRIORITY:
+        had["priority"] = entry["priority"]
+    keep_all(made, had)
+    return made
+
+
+def commands_from_draft(data: Json) -> Json:
+    """The slash commands as an update of v1."""
+    made = {name: value for name, value in data.items() if name != "commands"}
+    commands = [_command_from_draft(one) for one in data["commands"]]
+    return {"sessionUpdate": "available_commands_update", "availableCommands": commands, **made}
+
+
+def _command_from_draft(command: Json) -> Json:
+    made = dict(command)
+    had = taken(made)
+    made = restore(made, had, ("input",), v1.AvailableCommand)
+    keep_all(made, had)
+    return made
+
+
+def commands_to_draft(update: Json) -> Json:
+    """The slash commands as the draft's data."""
+    made = {
+        name: value
+        for name, value in update.items()
+        if name not in ("sessionUpdate", "availableCommands")
+    }
+    commands = [_command_to_draft(one) for one in update["availableCommands"]]
+    return {"commands": commands, **made}
+
+
+def _command_to_draft(command: Json) -> Json:
+    if "input" not in command:
+        return command
+    made = {name: value for name, value in command.items() if name != "input"}
+    keep_all(made, {"input": command["input"]})
+    return made

@@ -1,0 +1,257 @@
+"""A tool call of the draft as v1 tells it, and the fields of v1's calls in the draft's words.
+
+Must not know: the order of a call's statuses; whoever sends to the draft keeps it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from accord.schema import draft, v1
+from accord.translate.draft.conversion.meta_restore import keep_all, restore, taken
+from accord.translate.draft.conversion.paths import resolved
+from accord.translate.draft.conversion.tool_output import (
+    Surfaces,
+    are_contents,
+    contents_of,
+    is_output,
+    output_of,
+    says_all,
+    text_content,
+)
+from accord.translate.draft.vocabulary import (
+    FINAL_STATUSES,
+    STATUSES_FROM_DRAFT,
+    kind_of_tool,
+    title_of_tool,
+)
+from accord.translate.message import Json
+
+# The output is the raw output, word for word.
+IN_RAW_OUTPUT: Final = "rawOutput"
+
+# A tool for a call of v1 that has no name: the draft demands one, and tells the kind by it.
+TOOL_OF_KIND: Final = {
+    "read": "fs/read_text_file",
+    "edit": "fs/write_text_file",
+    "delete": "fs/delete",
+    "execute": "terminal/create",
+    "fetch": "web/fetch",
+}
+_OFFICIAL_STATUSES: Final = frozenset(STATUSES_FROM_DRAFT.values())
+# What v1 had left out of a call, and the draft demands or is told by.
+_LEFT_OUT: Final = {
+    "noName": "name",
+    "noInput": "rawInput",
+    "noStatus": "status",
+    "noKind": "kind",
+}
+_PLACE_EXTRAS: Final = ("column", "endLine", "endColumn")
+_CALL_FIELDS: Final = ("title", "kind", "locations", "content", "rawOutput")
+_PATCH_FIELDS: Final = ("title", "kind", "name", "locations", "rawInput", "rawOutput")
+
+
+# ---- from the draft
+
+
+def call_from_draft(data: Json, folder: str) -> Json:
+    """The announcement of a call as an update of v1."""
+    rest = dict(data)
+    had = taken(rest)
+    tool, given = rest.pop("tool"), rest.pop("input")
+    made: Json = {
+        "sessionUpdate": "tool_call",
+        "toolCallId": rest.pop("id"),
+        "title": title_of_tool(tool, given),
+        "name": tool,
+        "kind": kind_of_tool(tool),
+        **rest,
+        "rawInput": given,
+    }
+    if "requiresPermission" in made:
+        had["requiresPermission"] = made.pop("requiresPermission")
+    said = had.pop("status", None)
+    _status_from_draft(made, had)
+    if said in _OFFICIAL_STATUSES:
+        made["status"] = said
+    if "location" in made:
+        made["locations"] = [place_from_draft(made.pop("location"), folder)]
+    for mark, name in _LEFT_OUT.items():
+        if had.pop(mark, False) is True:
+            made.pop(name, None)
+    made = restore(made, had, _CALL_FIELDS, v1.ToolCall)
+    keep_all(made, had)
+    return made
+
+
+def update_from_draft(data: Json, surfaces: Surfaces) -> Json:
+    """A change of a call as an update of v1."""
+    rest = dict(data)
+    had = taken(rest)
+    made: Json = {"sessionUpdate": "tool_call_update", "toolCallId": rest.pop("id"), **rest}
+    done = made.get("status") in FINAL_STATUSES
+    _status_from_draft(made, had)
+    output, error = made.pop("output", None), made.pop("error", None)
+    contents: list[Json] = []
+    if output is not None:
+        contents += contents_of(output, surfaces, done=done)
+        made["rawOutput"] = output
+    if error is not None:
+        contents.append(text_content(error))
+        made.setdefault("rawOutput", {"error": error})
+        if output is not None:
+            had["error"] = error
+    if contents:
+        made["content"] = contents
+    if output is not None and "madeOutput" not in had:
+        had["output"] = IN_RAW_OUTPUT
+    if "duration" in made:
+        had["duration"] = made.pop("duration")
+    return _restored_update(made, had)
+
+
+def _restored_update(made: Json, had: Json) -> Json:
+    """What v1 had said before it went through the draft, in the place of what was made of it."""
+    if had.pop("madeOutput", False) is True:
+        made.pop("rawOutput", None)
+        contents = had.pop("content", ())
+        if contents is None:
+            made.pop("content", None)
+        elif are_contents(contents):
+            made["content"] = contents
+    made = restore(made, had, _PATCH_FIELDS, v1.ToolCallUpdate)
+    keep_all(made, had)
+    return made
+
+
+def _status_from_draft(made: Json, had: Json) -> None:
+    status = made.get("status")
+    if status is None:
+        if had.get("status") in _OFFICIAL_STATUSES:
+            # Said once more, which the draft has no step for.
+            made["status"] = had.pop("status")
+        return
+    official = STATUSES_FROM_DRAFT.get(status)
+    if official is None:
+        del made["status"]
+        had["status"] = status
+        return
+    made["status"] = official
+    if official == status or had.get("status") == official:
+        # The second: v1 had said so, and the draft's word for it followed from the turn.
+        had.pop("status", None)
+    else:
+        had["status"] = status
+
+
+def place_from_draft(location: Json, folder: str) -> Json:
+    """A location as v1 has it."""
+    made = {name: value for name, value in location.items() if name not in _PLACE_EXTRAS}
+    made["path"] = resolved(made["path"], folder)
+    keep_all(made, {name: location[name] for name in _PLACE_EXTRAS if name in location})
+    return made
+
+
+# ---- to the draft
+
+
+def call_to_draft(update: Json) -> Json:
+    """The announcement of a call, always as pending; outputs and later statuses are updates."""
+    made = dict(update)
+    del made["sessionUpdate"]
+    had = taken(made)
+    title, kind = made.pop("title", None), made.pop("kind", None)
+    name = made.pop("name", None)
+    for gone in ("status", "content", "rawOutput"):
+        made.pop(gone, None)
+    tool = TOOL_OF_KIND.get(kind or "other", kind or "other") if name is None else name
+    given = made.pop("rawInput", None)
+    if "rawInput" not in update:
+        given = {}
+        had["noInput"] = True
+    if name is None:
+        had["noName"] = True
+    if "status" not in update:
+        had["noStatus"] = True
+    made = {"id": made.pop("toolCallId"), "tool": tool, "input": given, **made, "status": "pending"}
+    if title is not None and title != title_of_tool(tool, given):
+        had["title"] = title
+    if kind is None:
+        had["noKind"] = True
+    elif kind != kind_of_tool(tool):
+        had["kind"] = kind
+    _places_to_draft(made, had)
+    made = restore(made, had, ("requiresPermission",), draft.ToolCall)
+    keep_all(made, had)
+    return made
+
+
+def _places_to_draft(made: Json, had: Json) -> None:
+    locations = made.pop("locations", None)
+    if locations:
+        made["location"] = place_to_draft(locations[0])
+    if locations is not None and len(locations) != 1:
+        had["locations"] = locations
+
+
+def place_to_draft(location: Json) -> Json:
+    """A location as the draft has it."""
+    made = dict(location)
+    had = taken(made)
+    if made.get("line", 0) is None:
+        del made["line"]
+    made = restore(made, had, _PLACE_EXTRAS, draft.Location)
+    keep_all(made, had)
+    return made
+
+
+def patch_to_draft(update: Json, *, failed: bool) -> Json:
+    """A change of a call without its status: `id`, the output or error, and the rest kept."""
+    made = dict(update)
+    made.pop("sessionUpdate", None)
+    had = taken(made)
+    made.pop("status", None)
+    had.pop("status", None)
+    contents, raw_output = made.pop("content", None), made.get("rawOutput")
+    patch: Json = {"id": made.pop("toolCallId")}
+    for name in _PATCH_FIELDS:
+        if name in made:
+            value = made.pop(name)
+            # Null says nothing, but for a raw value.
+            if value is not None or name.startswith("raw"):
+                had[name] = value
+    patch.update(made)
+    if had.pop("output", None) == IN_RAW_OUTPUT and is_output(raw_output):
+        patch["output"] = had.pop("rawOutput")
+    elif _is_error(raw_output, contents):
+        patch["error"] = had.pop("rawOutput")["error"]
+    else:
+        _made_output(patch, had, contents, raw_output, failed=failed)
+    patch = restore(patch, had, ("duration", "error"), draft.ToolCallUpdate)
+    keep_all(patch, had)
+    return patch
+
+
+def _made_output(
+    patch: Json, had: Json, contents: list[Json] | None, raw_output: Any, *, failed: bool
+) -> None:
+    output = output_of(contents or [], raw_output)
+    if output is None and contents is None:
+        return
+    had["madeOutput"] = True
+    if not says_all(output, contents):
+        had["content"] = contents
+    if output is not None and failed and output["type"] == "text":
+        patch["error"] = output["text"]
+    elif output is not None:
+        patch["output"] = output
+
+
+def _is_error(raw_output: Any, contents: list[Json] | None) -> bool:
+    """Whether a failure of the draft has been here before."""
+    return (
+        isinstance(raw_output, dict)
+        and set(raw_output) == {"error"}
+        and isinstance(raw_output["error"], str)
+        and contents == [text_content(raw_output["error"])]
+    )

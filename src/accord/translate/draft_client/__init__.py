@@ -1,5 +1,0 @@
-"""A client of the 2026-02 draft in front of an agent that speaks v1."""
-
-from accord.translate.draft_client.adapter import DraftClient
-
-__all__ = ["DraftClient"]

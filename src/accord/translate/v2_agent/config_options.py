@@ -1,0 +1,213 @@
+"""Config options: v2's names in v1's, the option of category `mode` also as v1's modes.
+
+A client that cannot show on and off gets a choice of two values, which is on and off again when
+it is set.  An option of a type that v1 does not have is kept beside the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from accord.jsonrpc.error_codes import INVALID_PARAMS
+from accord.translate.message import CannotTranslate, Json
+from accord.translate.meta_store import OFFICIAL, is_valid, keep, kept, restore, take
+from accord.translate.v2_agent.session_writer import Voice, copied
+
+OPTIONS_KEPT: Final = 1024
+ON_OFF: Final = {"true": True, "false": False}
+
+
+class Options:
+    """The options of one session; guards which of them the client sees in another form."""
+
+    def __init__(self, voice: Voice) -> None:
+        self._voice = voice
+        # By category, the first option that has it and is a choice.
+        self._by_category: dict[str, Json] = {}
+        # The options as the client was told, and whether there are others that stand for what it
+        # has by other names.
+        self._shown: list[Json] = []
+        self._are_made = False
+        self._booleans: set[str] = set()
+        self._mode: str | None = None
+
+    # ---- from the agent
+
+    def opened(self, result: Json) -> None:
+        """The options in the answer that opens a session, and the modes beside them."""
+        # What v1 said before it became options.
+        restore(result, {"modes": _are_modes, "models": _are_models})
+        if "configOptions" in result:
+            options = result["configOptions"] = self._list(result["configOptions"], result)
+            modes = self._modes()
+            if modes is not None:
+                result.setdefault("modes", modes)
+            if self._are_made and not options:
+                del result["configOptions"]
+        if result.get("modes") is not None:
+            self._mode = result["modes"]["currentModeId"]
+
+    def update(self, update: Json) -> Sequence[Json]:
+        """All options as they are now."""
+        before = self._shown
+        update["configOptions"] = self._list(update["configOptions"], update)
+        changes = self.mode_changes()
+        if self._are_made and self._shown == before:
+            # Nothing but modes has changed, of which v1 tells by themselves.
+            return changes
+        return [*changes, update]
+
+    def set(self, result: Json) -> Sequence[Json]:
+        """The answer to setting one: the list, and the mode if it changed by that."""
+        result["configOptions"] = self._list(result["configOptions"], result)
+        return self.mode_changes()
+
+    def mode_changes(self) -> Sequence[Json]:
+        """The new mode as v1 tells it, if there is one."""
+        modes = self._modes()
+        mode = None if modes is None else modes["currentModeId"]
+        if mode is None or self._mode in (None, mode):
+            # Of modes that it was never told, the client can make nothing.
+            return ()
+        self._mode = mode
+        return [{"sessionUpdate": "current_mode_update", "currentModeId": mode}]
+
+    # ---- from the client
+
+    def to_set(self, params: Json) -> Json:
+        """`session/set_config_option` in v2's form.
+
+        Raises:
+            CannotTranslate: a value for on and off that is neither.
+        """
+        value = params["value"]
+        if isinstance(value, bool):
+            params["type"] = "boolean"
+        elif params["configId"] in self._booleans:
+            if value not in ON_OFF:
+                raise CannotTranslate(INVALID_PARAMS, "`value` is neither `true` nor `false`")
+            params["type"], params["value"] = "boolean", ON_OFF[value]
+        else:
+            params["type"] = "id"
+        return params
+
+    def to_choose(self, params: Json, category: str, name: str) -> Json:
+        """Setting a mode or a model, as v2 does it.
+
+        Raises:
+            CannotTranslate: the session has none.
+        """
+        option = self._by_category.get(category)
+        if option is None:
+            raise CannotTranslate(INVALID_PARAMS, f"the session has no {category} to set")
+        value = params.pop(name)
+        return {**params, "configId": option["configId"], "type": "id", "value": value}
+
+    def mode_is(self, mode: str) -> None:
+        """The client knows the mode: it has set it."""
+        self._mode = mode
+
+    # ---- inside
+
+    def _list(self, options: Sequence[Json], holder: Json) -> list[Json]:
+        self._by_category.clear()
+        self._booleans.clear()
+        self._are_made = False
+        said: list[Json] = []
+        dropped: list[Json] = []
+        for option in options[:OPTIONS_KEPT]:
+            kind = option["type"]
+            if kind == "select":
+                self._select(option, said)
+            elif kind == "boolean":
+                said.append(self._boolean(option))
+            else:
+                dropped.append(option)
+        if dropped:
+            self._voice.lose(holder, "configOptions", dropped, "config option")
+        else:
+            self._restore(holder, said)
+        self._shown = copied(said)
+        return said
+
+    def _restore(self, holder: Json, said: list[Json]) -> None:
+        """Choices without values, which only v1 allows."""
+        dropped = kept(holder, OFFICIAL).get("configOptions")
+        if isinstance(dropped, list) and dropped and all(map(_is_choice, dropped)):
+            left = take(holder, OFFICIAL)
+            said += left.pop("configOptions")
+            for name, value in left.items():
+                keep(holder, OFFICIAL, name, value)
+
+    def _select(self, option: Json, said: list[Json]) -> None:
+        category = option.get("category")
+        for entry in option["options"]:
+            if "groupId" in entry:
+                entry["group"] = entry.pop("groupId")
+        if isinstance(category, str):
+            self._by_category.setdefault(category, copied(option))
+        if kept(option, OFFICIAL).get("made") is True:
+            # It is v1's modes or models, which the client has.
+            self._are_made = True
+        else:
+            said.append(_renamed(option))
+
+    def _boolean(self, option: Json) -> Json:
+        said = _renamed(option)
+        if not self._voice.features.booleans:
+            self._booleans.add(said["id"])
+            said["type"] = "select"
+            said["currentValue"] = "true" if said["currentValue"] else "false"
+            said["options"] = [{"value": "true", "name": "On"}, {"value": "false", "name": "Off"}]
+            keep(said, OFFICIAL, "type", "boolean")
+        return said
+
+    def _modes(self) -> Json | None:
+        option = self._by_category.get("mode")
+        if option is None:
+            return None
+        return {
+            "currentModeId": option["currentValue"],
+            "availableModes": [_mode(value) for value in _values(option["options"])],
+        }
+
+
+def _renamed(option: Json) -> Json:
+    option["id"] = option.pop("configId")
+    return option
+
+
+def _values(entries: Sequence[Json]) -> list[Json]:
+    return [
+        value for entry in entries for value in (entry["options"] if "group" in entry else (entry,))
+    ]
+
+
+def _mode(value: Json) -> Json:
+    mode: dict[str, Any] = {"id": value["value"], "name": value["name"]}
+    for name in ("description", "_meta"):
+        if name in value:
+            mode[name] = copied(value[name])
+    return mode
+
+
+def _are_modes(value: Any) -> bool:
+    from accord.schema import v1
+
+    return is_valid(v1.SessionModeState, value)
+
+
+def _are_models(value: Any) -> bool:
+    from accord.schema import v1
+
+    return is_valid(v1.SessionModelState, value)
+
+
+def _is_choice(value: Any) -> bool:
+    from accord.schema import v1
+
+    return isinstance(value, dict) and is_valid(v1.SessionConfigSelect, value)
+
+
+__all__ = ["Options"]

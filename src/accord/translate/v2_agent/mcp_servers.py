@@ -1,0 +1,50 @@
+"""MCP servers that the client names, in v2's form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from accord.jsonrpc.error_codes import INVALID_PARAMS
+from accord.translate.message import CannotTranslate, Json
+from accord.translate.v2_agent.initialize import Offer
+
+# POSIX, drive letter or UNC: what counts as absolute in v2.
+_ABSOLUTE: Final = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
+
+
+Find = Callable[[str], str | None]
+"""Where the program of a name is."""
+
+
+def servers_to_v2(servers: Sequence[Json], offer: Offer, find: Find) -> list[Json]:
+    """Every server as v2 names it.
+
+    v2 wants a path where many clients of v1 send `npx`, so that a bare name is looked for.
+
+    Raises:
+        CannotTranslate: v2 has no such transport, this agent does not offer it, or there is no
+            such program.
+    """
+    return [_server(server, offer, find) for server in servers]
+
+
+def _server(server: Json, offer: Offer, find: Find) -> Json:
+    kind = server.setdefault("type", "stdio")
+    name = server["name"]
+    if kind not in ("stdio", "http", "acp") or kind not in offer.mcp:
+        raise _refused(f"the agent takes no MCP servers of type {kind}: {name}")
+    if kind == "stdio" and not _ABSOLUTE.match(server["command"]):
+        found = find(server["command"])
+        if found is None or not _ABSOLUTE.match(found):
+            raise _refused(f"the command of an MCP server is nowhere to be found: {name}")
+        server["command"] = found
+    return server
+
+
+def _refused(why: str) -> CannotTranslate:
+    return CannotTranslate(INVALID_PARAMS, why, {"path": "mcpServers"})
+
+
+__all__ = ["servers_to_v2"]

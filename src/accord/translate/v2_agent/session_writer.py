@@ -1,0 +1,81 @@
+"""What every part of this translator has at hand: the surroundings, the client's abilities, losses.
+
+Must not know: messages, sessions, and how updates travel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from accord.translate.message import Json, Surroundings
+from accord.translate.meta_store import OFFICIAL, keep
+
+CHILDREN_KEPT: Final = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What the v1 client said it understands, beside what every client does."""
+
+    booleans: bool = False
+    compaction: bool = False
+    notices: bool = False
+    plans: bool = False
+    subagents: bool = False
+    redactions: bool = False
+
+
+@dataclass(slots=True)
+class Voice:
+    """One for the whole connection; `features` are known when the client has introduced itself."""
+
+    around: Surroundings
+    lost: Callable[[str], None]
+    """Count what could not be said; raises `CannotTranslate` in strict mode."""
+    features: Features = Features()
+    dues: dict[tuple[str, str], float] = field(default_factory=dict)
+    """When a tool call has to be told again: by session and call."""
+    children: dict[str, None] = field(default_factory=dict)
+    """Sessions that the client was not told of, since it knows no child sessions."""
+
+    def lose(self, holder: Json, name: str, value: Any, kind: str) -> None:
+        """Keep what v1 cannot carry on the nearest object, and count it."""
+        keep(holder, OFFICIAL, name, value)
+        self.lost(kind)
+
+    def hide(self, session_id: str) -> None:
+        """Remember a session that the client is not told of; the oldest goes if need be."""
+        self.children[session_id] = None
+        if len(self.children) > CHILDREN_KEPT:
+            del self.children[next(iter(self.children))]
+
+
+def merged_meta(old: Json | None, patch: Json | None) -> tuple[Json | None, Json | None]:
+    """`_meta` of an entity after a patch by its keys, and what v1 is told: the whole of it.
+
+    Keys that the patch removes are told as null once, so that nobody keeps them.
+    """
+    if patch is None:
+        return None, dict.fromkeys(old) if old else None
+    told = {**copied(old or {}), **patch}
+    left = {key: copied(told[key]) for key in told if told[key] is not None and key != OFFICIAL}
+    return left or None, told
+
+
+def copied(value: Any) -> Any:
+    """A JSON value of its own: what was sent may be changed by whoever got it."""
+    if isinstance(value, dict):
+        return {key: copied(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [copied(item) for item in value]
+    return value
+
+
+__all__ = [
+    "Features",
+    "Voice",
+    "copied",
+    "merged_meta",
+]

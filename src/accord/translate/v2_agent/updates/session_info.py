@@ -1,0 +1,176 @@
+"""What else is told of a session: commands, its title, usage, notices, compaction, child sessions.
+
+A client that did not say that it understands notices, compaction or child sessions is told the
+first two in words, and of the last nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from accord.translate.message import Json
+from accord.translate.meta_store import OFFICIAL, is_text, is_valid, kept, restore, take
+from accord.translate.v2_agent.content import block_to_v1, blocks_to_v1
+from accord.translate.v2_agent.session_writer import Voice, merged_meta
+
+# Of so many compactions, child sessions and the like, what was attached to them is known.
+ENTITIES_KEPT: Final = 128
+
+STATES: Final = frozenset({"running", "idle", "requires_action", "unknown"})
+COMPACTION_LINES: Final = {
+    "completed": "The context was compacted.",
+    "failed": "The context could not be compacted",
+    "cancelled": "Compacting the context was cancelled.",
+}
+
+
+class Facts:
+    """The rest of what is told of one session."""
+
+    def __init__(self, voice: Voice) -> None:
+        self._voice = voice
+        self._metas: dict[tuple[str, Any], Json | None] = {}
+
+    # ---- commands, title, usage
+
+    def commands(self, update: Json) -> Sequence[Json]:
+        """The complete list of commands."""
+        commands = [self._command(command) for command in update["availableCommands"]]
+        update["availableCommands"] = commands
+        dropped = kept(update, OFFICIAL).get("availableCommands")
+        if isinstance(dropped, list) and all(map(_is_command, dropped)):
+            # v1 has them, v2 could not.
+            take(update, OFFICIAL)
+            commands += dropped
+        return (update,)
+
+    def info(self, update: Json) -> Sequence[Json]:
+        """The session's title or time of change."""
+        restore(update, {"updatedAt": is_text})
+        return self._same(update, None)
+
+    def usage(self, update: Json) -> Sequence[Json]:
+        """How full the context is."""
+        if "cost" in update and update["cost"] is None:
+            del update["cost"]
+            self._voice.lose(update, "cost", None, "cleared cost")
+        return (update,)
+
+    def _command(self, command: Json) -> Json:
+        kind = command.pop("type", "command")
+        restore(command, {"name": is_text})
+        if kind != "command":
+            said: Json = {"name": command["name"], "description": command["description"]}
+            self._voice.lose(said, "raw", {"type": kind, **command}, "command")
+            return said
+        spoken = command.get("input")
+        if spoken is not None and spoken.get("type", "text") != "text":
+            self._voice.lose(command, "input", command.pop("input"), "command input")
+        elif spoken is not None:
+            spoken.pop("type", None)
+        return command
+
+    # ---- notices and compaction
+
+    def notice(self, update: Json) -> Sequence[Json]:
+        """Something to tell the user now."""
+        if self._voice.features.notices:
+            return (update,)
+        if update["severity"] not in ("warning", "error"):
+            self._voice.lost("notice")
+            return ()
+        parts = [update["title"], update.get("description")]
+        return [self._words("\n".join(part for part in parts if part), update, "notice")]
+
+    def compaction(self, update: Json) -> Sequence[Json]:
+        """The context is, or was, being compacted."""
+        if self._voice.features.compaction:
+            if update.get("summary"):
+                update["summary"] = blocks_to_v1(update["summary"], self._voice)
+            return self._same(update, update["compactionId"])
+        key = ("compaction", update["compactionId"])
+        status = update["status"]
+        is_new = key not in self._metas
+        self._remember(key, None)
+        line = COMPACTION_LINES.get(status)
+        if line is None:
+            return [self._words("Compacting the context.", update, "compaction")] if is_new else ()
+        if status == "failed":
+            line = f"{line}: {update['error']}" if update.get("error") else f"{line}."
+        return [self._words(line, update, "compaction")]
+
+    def compaction_chunk(self, update: Json) -> Sequence[Json]:
+        """One more block of a summary."""
+        if not self._voice.features.compaction:
+            self._voice.lost("compaction summary")
+            return ()
+        update["content"] = block_to_v1(update["content"], self._voice)
+        return (update,)
+
+    def _words(self, text: str, update: Json, kind: str) -> Json:
+        said: Json = {
+            "sessionUpdate": "agent_message_chunk",
+            "messageId": f"{kind}-{self._voice.around.fresh()}",
+            "content": {"type": "text", "text": text},
+        }
+        self._voice.lose(said, "raw", update, kind)
+        return said
+
+    # ---- child sessions
+
+    def subagent(self, update: Json) -> Sequence[Json]:
+        """A child session."""
+        if not self._voice.features.subagents:
+            self._voice.hide(update["sessionId"])
+            self._voice.lost("subagent")
+            return ()
+        state = update.get("state")
+        if state is not None:
+            if "background" in state:
+                self._voice.lose(state, "background", state.pop("background"), "background")
+            if state["state"] not in STATES:
+                self._voice.lose(state, "state", state["state"], "state")
+                state["state"] = "unknown"
+        return self._same(update, update["sessionId"])
+
+    def session_message(self, update: Json) -> Sequence[Json]:
+        """A message between sessions, whole."""
+        if not self._voice.features.subagents:
+            self._voice.lost("session message")
+            return ()
+        if update.get("content"):
+            update["content"] = blocks_to_v1(update["content"], self._voice)
+        return self._same(update, update["messageId"])
+
+    def session_message_chunk(self, update: Json) -> Sequence[Json]:
+        """One more block of such a message."""
+        if not self._voice.features.subagents:
+            self._voice.lost("session message")
+            return ()
+        update["content"] = block_to_v1(update["content"], self._voice)
+        return (update,)
+
+    # ---- inside
+
+    def _same(self, update: Json, entity: Any) -> Sequence[Json]:
+        """As it came, with all that is attached to the entity and not only what is new."""
+        if "_meta" in update:
+            key = (update["sessionUpdate"], entity)
+            left, update["_meta"] = merged_meta(self._metas.get(key), update["_meta"])
+            self._remember(key, left)
+        return (update,)
+
+    def _remember(self, key: tuple[str, Any], meta: Json | None) -> None:
+        self._metas[key] = meta
+        if len(self._metas) > ENTITIES_KEPT:
+            del self._metas[next(iter(self._metas))]
+
+
+def _is_command(value: Any) -> bool:
+    from accord.schema import v1
+
+    return is_valid(v1.AvailableCommand, value)
+
+
+__all__ = ["Facts"]

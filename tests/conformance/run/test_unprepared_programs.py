@@ -1,0 +1,207 @@
+"""Agents and clients that nobody prepared for the kit: what it tries, and what it then says."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from accord.cli.main import main
+from accord.conformance import optional_behaviour as occasions
+from accord.conformance import rules
+from accord.conformance.agent.scenario import PURPOSES, load_scenario
+from accord.conformance.agent.stage import agent_stages
+from accord.conformance.check import Check, Findings
+from accord.conformance.frames.raw_peer import Frame, NotAsked, NotReady, Unanswered
+from accord.conformance.run.failed_steps import Reached
+
+HERE = Path(__file__).parent
+HELLO = [sys.executable, str(HERE.parents[2] / "examples" / "hello_agent.py")]
+# A client that ends when it is interrupted.
+PLAIN_CLIENT = """
+import json, sys
+def ask(number, method, **params):
+    message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+    print(json.dumps(message), flush=True)
+    return json.loads(sys.stdin.readline())
+ask(1, "initialize", protocolVersion=1, clientCapabilities={})
+made = ask(2, "session/new", cwd="/", mcpServers=[])["result"]["sessionId"]
+ask(3, "session/prompt", sessionId=made, prompt=[{"type": "text", "text": "hello"}])
+sys.stdin.read()
+"""
+CANCEL = ("V1-CANCEL-05", "V1-CANCEL-06", "V1-CANCEL-09")
+
+
+def quirky(habit: str) -> list[str]:
+    return [sys.executable, str(HERE / "quirky_agent.py"), habit]
+
+
+def judged(tmp_path: Path, *words: str, only: tuple[str, ...] = ()) -> tuple[int, dict[str, Any]]:
+    """The exit code and the JSON report of a run."""
+    found = tmp_path / "report.json"
+    chosen = [word for rule in only for word in ("--only", rule)]
+    code = main(["check", "--quiet", "--report-json", str(found), *chosen, *words])
+    return code, json.loads(found.read_text())
+
+
+def verdicts(report: dict[str, Any]) -> dict[str, str]:
+    return {one["id"]: one["verdict"] for one in report["results"]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("habit", "only", "code", "expected"),
+    [
+        ("none", (*CANCEL, "V1-PERM-06"), 0, {"pass"}),
+        ("yes-man", ("V1-PERM-06",), 1, {"fail"}),
+        ("never-asks", ("V1-PERM-06",), 4, {"not_exercised"}),
+        ("never-asks", CANCEL, 0, {"pass"}),
+        ("cancel-is-an-error", ("V1-CANCEL-06", "V1-CANCEL-09"), 1, {"fail"}),
+        ("cancel-is-an-end", ("V1-CANCEL-05",), 1, {"fail"}),
+        ("talker", (*CANCEL, "V1-PERM-06", "V1-TOOL-13", "V1-SESS-05"), 4, {"not_exercised"}),
+    ],
+)
+def test_cancels_and_permissions_are_tried_without_a_scenario(
+    habit: str, only: tuple[str, ...], code: int, expected: set[str], tmp_path: Path
+) -> None:
+    """Issue 13: an agent that turned every no into yes and every cancel into an error passed."""
+    found, report = judged(tmp_path, "--", *quirky(habit), only=only)
+    assert set(verdicts(report).values()) == expected, report["results"]
+    assert found == code
+
+
+@pytest.mark.slow
+def test_an_agent_that_only_talks_is_incomplete_and_fails_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Issue 13: exit code 4, with the number and the way to exercise the rest."""
+    found = tmp_path / "report.json"
+    assert main(["check", "--report-json", str(found), "--", *HELLO]) == 4
+    shown, told = capsys.readouterr()
+    assert shown.startswith("agent, version 1: INCOMPLETE. ")
+    assert "binding rules that apply could not be judged" in shown.splitlines()[0]
+    assert "Write a scenario with prompts for" in shown
+    report = json.loads(found.read_text())
+    assert report["verdict"] == "incomplete"
+    assert {"V1-CANCEL-05", "V1-PERM-06", "V1-TOOL-13"} <= set(report["runs"][0]["unjudged"])
+    broken = [one for one in report["results"] if one["verdict"] == "fail"]
+    assert [one for one in broken if one["tier"] in ("mandatory", "capability")] == []
+    # And progress was told from the start, without a terminal too.
+    assert told.startswith("agent, version 1: 0 of ")
+
+
+def test_a_scenario_can_say_what_an_agent_never_does(tmp_path: Path) -> None:
+    """Ours: an agent without tools can be conformant, if its author says that it has none."""
+    scenario = tmp_path / "mine.toml"
+    scenario.write_text('never = ["tools", "permission"]\n[prompts]\nsay = "hello"\n')
+    only = ("V1-PERM-*", "V1-TOOL-*", "V1-INIT-0*")
+    code, report = judged(tmp_path, "--scenario", str(scenario), "--", *HELLO, only=only)
+    assert report["runs"][0]["unjudged"] == []
+    assert code == 0
+
+
+def test_a_wrong_typed_id_is_found_at_once_and_nothing_else_is_tried(tmp_path: Path) -> None:
+    """Issue 13: it cost 362 s; progress is bounded, and what depends on it is not tried again."""
+    starts = tmp_path / "starts"
+    counted = ["/bin/sh", "-c", f'echo once >> "{starts}"; exec "$@"', "sh"]
+    code, report = judged(tmp_path, "--", *counted, *quirky("string-ids"))
+    assert len(starts.read_text().splitlines()) == 1
+    assert code == 1
+    failed = {rule for rule, verdict in verdicts(report).items() if verdict == "fail"}
+    assert failed == {"V1-GEN-02", "V1-INIT-04"}
+
+
+def test_a_client_that_never_starts_its_agent_fails_once(tmp_path: Path) -> None:
+    """Issue 13: the same for clients."""
+    code, report = judged(tmp_path, "--client", "--", sys.executable, "-c", "pass")
+    failed = {rule for rule, verdict in verdicts(report).items() if verdict == "fail"}
+    assert (code, failed) == (1, {"V1-INIT-02"})
+
+
+@pytest.mark.slow
+def test_a_client_is_interrupted_to_see_it_cancel(tmp_path: Path) -> None:
+    """Issue 13: the same for clients, where it applies: Ctrl-C is the cancel of a command."""
+    run = [sys.executable, "-m", "accord", "run", "hello", "--", "{agent}"]
+    rule = ("V1-CANCEL-03",)
+    code, report = judged(tmp_path, "--client", "--", *run, only=rule)
+    assert (code, verdicts(report)) == (0, {"V1-CANCEL-03": "pass"})
+    code, report = judged(
+        tmp_path, "--client-stdio", "--", sys.executable, "-c", PLAIN_CLIENT, only=rule
+    )
+    assert (code, verdicts(report)) == (4, {"V1-CANCEL-03": "not_exercised"})
+
+
+def test_what_failed_once_is_not_waited_for_again() -> None:
+    """Issue 13: what depends on a failed rule is not tried again."""
+    reached = Reached()
+    with pytest.raises(NotReady), reached.step("session/new", usual=False):
+        raise Unanswered("a strange one")
+    reached.need("session/new")
+    with pytest.raises(NotReady), reached.step("session/new"):
+        raise Unanswered("no answer")
+    with pytest.raises(NotAsked, match="session/new does not work: no answer"):
+        reached.need("session/new")
+
+
+async def test_an_agent_that_does_not_get_through_initialize_is_not_started_again() -> None:
+    """Issue 13: the same; what is asked of it raises before it is sent."""
+    stages = agent_stages(HELLO, load_scenario("generic"))
+    check: Check[Any] = Check("one", (), "agent", "1", lambda stage: None)  # type: ignore[arg-type, return-value]
+    async with stages(check, Findings(())) as stage:
+        stage.reached.failed["session/new"] = "no answer"  # type: ignore[attr-defined]
+        with pytest.raises(NotAsked):
+            await stage.talk.peer.ask("session/new", {})  # type: ignore[attr-defined]
+        stage.reached.failed["initialize"] = "no answer"  # type: ignore[attr-defined]
+    with pytest.raises(NotAsked):
+        async with stages(check, Findings(())):
+            pass
+
+
+def test_the_scenario_for_any_agent_has_a_text_for_what_any_agent_can_do() -> None:
+    """Issue 13: a long prompt, an edit, a command, and no promise that the agent does it."""
+    generic = load_scenario("generic")
+    assert generic.tries
+    for purpose in ("say", "long", "long_command", "edit", "terminal", "copy", "read", "tool"):
+        assert generic.prompt(purpose)
+    assert set(generic.prompts) <= set(PURPOSES)
+    assert load_scenario("builtin").prompt("long_command") == "run sleep 60"
+
+
+def frame(message: dict[str, Any]) -> Frame:
+    return Frame(0, False, json.dumps(message).encode(), message)
+
+
+def test_a_rule_about_what_an_agent_may_do_waits_until_it_does() -> None:
+    """Issue 13: every binding rule that applies; forms and plans apply once they are seen."""
+    forms, tools = rules.load()["V1-ELIC-20"], rules.load()["V1-TOOL-13"]
+    asking = frame({"method": "elicitation/create", "id": 1, "params": {"mode": "form"}})
+    nothing = occasions.shown_in([[]])
+    assert "by forms" in occasions.excuse(forms, nothing)
+    assert occasions.excuse(forms, nothing, purposes=["elicitation"]) == ""
+    assert occasions.excuse(forms, occasions.shown_in([[asking]])) == ""
+    assert occasions.excuse(tools, nothing) == ""
+    assert occasions.excuse(tools, nothing, never=["tools"]) != ""
+    plan = {"sessionUpdate": "plan", "entries": []}
+    told = frame({"method": "session/update", "params": {"sessionId": "s", "update": plan}})
+    assert "plans" in occasions.shown_in([[told]])
+    foreign = {"sessionUpdate": "tool_call", "rawInput": {"background": True, "line": 3}}
+    told = frame({"method": "session/update", "params": {"sessionId": "s", "update": foreign}})
+    assert occasions.shown_in([[told]]) == frozenset()
+
+
+@pytest.mark.parametrize(
+    "table", [occasions.OCCASIONS, occasions.CLIENT_OCCASIONS], ids=["agents", "clients"]
+)
+def test_each_pattern_of_an_occasion_names_a_rule(table: Any) -> None:
+    """Ours: a rule that was renamed would be needed again without anybody noticing."""
+    known = rules.load()
+    for name, occasion in table.items():
+        for like in occasion.rules:
+            assert any(occasions.Occasion("", (like,)).about(rule_id) for rule_id in known), (
+                name,
+                like,
+            )
+        assert set(occasion.purposes) <= set(PURPOSES)
