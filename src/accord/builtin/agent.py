@@ -2,7 +2,7 @@
 
 What always holds
     * Before `initialize` is answered nothing is loaded that the answer does not need: no store, no
-      brain, no servers.  `offering.py` and the rest load behind the answer.
+      brain, no servers.  `session_options.py` and the rest load behind the answer.
     * A session's brain is chosen anew for each prompt, by the session's options.
     * No session is opened in a folder in which nothing could be read.
     * What could not be set up (the store, a server, the configuration, a second folder) is told to

@@ -1,7 +1,7 @@
 """This computer: files opened without races, process groups, terminals.
 
 For agents and clients alike.  It knows no wire types and no methods of the protocol; plain
-values go in and out, and what goes wrong is an error of `failures.py` or `SpawnFailed`.
+values go in and out, and what goes wrong is an error of `errors.py` or `SpawnFailed`.
 
 A module is imported when a name of it is first used: an agent that reads one file has no use for
 processes and terminals, and its start is somebody's wait.

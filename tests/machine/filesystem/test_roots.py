@@ -209,7 +209,8 @@ def test_a_bind_mount_of_the_same_file_system_is_refused(root: Path) -> None:
     script = 'mount --bind "$1/../outside" "$1/sub" && exec "$2" -c "$3" "$1/sub/secret.txt" "$1"'
     program = (
         "import sys\n"
-        "from accord.machine import LocalFiles, OutsideRoots, openat2\n"
+        "from accord.machine import LocalFiles, OutsideRoots\n"
+        "from accord.machine.filesystem import openat2\n"
         "def missing(*a, **k): raise OSError(38, '')\n"
         "for _ in range(2):\n"
         "    try: print(LocalFiles([sys.argv[2]]).read_text(sys.argv[1]))\n"

@@ -1,7 +1,7 @@
 """Which models this user can choose: from the configuration, the environment, and stored keys.
 
 Cheap: it reads variables and at most one small file.  Servers are asked for their models by
-`probing.py`; what they answered comes in here as `listed`.
+`model_servers.py`; what they answered comes in here as `listed`.
 
 What always holds
     * What the user named comes first, whether or not its key is there.

@@ -1,6 +1,6 @@
 """Reading, writing, moving and deleting files beneath roots.
 
-These functions block; `files.py` is the async front.
+These functions block; `async_files.py` is the async front.
 
 It must not know sessions or wire types.
 
@@ -202,7 +202,7 @@ class LocalFiles:
         """Make `content` the text of the file, at once and whole; make the file if it is missing.
 
         Missing directories beneath the root are made too.  An existing file keeps its mode
-        bits, its byte order mark and its CRLF (see `text.py`).  With `at` the path must still
+        bits, its byte order mark and its CRLF (see `file_text.py`).  With `at` the path must still
         mean this real path: links may have been changed since somebody allowed it.
 
         Raises:

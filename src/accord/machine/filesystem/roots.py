@@ -4,7 +4,7 @@ It must not know file contents, sessions or who asks.
 
 Always holds
     * Text only chooses the root that is tried; whether a path stays beneath it is decided by
-      handles: openat2 in one call, or the walk of `beneath.py`.
+      handles: openat2 in one call, or the walk of `path_resolution.py`.
     * Handles live as long as an operation uses them, also when the roots are replaced meanwhile.
 
 Links that stay beneath a root work, also absolute ones and ones into another root of the set.

@@ -4,7 +4,7 @@ It must not know what the programs say to us.
 
 Always holds
     * A process that `spawn` returned is ended by `end`, by leaving its `async with`, or by the
-      end of this process (`groups.py`), with everything that it started (`descendants.py`).
+      end of this process (`process_groups.py`), with everything that it started (`descendants.py`).
     * Cancelling hurries: a cancelled `spawn` leaves nothing behind, a cancelled `end` goes
       straight to SIGKILL.
 """

@@ -1,7 +1,7 @@
 """The redactor: takes secrets out of whatever leaves this program.
 
 It works on texts, on lines of logs, on commands, on JSON, on frames, and, with `SecretStream`, on
-texts that come in pieces.  `secrets.py` says what a secret looks like.  No I/O.
+texts that come in pieces.  `secret_patterns.py` says what a secret looks like.  No I/O.
 
 What always holds
     * What is taken out is replaced by the same mark, whatever its length was.

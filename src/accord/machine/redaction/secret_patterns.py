@@ -1,6 +1,6 @@
 """What a secret looks like: the forms of keys, the names of variables, the look of a value.
 
-This is the only definition of it; `redaction.py` applies it.  No I/O.
+This is the only definition of it; `redactor.py` applies it.  No I/O.
 
 A secret is known by its form (`sk-...`, a token, a login in an address), by the name in front of
 it (`API_KEY=...`, `--token ...`, a key of a JSON object), or because its value is known.  This is

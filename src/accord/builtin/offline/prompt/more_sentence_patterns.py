@@ -1,4 +1,4 @@
-"""What else people write: rows that are tried after those of `sentences.py`.
+"""What else people write: rows that are tried after those of `sentence_patterns.py`.
 
 These are wider: tasks of a project (`run the linter`), questions that an overview answers, and
 questions in words that no name of the project need have (`where is the signature checked?`).

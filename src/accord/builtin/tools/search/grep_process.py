@@ -1,7 +1,7 @@
 """Searches files for a regular expression, in a process of its own.
 
 `re` cannot be interrupted and keeps its whole process waiting, so a pattern that never ends must
-not run in the agent's.  This file is run as a program (see `searching.py`), imports nothing of
+not run in the agent's.  This file is run as a program (see `glob_grep.py`), imports nothing of
 ours, and knows no tools.
 
 In: one line of JSON: pattern, ignore_case, folder, matches_max, bytes_max, characters_max.

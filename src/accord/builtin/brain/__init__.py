@@ -1,1 +1,0 @@
-"""What decides what the built-in agent does next: a program, or a language model."""
