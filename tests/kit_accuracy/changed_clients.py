@@ -215,10 +215,13 @@ class SameConnection(ClientV2):
         terminal = [
             each for each in whole_logins(methods, "methodId") if each.get("type") == "terminal"
         ]
+        if not terminal:
+            super().open_session(methods)
+            return
         try:
             answer = self.peer.call("session/new", {"cwd": self.cwd})
         except RpcError as error:
-            if error.code != AUTH_REQUIRED or not terminal:
+            if error.code != AUTH_REQUIRED:
                 raise
             self.log_in(terminal[0])
             answer = self.peer.call("session/new", {"cwd": self.cwd})
@@ -261,6 +264,8 @@ class EarlyList(ClientV2):
 
     def initialize(self) -> Json:
         answer = super().initialize()
+        if answer.get("protocolVersion") != 2:
+            return answer
         try:
             self.peer.call("session/list", {})
         except RpcError as error:
