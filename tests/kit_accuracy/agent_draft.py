@@ -160,6 +160,7 @@ class DraftAgent(Agent):
         {"initialize", "authenticate", "session/new", "session/load", "session/prompt"}
         | {"session/set_mode", "session/set_config_option"}
     )
+    turn_type: type[DraftTurn] = DraftTurn
 
     def update(self, session: Session, update: Json) -> None:
         self.peer.notify("session/update", {"sessionId": session.id, **update})
@@ -307,7 +308,7 @@ class DraftAgent(Agent):
 
         def run() -> None:
             work.started.wait()
-            turn = DraftTurn(self, session, work)
+            turn = self.turn_type(self, session, work)
             reason = turn.run(blocks)
             session.works.remove(work)
             result = {"stopReason": reason}

@@ -74,6 +74,7 @@ class Agent:
         | {"session/list", "session/close", "session/delete", "session/set_mode"}
         | {"session/set_config_option", "session/prompt"}
     )
+    turn_type: type[Turn] = Turn
 
     def __init__(self, broken: str) -> None:
         self.broken = broken
@@ -531,7 +532,7 @@ class Agent:
 
     def run(self, session: Session, work: Work, blocks: list[Json], request_id: Any) -> None:
         work.started.wait()
-        turn = Turn(self, session, work)
+        turn = self.turn_type(self, session, work)
         reason: str | None = turn.run(blocks)
         session.works.remove(work)
         known = self.prompts.pop(request_id, None)

@@ -56,6 +56,7 @@ class AgentV2(Agent):
         | {"session/list", "session/close", "session/delete", "session/prompt"}
         | {"session/set_config_option", "tool_call/cancel", "terminal/cancel"}
     )
+    turn_type: type[TurnV2] = TurnV2
 
     def __init__(self, broken: str) -> None:
         super().__init__(broken)
@@ -339,7 +340,7 @@ class AgentV2(Agent):
 
     def run_one(self, session: SessionV2, held: Held) -> None:
         message_id = held.message_id
-        turn = TurnV2(self, session, held.work)
+        turn = self.turn_type(self, session, held.work)
         turn.message_id = message_id
         answer = {"id": held.request_id, "result": {"messageId": message_id}}
         self.say_state(session, {"state": "running"})

@@ -168,13 +168,15 @@ class TurnV2(Turn):
         self.agent.update(self.session, update)
         return update
 
+    def terminal_id(self, command: str) -> str:
+        return "term-1" if self.broken == "V2-UPS-12" else "term-" + secrets.token_hex(6)
+
+    def interrupted(self, seconds: float) -> bool:
+        """Whether the running command has to end, now or within these seconds."""
+        return self.work.cancelled.wait(seconds)
+
     def run_here(self, call: Json, command: str) -> tuple[str, int | None]:
-        terminal = {
-            "sessionUpdate": "terminal_update",
-            "terminalId": "term-" + secrets.token_hex(6),
-        }
-        if self.broken == "V2-UPS-12":
-            terminal["terminalId"] = "term-1"
+        terminal = {"sessionUpdate": "terminal_update", "terminalId": self.terminal_id(command)}
         opened = {**terminal, "command": command, "cwd": self.session.cwd}
         self.agent.update(self.session, opened)
         content = [{"type": "terminal", "terminalId": terminal["terminalId"]}]
@@ -189,7 +191,7 @@ class TurnV2(Turn):
         )
         stopped = False
         while process.poll() is None and not stopped:
-            if self.work.cancelled.wait(0.02):
+            if self.interrupted(0.02):
                 os.killpg(process.pid, 9)
                 stopped = True
         process.wait()

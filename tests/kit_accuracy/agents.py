@@ -19,16 +19,19 @@ def main() -> None:
     sys.path[0] = os.path.dirname(os.path.dirname(here))
     if options.protocol == "1":
         from tests.kit_accuracy.agent_v1 import Agent
+        from tests.kit_accuracy.changed_agents_v1 import AGENTS
 
-        Agent(options.broken).peer.serve()
+        AGENTS.get(options.broken, Agent)(options.broken).peer.serve()
     elif options.protocol == "draft":
         from tests.kit_accuracy.agent_draft import DraftAgent
+        from tests.kit_accuracy.changed_agents_v2 import DRAFT_AGENTS
 
-        DraftAgent(options.broken).peer.serve()
+        DRAFT_AGENTS.get(options.broken, DraftAgent)(options.broken).peer.serve()
     else:
         from tests.kit_accuracy.agent_v2 import AgentV2
+        from tests.kit_accuracy.changed_agents_v2 import AGENTS as AGENTS_V2
 
-        AgentV2(options.broken).peer.serve()
+        AGENTS_V2.get(options.broken, AgentV2)(options.broken).peer.serve()
 
 
 if __name__ == "__main__":

@@ -43,6 +43,8 @@ class Terminal:
                 else:
                     self.output = self.output[len(self.output) - self.limit :]
                     while self.output and self.output[0] & 0xC0 == 0x80:
+                        if self.broken == "V1-TERM-03b":
+                            break
                         self.output = self.output[1:]
         self.process.wait()
         self.ended.set()

@@ -45,12 +45,16 @@ class Permission:
 class Client:
     """One agent, one session, one prompt."""
 
+    peer_type: type[Peer] = Peer
+
     def __init__(self, command: list[str], broken: str, purpose: str) -> None:
         self.broken, self.purpose = broken, purpose
         self.agent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self.agent.stdin is not None
         assert self.agent.stdout is not None
-        self.peer = Peer(self.agent.stdout, self.agent.stdin, self.request, self.notification)
+        self.peer = self.peer_type(
+            self.agent.stdout, self.agent.stdin, self.request, self.notification
+        )
         self.peer.before_send = CLIENT_CHANGES.get(broken, as_it_is)
         self.peer.to_text = CLIENT_TEXTS.get(broken, as_line)
         self.cwd = os.getcwd()
@@ -147,10 +151,7 @@ class Client:
         try:
             answer = self.peer.call("session/new", params)
         except RpcError as error:
-            whole = whole_logins(methods, "id")
-            usable = [each for each in whole if each.get("type", "agent") == "agent"]
-            if self.broken == "V1-AUTH-03":
-                usable = whole
+            usable = self.usable_logins(methods)
             if error.code != AUTH_REQUIRED or not usable:
                 raise
             self.peer.call("authenticate", {"methodId": usable[0]["id"]})
@@ -159,6 +160,12 @@ class Client:
                 params = {"cwd": cwd}
             answer = self.peer.call("session/new", params)
         self.session_id = str(answer.get("sessionId"))
+
+    def usable_logins(self, methods: Any) -> list[Json]:
+        """The logins that the agent handles itself."""
+        whole = whole_logins(methods, "id")
+        usable = [each for each in whole if each.get("type", "agent") == "agent"]
+        return whole if self.broken == "V1-AUTH-03" else usable
 
     def remote_servers(self) -> list[Json]:
         takes = _object(self.offers.get("mcpCapabilities"))
@@ -180,7 +187,7 @@ class Client:
         self.prompt()
         return 0
 
-    def prompt(self) -> None:
+    def blocks(self) -> list[Json]:
         blocks: list[Json] = [{"type": "text", "text": "hello"}]
         if self.broken == "V1-PROMPT-02":
             resource = {"uri": f"file://{self.cwd}/notes.txt", "text": "one apple\n"}
@@ -188,9 +195,13 @@ class Client:
         takes = _object(self.offers.get("promptCapabilities"))
         if self.broken == "V1-CAP-01" and takes.get("image", True):
             blocks.append({"type": "image", "data": PIXEL, "mimeType": "image/png"})
+        return blocks
+
+    def prompt(self) -> None:
+        params = {"sessionId": self.session_id, "prompt": self.blocks()}
         self.listen_for_interrupts()
         threading.Thread(target=self.cancel_when_told, daemon=True).start()
-        self.peer.call("session/prompt", {"sessionId": self.session_id, "prompt": blocks}, Work())
+        self.peer.call("session/prompt", params, Work())
 
     def listen_for_interrupts(self) -> None:
         """Let SIGINT cancel the turn.

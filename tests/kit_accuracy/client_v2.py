@@ -37,7 +37,7 @@ class ClientV2(Client):
         return told if self.broken == "V2-INIT-01" else {**told, "info": info}
 
     def talk(self) -> int:
-        answer = self.peer.call("initialize", self.introduction())
+        answer = self.initialize()
         if answer.get("protocolVersion") != 2 and self.broken != "V2-INIT-04":
             log("the agent speaks another version")
             return 1
@@ -74,8 +74,7 @@ class ClientV2(Client):
         try:
             answer = self.peer.call("session/new", params)
         except RpcError as error:
-            whole = whole_logins(methods, "methodId")
-            usable = [each for each in whole if each.get("type") == "agent"]
+            usable = self.usable_logins(methods)
             if error.code != AUTH_REQUIRED or not usable:
                 raise
             login = "authenticate" if self.broken == "V2-GEN-04" else "auth/login"
@@ -83,11 +82,18 @@ class ClientV2(Client):
             answer = self.peer.call("session/new", params)
         self.session_id = str(answer.get("sessionId"))
 
-    def prompt(self) -> None:
+    def usable_logins(self, methods: Any) -> list[Json]:
+        whole = whole_logins(methods, "methodId")
+        return [each for each in whole if each.get("type") == "agent"]
+
+    def blocks(self) -> list[Json]:
         blocks: list[Json] = [{"type": "text", "text": "hello"}]
         if self.broken == "V2-PROMPT-01":
             blocks.append({"type": "image", "data": PIXEL, "mimeType": "image/png"})
-        params = {"sessionId": self.session_id, "prompt": blocks}
+        return blocks
+
+    def prompt(self) -> None:
+        params = {"sessionId": self.session_id, "prompt": self.blocks()}
         self.idle.clear()
         self.listen_for_interrupts()
         threading.Thread(target=self.cancel_when_told, daemon=True).start()

@@ -21,13 +21,18 @@ def main() -> int:
         command = shlex.split(command[0])
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[0] = os.path.dirname(os.path.dirname(here))
+    from tests.kit_accuracy.changed_clients import CLIENTS, CLIENTS_V2
+
+    client_type: type[Client]
     if options.protocol == "1":
         from tests.kit_accuracy.client_v1 import Client
 
-        return Client(command, options.broken, options.purpose).run()
-    from tests.kit_accuracy.client_v2 import ClientV2
+        client_type = CLIENTS.get(options.broken, Client)
+    else:
+        from tests.kit_accuracy.client_v2 import ClientV2
 
-    return ClientV2(command, options.broken, options.purpose).run()
+        client_type = CLIENTS_V2.get(options.broken, ClientV2)
+    return client_type(command, options.broken, options.purpose).run()
 
 
 if __name__ == "__main__":
