@@ -364,7 +364,7 @@ class Connected:
 def _load_what_serves() -> None:
     """Load what most agents will need, while the process of this one is starting."""
     with undisturbed():
-        for module in ("v1_wire", "v1_services"):
+        for module in ("wire.v1.wire", "wire.v1.files"):
             import_module(f"accord.client.{module}")
         # Each of its types loads the module that it is in.
         _ = v1.ReadTextFileRequest, v1.SessionNotification

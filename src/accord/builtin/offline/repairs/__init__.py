@@ -1,6 +1,6 @@
 """Repairs of what a failing run shows: from an error and the files to small changes, or none.
 
-Pure, but for `script/node_check.py`, which asks node whether a text is JavaScript.  A repair is
+Pure, but for `javascript/node_check.py`, which asks node whether a text is JavaScript.  A repair is
 found by the error's own words and by what the project has; nothing is tried on the disk.
 
 What always holds
