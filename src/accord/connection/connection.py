@@ -100,6 +100,19 @@ class Connection(Calling):
             raise
         return self
 
+    def begin_within(self, outer: "Connection") -> None:
+        """Live in the tasks of another conversation, and end with it."""
+        self._tasks, self._workers = outer._tasks, outer._workers
+
+    @property
+    def backlog(self) -> int:
+        """Bytes that the peer has not taken yet."""
+        return self._transport.backlog
+
+    async def drain(self) -> None:
+        """Wait until the peer has taken most of it."""
+        await self._transport.drain()
+
     async def __aexit__(
         self,
         exc_type: type[BaseException] | None,

@@ -104,6 +104,10 @@ class Adapter:
         """What an adapter that has a `wake_at` does then."""
         return NOTHING
 
+    def withdraw(self, side: Side, key: Key) -> Outs:
+        """Take back a request of a side, whether or not its version has a word for that."""
+        return self._cancelled(side, key)
+
     # ---- for subclasses
 
     def ask(

@@ -35,6 +35,9 @@ class Side(Enum):
     HOST = "host"
 
 
+# The reason, in the data of a failure, of an answer that is not what its method demands.
+UNREADABLE = "unreadable_answer"
+
 CLIENT, AGENT, HOST = Side.CLIENT, Side.AGENT, Side.HOST
 
 

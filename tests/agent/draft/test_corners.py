@@ -10,9 +10,8 @@ import pytest
 
 from accord.agent import Agent, Turn
 from accord.agent.serving.draft.mcp_servers import kept_servers
-from accord.agent.serving.draft.prompts import blocks_of
 from accord.errors import LocalProtocolError, RequestFailed, StoreError
-from accord.schema import draft, v2
+from accord.schema import v2
 from accord.schema.struct import Raw
 from tests.agent.draft.draft_client import draft_client
 from tests.hang_limit import HANG_SECONDS
@@ -201,15 +200,7 @@ async def test_a_secret_in_a_list_is_hidden_too() -> None:
     assert result == {"success": False, "error": "none of ['[secret]', '[secret]'] but 1"}
 
 
-async def test_what_was_kept_of_servers_and_cannot_be_read_is_nothing() -> None:
+def test_what_was_kept_of_servers_and_cannot_be_read_is_nothing() -> None:
     """A store of another version must not keep a session from being loaded."""
-    assert await kept_servers(b"{") == []
-    assert await kept_servers(None) == []
-
-
-def test_an_address_that_is_none_is_its_own_name() -> None:
-    """A link is passed on, not judged."""
-    link = draft.ResourceLink(uri="http://[half")
-    (block,) = blocks_of([link], [], "/", frozenset())
-    assert isinstance(block, v2.ResourceLink)
-    assert block.name
+    assert kept_servers(b"{") == []
+    assert kept_servers(None) == []

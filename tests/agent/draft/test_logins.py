@@ -11,9 +11,9 @@ import pytest
 
 from accord.agent import Agent, Turn
 from accord.agent.login.login import Login
-from accord.agent.serving.draft import logins as module
 from accord.agent.serving.draft.logins import expiry
 from accord.errors import LocalProtocolError, RequestError
+from accord.machine import clock as machine_clock
 from tests.agent.draft.draft_client import draft_client
 from tests.agent.raw_client import raw_client
 
@@ -122,7 +122,7 @@ NOON = datetime(2026, 2, 4, 12, 0, tzinfo=UTC)
 async def test_a_login_holds_until_it_expires(until: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Issue 5: `expiresAt` is told; afterwards the login is asked for again."""
     clock = [NOON]
-    monkeypatch.setattr(module, "now", lambda: clock[0])
+    monkeypatch.setattr(machine_clock, "now", lambda: clock[0])
     agent, seen = guarded(until)
     async with draft_client(agent) as client:
         result = await client.result("authenticate", GOOD)

@@ -57,6 +57,6 @@ async def test_a_whole_turn_between_our_own_two_ends(tmp_path: Path) -> None:
     assert asked == ["edit", "execute"]
     assert (tmp_path / "a.txt").read_text() == "new\n"
     assert "hello" in reply.text
-    assert "(True, 3, 'out\\n', 'err\\n', 'plan') DraftWire" in reply.text
+    assert "(True, 3, 'out\\n', 'err\\n', 'plan') DetailedWire" in reply.text
     assert reply.stop_reason == "end_turn"
     assert [call.status for call in reply.tool_calls] == ["completed", "failed"]

@@ -8,8 +8,7 @@ import anyio
 import pytest
 
 from accord.agent import Agent, Turn
-from accord.agent.serving.draft import terminals as module
-from accord.agent.serving.draft.terminals import Printed
+from accord.agent.serving.draft import ways as module
 from accord.agent.terminals.own_terminals import Done
 from accord.errors import SpawnFailed
 from tests.agent.draft.draft_client import OFFER, DraftClient, draft_client
@@ -373,19 +372,3 @@ async def test_a_command_is_asked_for_before_it_runs() -> None:
         await client.answer(prompt)
         assert client.statuses()[-1] == "denied"
     assert got[0].denied is True
-
-
-def test_output_is_bounded_and_the_newest_is_kept() -> None:
-    """Memory is bounded by what the job asks for, both streams together."""
-    printed = Printed("x", limit=10)
-    printed.add("stdout", "aaaa")
-    printed.add("stderr", "bbbb")
-    assert (printed.output, printed.truncated) == ("aaaabbbb", False)
-    printed.add("stdout", "cccc")
-    assert (printed.stream("stdout"), printed.stream("stderr")) == ("cccc", "bbbb")
-    assert printed.truncated
-    printed.add("stderr", "é" * 20)
-    assert printed.output == "é" * 5
-    printed.add_bytes(b"\xc3")
-    printed.add_bytes(b"\xa9!")
-    assert printed.output.endswith("é!")

@@ -46,7 +46,10 @@ _KEYS_OF_OTHERS = {
 class Dialect(Protocol):
     """The requests and notifications of one version, served."""
 
-    service: Service
+    @property
+    def service(self) -> Service:
+        """What the agent does for the client."""
+        ...
 
     def initialize(self) -> bytes:
         """The answer to `initialize`."""
@@ -58,6 +61,10 @@ class Dialect(Protocol):
 
     def notification(self, method: str, params: Raw) -> None:
         """Take a notification of this version."""
+        ...
+
+    def lost(self, error: ConnectionLost) -> None:
+        """The client is gone."""
         ...
 
 
@@ -122,7 +129,7 @@ class Serving:
         """The first request may show that the client speaks the draft, though it did not say so."""
         if not looks_like_draft(request.method, to_python(request.params)):
             return
-        from accord.agent.serving.draft.requests import serving_after_all
+        from accord.agent.serving.draft.edge import serving_after_all
 
         assert self.connection is not None
         _log.info("the client speaks the 2026-02 draft: %s shows it", request.method)
@@ -162,7 +169,7 @@ class Serving:
             others = _KEYS_OF_OTHERS[chosen.dialect]
             raw = Raw(encode({key: params[key] for key in params.keys() - others}))
         if chosen.dialect == "draft":
-            from accord.agent.serving.draft.requests import DraftServing
+            from accord.agent.serving.draft.edge import DraftServing
 
             return DraftServing(self._agent, self.connection, raw, params)
         self.connection.agree_on(None)
@@ -189,7 +196,7 @@ class Serving:
     def lost(self, error: ConnectionLost) -> None:
         """The client is gone."""
         if self._dialect is not None:
-            self._dialect.service.lost(error)
+            self._dialect.lost(error)
 
 
 def _as_error(refused: Refused) -> RequestError:

@@ -22,12 +22,15 @@ from accord.agent.session.unfinished import Unfinished, cut_off_error, interrupt
 from accord.connection import Connection, IncomingRequest
 from accord.connection.error_responses import error_for
 from accord.errors import ConnectionLost, LocalProtocolError, RequestError, StoreError
+from accord.machine import clock
 from accord.machine.logs import logger
 from accord.schema import v2
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import Raw
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     # Loaded behind the answer to `initialize`.
     from accord.agent.agent import Agent
     from accord.agent.login.auth_status import AuthStatusReporter
@@ -52,6 +55,8 @@ class Service:
         # Closed sessions that nobody talked in; they end with the connection.
         self._unused: set[str] = set()
         self.authenticated = False
+        # When the login ends; None is with the connection.
+        self.login_expires: datetime | None = None
         self.mcp_calls = McpCalls(connection)
         self.guard = Guard(connection)
         agent.services.add(self)
@@ -67,6 +72,8 @@ class Service:
 
     def require_login(self) -> None:
         """Refuse until the client has logged in, where the agent wants that."""
+        if self.login_expires is not None and clock.now() >= self.login_expires:
+            self.login_expires, self.authenticated = None, False
         known = self.agent.login_check
         if self.agent.login_required and not self.authenticated and not (known and known()):
             usable = [

@@ -56,14 +56,14 @@ class LateDraft:
         if self._opened is None or not self._is_draft:
             return
         inside, result = self._opened
-        from accord.agent.serving.draft.offer import from_official
+        from accord.translate.draft.conversion.capabilities import offered_in_draft
 
         official = self._asked.params.get("clientCapabilities")
         params = {
             "protocolVersion": 1,
             "clientInfo": self._asked.params.get("clientInfo")
             or {"name": "unknown", "version": "0"},
-            "capabilities": from_official(official if isinstance(official, Mapping) else {}),
+            "capabilities": offered_in_draft(official if isinstance(official, Mapping) else {}),
         }
         translator = self._relay.candidate("draft", inside)
         key = self._asked.key

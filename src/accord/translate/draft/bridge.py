@@ -59,9 +59,19 @@ class DraftBridge(Adapter):
     draft_side: ClassVar[Side]
 
     def __init__(
-        self, surroundings: Surroundings, *, strict: bool = False, unstable: bool = False
+        self,
+        surroundings: Surroundings,
+        *,
+        strict: bool = False,
+        unstable: bool = False,
+        details: bool = False,
     ) -> None:
+        """With `details` the official side is an endpoint of ours in this process.
+
+        What the draft says and v1 has no field for is then its to act on, out of `_meta`.
+        """
         super().__init__(surroundings, strict=strict, unstable=unstable)
+        self.details = details
         self.timers = Timers()
 
     @property

@@ -5,11 +5,11 @@ A failure after the turn began is a result there, and no error of the request.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from accord.jsonrpc.error_codes import INTERNAL_ERROR
 from accord.translate.draft.conversion.meta_restore import keep_all
-from accord.translate.draft.vocabulary import STOP_ERROR
+from accord.translate.draft.vocabulary import STOP_ERROR, to_draft_error
 from accord.translate.message import Failure, Json, Key, Result
 
 STOP_CANCELLED: Final = "cancelled"
@@ -28,6 +28,22 @@ def failed_turn(key: Key, failure: Failure) -> Result:
     result: Json = {"stopReason": STOP_ERROR}
     keep_all(result, {"error": error})
     return Result(key, result)
+
+
+def is_error(value: Any) -> bool:
+    """Whether an agent of ours says so that its turn failed after it began."""
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("code"), int)
+        and isinstance(value.get("message"), str)
+    )
+
+
+def error_to_draft(error: Json) -> Json:
+    """The error of a turn in the draft's numbers."""
+    code, data = to_draft_error(error["code"], error.get("data"), named_session=True)
+    said: Json = {"code": code, "message": error["message"]}
+    return said if data is None else {**said, "data": data}
 
 
 def cancelled_turn(key: Key) -> Result:

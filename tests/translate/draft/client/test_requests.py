@@ -26,7 +26,7 @@ def _ask(scene: Before, method: str, **params: Any) -> tuple[int, Any]:
         ({}, {}),
         ({"line": None, "limit": None}, {}),
         ({"line": 3}, {"startLine": 3}),
-        ({"limit": 3}, {"endLine": 3}),
+        ({"limit": 3}, {"startLine": 1, "endLine": 3}),
         ({"line": 3, "limit": 2}, {"startLine": 3, "endLine": 4}),
         ({"line": 2**32 - 1, "limit": 9}, {"startLine": 2**32 - 1, "endLine": 2**32 - 1}),
         ({"line": 0}, {"startLine": 1}),

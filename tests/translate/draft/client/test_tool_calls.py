@@ -255,8 +255,18 @@ def test_a_client_that_fails_to_ask() -> None:
     scene = before()
     key = _permission(scene)
     asked = scene.wire.request(CLIENT, "session/request_permission")
-    scene.wire.fail(CLIENT, asked.key, -32002)
-    assert scene.wire.error(AGENT, key).code == -32052
+    scene.wire.fail(CLIENT, asked.key, -32603)
+    assert scene.wire.error(AGENT, key).code == -32603
+
+
+@pytest.mark.parametrize("code", [-32002, -32003])
+def test_an_error_that_says_no_is_no(code: int) -> None:
+    """The draft's tables 4.1 and 9: permission denied, operation cancelled."""
+    scene = before()
+    key = _permission(scene)
+    asked = scene.wire.request(CLIENT, "session/request_permission")
+    scene.wire.fail(CLIENT, asked.key, code)
+    assert scene.wire.result(AGENT, key) == {"outcome": {"outcome": "selected", "optionId": "no"}}
 
 
 def test_a_client_without_dialogs_is_not_asked() -> None:

@@ -168,7 +168,7 @@ def test_a_diff_of_v1_has_hunks_and_comes_back() -> None:
         "oldLines": 1,
         "newStart": 1,
         "newLines": 1,
-        "content": "@@ -1,1 +1,1 @@\n-a\n+b",
+        "content": "@@ -1 +1 @@\n-a\n+b\n",
     }
     assert back["content"] == [DIFF, _text("x")]
 
@@ -260,7 +260,7 @@ def test_the_texts_of_a_diff_are_read_before_or_after_the_change(
     (content,) = contents_of(output, _surfaces(files), done=done)
     assert content["_meta"] == {DRAFT: {"hunks": [HUNK]}}
     if texts is None:
-        assert content["content"]["text"] == "--- a\n+++ a\n@@ -2,1 +2,2 @@\n-b\n+c\n+d\n"
+        assert content["content"]["text"] == "--- a\n+++ a\n@@ -2 +2,2 @@\n-b\n+c\n+d\n"
     else:
         assert (content["path"], content["oldText"], content["newText"]) == ("/srv/a", *texts)
 

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from accord.agent.login.login import Credentials, Login
 from accord.errors import AccordError, LocalProtocolError, RequestError
+from accord.jsonrpc.error_codes import AUTH_REQUIRED
 from accord.machine import clock
 from accord.machine.redaction.redactor import Redactor
-from accord.schema import draft
-from accord.schema.codec import encode, to_python
-from accord.schema.struct import UNSET
+from accord.schema.codec import encode
+from accord.translate.meta_store import DRAFT
 
 if TYPE_CHECKING:
     from accord.agent.serving.service import Service
@@ -34,41 +34,31 @@ METHODS = frozenset({"api_key", "oauth2", "custom"})
 SECRET_CHARACTERS_MIN = 4
 
 
-class DraftLogins:
+class Logins:
     """The login of one connection."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
         self._agent = service.agent
-        self._expires: datetime | None = None
 
-    def require(self) -> None:
-        """Refuse until the client has logged in, where the agent wants that, and again later."""
-        if self._expires is not None and now() >= self._expires:
-            self._expires = None
-            self._service.authenticated = False
-        self._service.require_login()
-
-    def authenticate(self, request: IncomingRequest, wanted: draft.AuthenticateRequest) -> Work:
-        """The work of `authenticate`."""
-        self._check(wanted.method)
-        credentials = Credentials(
-            {name: to_python(value) for name, value in wanted.credentials.items()}
-        )
+    def authenticate(
+        self, request: IncomingRequest, method: str, secrets: Mapping[str, Any]
+    ) -> Work:
+        """The work of `authenticate`; a login that fails is refused with the reason."""
+        self._check(method)
+        credentials, service = Credentials(secrets), self._service
 
         async def work() -> bytes:
             try:
-                expires = await self._log_in(request, wanted.method, credentials)
+                expires = await self._log_in(request, method, credentials)
             except Exception as error:  # noqa: BLE001 - whatever it was, the login did not work
-                self._service.authenticated = False
+                service.authenticated = False
                 text = _hidden(_said(error, credentials), credentials)
-                return encode(draft.AuthenticateResponse(success=False, error=text))
-            self._service.authenticated, self._expires = True, expires
-            return encode(
-                draft.AuthenticateResponse(
-                    success=True, expires_at=UNSET if expires is None else _said_time(expires)
-                )
-            )
+                raise RequestError(AUTH_REQUIRED, text) from None
+            service.authenticated, service.login_expires = True, expires
+            if expires is None:
+                return b"{}"
+            return encode({"_meta": {DRAFT: {"expiresAt": _said_time(expires)}}})
 
         return work
 
@@ -99,11 +89,6 @@ class DraftLogins:
             login.finish()
 
 
-def now() -> datetime:
-    """The time by which logins end."""
-    return clock.now()
-
-
 def expiry(value: Any) -> datetime | None:
     """When a login ends, from what the program's function returned.
 
@@ -113,7 +98,7 @@ def expiry(value: Any) -> datetime | None:
     if value is None:
         return None
     if isinstance(value, timedelta):
-        return now() + value
+        return clock.now() + value
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)
@@ -162,4 +147,4 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(one)
 
 
-__all__ = ["METHODS", "DraftLogins", "expiry"]
+__all__ = ["METHODS", "Logins", "expiry"]

@@ -1,7 +1,4 @@
-"""MCP servers as clients of the 2026-02 draft give them, with what only the draft can say.
-
-Inside they are v2's structs with two fields more: the folder that a program is started in, and how
-long a server behind an address may take.
+"""MCP servers of the draft's clients: v1's, with a folder to start in and a time to answer in.
 
 The draft's `session/load` names no servers, so a session remembers its own: those without secrets
 (no variables, no headers, no login or query in the address) beside its log, all others while it
@@ -11,15 +8,15 @@ is open.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from accord.errors import RequestError
-from accord.machine.processes.program_lookup import find_program
-from accord.schema import draft, v2
+from accord.agent.serving.results import to_plain
+from accord.schema import v1, v2
 from accord.schema.codec import Invalid, decode, encode
-from accord.schema.struct import UNSET, UnknownVariant
+from accord.schema.struct import UNSET
+from accord.translate.meta_store import DRAFT, kept
 
 if TYPE_CHECKING:
     from accord.agent.session.session import AgentSession
@@ -39,96 +36,56 @@ class HttpServer(v2.McpServerHttp, frozen=True, kw_only=True):
     timeout: float | None = None
 
 
-def servers_of(
-    listed: Sequence[draft.McpServer], cwd: str, transports: Collection[str]
-) -> tuple[Any, ...]:
-    """The servers of a session in `cwd`.
-
-    Raises:
-        RequestError: a transport that this agent does not have, or that nobody knows.
-    """
-    return tuple(_server(one, cwd, transports, index) for index, one in enumerate(listed))
-
-
-def _server(server: draft.McpServer, cwd: str, transports: Collection[str], index: int) -> Any:
-    how = server.transport
-    path = f"$.mcpServers[{index}].transport.type"
-    if isinstance(how, UnknownVariant):
-        raise RequestError.invalid_params(f"unknown transport {how.tag!r}", path)
-    kind = str(type(how).__struct_config__.tag)
-    if isinstance(how, draft.McpAcp) or kind not in transports:
-        raise RequestError(
-            -32601,
-            f"this agent takes no {kind!r} MCP server",
-            {"reason": "capability_not_supported", "path": path},
-        )
-    if isinstance(how, draft.McpStdio):
+def detailed(server: Any, asked: v1.McpServer, cwd: str) -> Any:
+    """The server with what its `_meta` says, for a session in `cwd`."""
+    said = kept(to_plain(asked), DRAFT)
+    if isinstance(server, v2.McpServerStdio):
+        folder = said.get("cwd")
         return StdioServer(
             name=server.name,
-            command=_command(how.command),
-            args=how.args,
-            env=_pairs(v2.EnvVariable, how.env),
-            cwd=os.path.join(cwd, how.cwd) if isinstance(how.cwd, str) else None,
+            command=server.command,
+            args=server.args,
+            env=server.env,
+            cwd=os.path.join(cwd, folder) if isinstance(folder, str) else None,
         )
-    if isinstance(how, draft.McpHttp):
+    if isinstance(server, v2.McpServerHttp):
+        limit = said.get("timeout")
         return HttpServer(
             name=server.name,
-            url=how.url,
-            headers=_pairs(v2.HttpHeader, how.headers),
-            timeout=how.timeout / 1000 if isinstance(how.timeout, int) else None,
+            url=server.url,
+            headers=server.headers,
+            timeout=limit / 1000 if isinstance(limit, int) else None,
         )
-    # v2 has no SSE; what a v1 client sends of it is kept whole in the same way.
-    headers = [
-        {"name": name, "value": value}
-        for name, value in (how.headers if isinstance(how.headers, dict) else {}).items()
-    ]
-    members = {"type": "sse", "name": server.name, "url": how.url, "headers": headers}
-    return UnknownVariant("type", "sse", encode(members))
+    return server
 
 
-def _command(command: str) -> str:
-    """Found as a shell would; what is not found fails when it is started, and says so then."""
-    if os.path.isabs(command) or os.path.dirname(command):
-        return command
-    return find_program(command) or command
-
-
-def _pairs(wanted: Any, given: Any) -> Any:
-    if not isinstance(given, Mapping):
-        return UNSET
-    return [wanted(name=name, value=value) for name, value in given.items()]
-
-
-# ---- remembering
-
-
-async def keep_servers(session: AgentSession, listed: Sequence[draft.McpServer]) -> None:
+async def keep_servers(session: AgentSession, listed: Sequence[v1.McpServer]) -> None:
     """Keep beside a session's log those of its servers that have no secret."""
-    harmless = [one for one in listed if _is_harmless(one.transport)]
+    harmless = [one for one in listed if _is_harmless(one)]
     if harmless:
         await session.keep(KEPT_AS, encode(harmless))
 
 
-async def kept_servers(raw: bytes | None) -> list[draft.McpServer]:
+def kept_servers(raw: bytes | None) -> list[v1.McpServer]:
     """The servers that a session was kept with; none where that cannot be read."""
     if raw is None:
         return []
     try:
-        return decode(list[draft.McpServer], raw)
+        return decode(list[v1.McpServer], raw)
     except Invalid:
         return []
 
 
-def _is_harmless(how: Any) -> bool:
-    if isinstance(how, draft.McpStdio):
-        return not how.env
-    if isinstance(how, draft.McpHttp | draft.McpSse):
-        try:
-            parts = urlsplit(how.url)
-        except ValueError:
-            return False
-        return not (how.headers or parts.query or "@" in parts.netloc)
-    return False
+def _is_harmless(server: v1.McpServer) -> bool:
+    if server.env or server.headers:
+        return False
+    if server.url is UNSET:
+        return True
+    try:
+        parts = urlsplit(server.url)
+    except ValueError:
+        return False
+    return not (parts.query or "@" in parts.netloc)
 
 
-__all__ = ["HttpServer", "StdioServer", "keep_servers", "kept_servers", "servers_of"]
+__all__ = ["HttpServer", "StdioServer", "detailed", "keep_servers", "kept_servers"]

@@ -27,7 +27,7 @@ from accord.agent.turn import Turn
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
 from accord.connection.unknown_keys import Noting
-from accord.errors import RequestError
+from accord.errors import ConnectionLost, RequestError
 from accord.protocol.capabilities import lacking
 from accord.protocol.v1.turn import stop_reason
 from accord.protocol.v2.turn import Step
@@ -51,6 +51,8 @@ _CANCELLED = b'{"stopReason":"cancelled"}'
 class V1Serving:
     """One v1 client."""
 
+    wire_type: type[V1Wire] = V1Wire
+
     def __init__(
         self, agent: Agent, connection: Connection, raw: Raw, params: Mapping[str, Any]
     ) -> None:
@@ -63,7 +65,7 @@ class V1Serving:
         if asked.client_capabilities is not UNSET:
             capabilities = to_plain(asked.client_capabilities)
         self._require(capabilities)
-        wire = V1Wire(gated(agent, v1_offer.features_of(capabilities)))
+        wire = self.wire_type(gated(agent, v1_offer.features_of(capabilities)))
         self._wire = wire
         self.service = Service(agent, connection, wire)
         self._unstable = UnstableServing(self.service, params.get("clientCapabilities"))
@@ -116,6 +118,10 @@ class V1Serving:
                 self._unstable.cancel_child(wanted.session_id)
         elif not self._unstable.notification(method, params):
             self.service.extension_notification(method, params)
+
+    def lost(self, error: ConnectionLost) -> None:
+        """The client is gone."""
+        self.service.lost(error)
 
     def _read(self, wanted: type[T], params: Raw) -> T:
         try:

@@ -32,7 +32,7 @@ class V1Calls:
 
     def __init__(self) -> None:
         self._shown: dict[_Key, list[Any]] = {}
-        self._terminals: dict[str, _Printed] = {}
+        self._terminals: dict[str, Printed] = {}
         # Calls that have ended, oldest first: what they show is let go in time.
         self._ended: deque[_Key] = deque()
 
@@ -120,15 +120,18 @@ class V1Calls:
                     said.append(v1.Terminal(terminal_id=item.terminal_id))
                 else:
                     printed.shown_in = (session_id, tool_call_id)
-                    if printed.data:
-                        said.append(v1.Content(content=v1.TextContent(text=printed.text)))
+                    said += self._printed(item.terminal_id, printed)
         return said
+
+    def _printed(self, _terminal_id: str, printed: Printed) -> list[v1.Content]:
+        """What a terminal of ours shows; an empty text would be an empty box."""
+        return [v1.Content(content=v1.TextContent(text=printed.text))] if printed.data else []
 
     # ---- terminals of our own
 
     def terminal(self, _session_id: str, update: Any) -> Sequence[Any]:
         """A terminal begins, is told anew, or ends."""
-        printed = self._terminals.setdefault(update.terminal_id, _Printed())
+        printed = self._terminals.setdefault(update.terminal_id, Printed())
         if isinstance(update.output, v2.TerminalOutput):
             printed.data = bytearray(update.output.data)
         if isinstance(update.exit_status, v2.TerminalExitStatus):
@@ -138,20 +141,20 @@ class V1Calls:
 
     def terminal_output(self, _session_id: str, update: Any) -> Sequence[Any]:
         """It printed more."""
-        printed = self._terminals.setdefault(update.terminal_id, _Printed())
+        printed = self._terminals.setdefault(update.terminal_id, Printed())
         printed.data += update.data
         if len(printed.data) - printed.said_bytes < TERMINAL_BYTES_STEP + printed.said_bytes:
             return ()
         return self._print_again(printed)
 
-    def _print_again(self, printed: _Printed) -> Sequence[Any]:
+    def _print_again(self, printed: Printed) -> Sequence[Any]:
         if printed.shown_in is None:
             return ()
         printed.said_bytes = len(printed.data)
         return self._shown_again(*printed.shown_in)
 
 
-class _Printed:
+class Printed:
     """What a terminal of ours has printed."""
 
     __slots__ = ("data", "is_over", "said_bytes", "shown_in")
@@ -198,4 +201,4 @@ def _places(locations: list[Any]) -> list[Any]:
     ]
 
 
-__all__ = ["TERMINAL_BYTES_STEP", "V1Calls", "known_word"]
+__all__ = ["TERMINAL_BYTES_STEP", "Printed", "V1Calls", "known_word"]

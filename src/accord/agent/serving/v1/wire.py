@@ -11,7 +11,7 @@ from typing import Any
 
 from accord.agent.serving.v1.plans import StablePlans
 from accord.agent.serving.v1.tool_calls import V1Calls, known_word
-from accord.agent.serving.wire import Features, HeldAgain, PermissionAsk, official_envelope
+from accord.agent.serving.wire import Features, HeldAgain, PermissionAsk, Ways, official_envelope
 from accord.schema import v1, v2
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import UNSET, Raw
@@ -33,7 +33,7 @@ class V1Wire:
     version = 1
     pieces_alike = True
     held_again: HeldAgain = "none"
-    ways = None
+    ways: Ways | None = None
     envelope = staticmethod(official_envelope)
 
     def __init__(self, features: Features) -> None:

@@ -28,7 +28,7 @@ from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
 from accord.connection.error_responses import error_for
 from accord.connection.unknown_keys import Noting
-from accord.errors import RequestError
+from accord.errors import ConnectionLost, RequestError
 from accord.protocol.capabilities import lacking
 from accord.protocol.v2.turn import Step, stop_reason
 from accord.schema import v2
@@ -94,6 +94,10 @@ class V2Serving:
         if extension is None:
             raise RequestError.method_missing(request.method)
         return extension
+
+    def lost(self, error: ConnectionLost) -> None:
+        """The client is gone."""
+        self.service.lost(error)
 
     def notification(self, method: str, params: Raw) -> None:
         """`session/cancel`, and what the agent registered; the rest is ignored."""

@@ -25,6 +25,7 @@ from accord.translate.draft.conversion.capabilities import (
     ACP_UPDATES,
     agent_to_draft,
     client_from_draft,
+    path_in_draft,
     program_from_draft,
     program_to_draft,
 )
@@ -36,8 +37,11 @@ from accord.translate.message import (
     CLIENT,
     Answer,
     CannotTranslate,
+    Failure,
     Json,
+    Key,
     Message,
+    Out,
     Request,
     Result,
     Side,
@@ -53,13 +57,18 @@ class DraftClient(DraftBridge):
     draft_side = CLIENT
 
     def __init__(
-        self, surroundings: Surroundings, *, strict: bool = False, unstable: bool = False
+        self,
+        surroundings: Surroundings,
+        *,
+        strict: bool = False,
+        unstable: bool = False,
+        details: bool = False,
     ) -> None:
-        super().__init__(surroundings, strict=strict, unstable=unstable)
+        super().__init__(surroundings, strict=strict, unstable=unstable, details=details)
         self.state = State()
         self.on_request[CLIENT, "initialize"] = self._initialize
         self.on_request[CLIENT, "authenticate"] = self._authenticate
-        self._calls = Calls(self)
+        self._calls = Calls(self, self.state)
         settings = Settings(self, self.state)
         permissions = Permissions(self, self.state, self._calls)
         self._turns = Turns(self, self.state, self._calls, permissions)
@@ -90,8 +99,19 @@ class DraftClient(DraftBridge):
         self.state.official_updates = custom.get(ACP_UPDATES) is True
         params["protocolVersion"] = PROTOCOL_VERSION
         params["clientInfo"] = program_from_draft(params["clientInfo"])
-        params["clientCapabilities"] = client_from_draft(capabilities, unstable=self.unstable)
+        offered = client_from_draft(capabilities, unstable=self.unstable)
+        if self.details and self.state.official_updates:
+            offered["session"] = {**offered["session"], "notices": {}, "compaction": {}}
+        params["clientCapabilities"] = offered
         return self.introduce(request, params, self._initialized)
+
+    def fail(self, side: Side, key: Key, failure: Failure, session_id: str = "") -> Out:
+        """An error in the asker's numbers; capabilities that are missing have the draft's names."""
+        data = failure.data
+        if side is CLIENT and isinstance(data, dict) and isinstance(data.get("missing"), list):
+            paths = [path_in_draft(one) for one in data["missing"] if isinstance(one, str)]
+            failure = failure._replace(data={**data, "missing": paths})
+        return super().fail(side, key, failure, session_id)
 
     def _initialized(self, result: Json) -> Json:
         if result["protocolVersion"] != PROTOCOL_VERSION:
@@ -119,7 +139,8 @@ class DraftClient(DraftBridge):
         if credentials:
             self.around.keep_secret(method, credentials)
         had = taken(params)
-        login = self._login_of(method, had.pop("methodId", None))
+        exact = had.pop("methodId", None)
+        login = method if self.details else self._login_of(method, exact)
         keep_all(params, had)
         if login is None:
             failed = {"success": False, "error": f"the agent has no login of the kind {method}"}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
-from accord.jsonrpc.error_codes import METHOD_NOT_FOUND, RESOURCE_NOT_FOUND
+from accord.jsonrpc.error_codes import INTERNAL_ERROR, METHOD_NOT_FOUND, RESOURCE_NOT_FOUND
 from accord.schema import draft
 from accord.translate.adapter import Outs
 from accord.translate.draft.bridge import DraftBridge
@@ -24,7 +24,46 @@ from accord.translate.message import (
 )
 
 UTF_8: Final = "utf-8"
+# How often the rest of a file is asked for before it is given up.
+PARTS_MAX: Final = 1000
 _LINE_MAX: Final = 2**32 - 1
+
+
+class _Part(NamedTuple):
+    """Where the reading of a file has got to: lines up to `start` are in `before`."""
+
+    before: str
+    start: int
+    end: int | None
+    parts_left: int
+
+    def following(self, result: Json) -> _Part | str | None:
+        """The whole text, the part to read next, or None where it cannot be had whole."""
+        content: str = result["content"]
+        text = self.before + content
+        if not self._is_cut(result):
+            return text
+        lines = content.count("\n")
+        if not lines or self.parts_left <= 1:
+            return None
+        # A line that was cut in the middle is read again from its start.
+        text, start = text[: text.rindex("\n") + 1], self.start + lines
+        if self.end is not None and start > self.end:
+            return text
+        return _Part(text, start, self.end, self.parts_left - 1)
+
+    def _is_cut(self, result: Json) -> bool:
+        """Whether lines that were asked for are missing."""
+        if result.get("truncated") is not True:
+            return False
+        content: str = result["content"]
+        is_whole = content.endswith("\n")
+        last = self.start + content.count("\n") + (not is_whole) - 1
+        if self.end is not None and last >= self.end and is_whole:
+            # Some clients call it truncated when there is more than what was asked for.
+            return False
+        total = result.get("totalLines")
+        return total is None or last < total or not is_whole
 
 
 class Files:
@@ -48,16 +87,39 @@ class Files:
         line, limit = asked.pop("line", None), asked.pop("limit", None)
         if limit == 0:
             return [(AGENT, Result(request.key, {"content": ""}))]
-        if line is not None:
-            asked["startLine"] = max(line, 1)
-        if limit is not None:
-            asked["endLine"] = min((line or 1) + limit - 1, _LINE_MAX)
+        had = taken(asked)
+        asked = restore(asked, had, ("encoding",), draft.ReadTextFileRequest)
+        keep_all(asked, had)
+        start = max(line or 1, 1)
+        end = None if limit is None else min(start + limit - 1, _LINE_MAX)
+        if line is not None or end is not None:
+            asked["startLine"] = start
+        if end is not None:
+            asked["endLine"] = end
+        return self._read_part(request, asked, _Part("", start, end, PARTS_MAX))
+
+    def _read_part(self, request: Request, asked: Json, part: _Part) -> Outs:
+        """Read on from a line: what a client cut off is asked for, until the text is whole."""
 
         def then(answer: Answer) -> Outs:
             if isinstance(answer, Failure):
                 return [self._failed(request, answer)]
             result = dict(answer.result)
+            # A bridge cannot tell whether the agent wants it whole, and says that it was cut.
+            following = part.following(result) if self._bridge.details else result["content"]
+            if isinstance(following, _Part):
+                further = {**asked, "startLine": following.start}
+                return self._read_part(request, further, following)
+            if following is None:
+                raise CannotTranslate(
+                    INTERNAL_ERROR,
+                    "the client does not tell all of the file",
+                    {"reason": "truncated"},
+                )
+            result["content"] = following
             had = {name: result.pop(name) for name in ("totalLines", "truncated") if name in result}
+            if part.before:
+                had.pop("truncated", None)
             encoding = result.pop("encoding")
             if encoding.lower() != UTF_8:
                 had["encoding"] = encoding
@@ -70,7 +132,7 @@ class Files:
     def _write(self, request: Request) -> Outs:
         asked = self._begin(request, "write")
         had = taken(asked)
-        names = ("createDirectories", "overwrite")
+        names = ("createDirectories", "overwrite", "encoding")
         asked = restore(asked, had, names, draft.WriteTextFileRequest)
         keep_all(asked, had)
 

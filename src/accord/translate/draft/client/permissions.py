@@ -16,6 +16,8 @@ from accord.translate.draft.client.tool_calls import Calls
 from accord.translate.draft.conversion.content import placeholder
 from accord.translate.draft.conversion.meta_restore import copied, keep_all, taken
 from accord.translate.draft.vocabulary import (
+    DRAFT_CANCELLED,
+    DRAFT_PERMISSION_DENIED,
     FILE_OPERATIONS,
     choose_option,
     operation_of_kind,
@@ -23,6 +25,7 @@ from accord.translate.draft.vocabulary import (
 from accord.translate.message import (
     AGENT,
     CLIENT,
+    UNREADABLE,
     Answer,
     Failure,
     Json,
@@ -47,10 +50,11 @@ class Permissions:
         tool_call, options = params.pop("toolCall"), params.pop("options")
         if session.turn is not None and session.turn.cancelled:
             return [(AGENT, Result(request.key, _cancelled()))]
-        if not self._state.has_dialogs:
-            return [(AGENT, Result(request.key, _outcome(False, None, False, options)))]
         outs = self._announce(session, tool_call)
         call = session.calls[tool_call["toolCallId"]]
+        if not self._state.has_dialogs:
+            call.rejected = True
+            return [*outs, (AGENT, Result(request.key, _outcome(False, None, False, options)))]
         session.asking[request.key] = call
         operation = operation_of_kind(call.kind)
         asked: Json = {
@@ -76,6 +80,11 @@ class Permissions:
         """The call, and that it waits: both before the question."""
         said = {name: value for name, value in tool_call.items() if name != "status"}
         contents = [one for one in said.get("content") or () if one.get("type") != "content"]
+        known = session.calls.get(tool_call["toolCallId"])
+        if self._bridge.details and known is not None:
+            # Our own agent repeats what it has told of the call.
+            said = {"toolCallId": known.id}
+            contents = [] if contents == known.shown else contents
         # Words about the question are its reason, not the call's output.
         if contents:
             said["content"] = contents
@@ -95,7 +104,10 @@ class Permissions:
             # The turn was cancelled meanwhile, and the agent has its answer.
             return []
         if isinstance(answer, Failure):
-            return [self._bridge.fail(AGENT, request.key, answer, session.id)]
+            if not _says_no(answer):
+                return [self._bridge.fail(AGENT, request.key, answer, session.id)]
+            call.rejected = True
+            return [(AGENT, Result(request.key, _outcome(False, None, False, options)))]
         made = dict(answer.result)
         had = taken(made)
         said = {name: made.pop(name) for name in ("granted", "scope", "remember") if name in made}
@@ -129,6 +141,12 @@ def _outcome(granted: bool, scope: str | None, remember: bool, options: list[Jso
     if chosen is None:
         return _cancelled()
     return {"outcome": {"outcome": "selected", "optionId": chosen}}
+
+
+def _says_no(failure: Failure) -> bool:
+    """Whether an error is a refusal: an answer that cannot be read is one too."""
+    reason = failure.data.get("reason") if isinstance(failure.data, dict) else None
+    return failure.code in (DRAFT_PERMISSION_DENIED, DRAFT_CANCELLED) or reason == UNREADABLE
 
 
 def _resource(call: Call, operation: str) -> str:

@@ -11,7 +11,7 @@ from collections import deque
 from typing import Any, Final
 
 from accord.translate.adapter import Outs
-from accord.translate.draft.bridge import DraftBridge
+from accord.translate.draft.bridge import DraftBridge, invalid
 from accord.translate.draft.client.settings import Settings
 from accord.translate.draft.client.state import Session, State
 from accord.translate.draft.conversion.mcp_servers import server_from_draft, transport_of
@@ -33,9 +33,14 @@ from accord.translate.message import (
     Request,
     Result,
 )
+from accord.translate.meta_store import DRAFT, kept
 
+_TRANSPORTS: Final = frozenset({"stdio", "http", "sse", "acp"})
+_WISHES: Final = ("initialMode", "configOptions")
 # Pages of the agent's list that are read to find a session.
 LIST_PAGES_MAX: Final = 64
+# Stands where v1 demands a folder that the agent itself remembers.
+NO_FOLDER: Final = "/"
 
 
 class Sessions:
@@ -53,13 +58,15 @@ class Sessions:
     def _new(self, request: Request) -> Outs:
         asked = dict(request.params)
         folder = asked.pop("workingDirectory")
-        mode, wishes = asked.pop("initialMode", DEFAULT_MODE), asked.pop("configOptions", {})
+        wished: Json = {name: asked.pop(name) for name in _WISHES if name in asked}
         servers = [self._server(one) for one in asked.pop("mcpServers", ())]
+        if self._bridge.details:
+            # Our own agent begins the session with all of it.
+            text = asked.pop("systemPrompt", None)
+            keep_all(asked, {**wished, **({} if text is None else {"systemPrompt": text})})
+            wished = {}
         self._system_prompt(asked)
         asked.update(cwd=folder, mcpServers=copied(servers))
-        had = taken(asked)
-        # Paths never come out of `_meta`.
-        keep_all(asked, had)
         self._state.openings += 1
 
         def then(answer: Answer) -> Outs:
@@ -72,7 +79,8 @@ class Sessions:
             session.folder, session.servers = folder, servers
             session.describe(copied(answer.result))
             opening = _Opening(self._bridge, self._settings, session, request, answer.result)
-            return [*others, *opening.follow(mode, wishes)]
+            mode = wished.get("initialMode", DEFAULT_MODE)
+            return [*others, *opening.follow(mode, wished.get("configOptions", {}))]
 
         ask = self._bridge.ask
         return [ask(AGENT, "session/new", asked, then, instead_of=request, of=CLIENT)]
@@ -83,6 +91,8 @@ class Sessions:
         if kind == "stdio" and not is_absolute(made["command"]):
             # The draft's programs are looked for where programs are; elsewhere they have a path.
             made["command"] = self._bridge.around.find_program(made["command"]) or made["command"]
+        if kind not in _TRANSPORTS:
+            raise invalid(f"unknown transport {kind!r}", server=server["name"])
         if kind != "stdio":
             able = self._state.capability("mcpCapabilities", kind) is True
             if not able or (kind == "acp" and not self._bridge.unstable):
@@ -117,6 +127,9 @@ class Sessions:
         if self._state.agent.get("loadSession") is not True:
             raise CannotTranslate(DRAFT_CAPABILITY_NOT_SUPPORTED, "the agent cannot load sessions")
         session_id = request.params["sessionId"]
+        if self._bridge.details:
+            # Our own agent knows its folder and its servers.
+            return self._load_in(request, NO_FOLDER, [])
         known = self._state.sessions.get(session_id)
         if known is not None and known.folder is not None:
             return self._load_in(request, known.folder, known.servers)
@@ -145,12 +158,17 @@ class Sessions:
     def _load_in(self, request: Request, folder: str, servers: list[Json]) -> Outs:
         asked: Json = {**request.params, "cwd": folder, "mcpServers": copied(servers)}
         session = self._state.claimed(asked["sessionId"])
-        session.folder, session.servers = folder, servers
-        session.counted, session.counting = 0, None
+        if not self._bridge.details:
+            session.folder, session.servers = folder, servers
+        session.counted, session.counting, session.loading = 0, None, True
 
         def then(answer: Answer) -> Outs:
+            session.loading = False
             if isinstance(answer, Failure):
                 return [self._bridge.fail(CLIENT, request.key, answer, session.id)]
+            found = kept(answer.result, DRAFT).get("workingDirectory")
+            if self._bridge.details and isinstance(found, str):
+                session.folder = found
             session.describe(copied(answer.result))
             return [(CLIENT, Result(request.key, _loaded(session, answer.result)))]
 

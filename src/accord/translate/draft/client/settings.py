@@ -65,6 +65,9 @@ class Settings:
         session = self._state.session(params["sessionId"])
         mode = params.pop("mode")
         asking = self.mode_request(session, mode)
+        if asking is None and session.folder is None:
+            # Not a session that was opened here: the agent knows best.
+            asking = "session/set_mode", {"sessionId": session.id, "modeId": mode}
         if asking is None:
             raise CannotTranslate(DRAFT_CAPABILITY_NOT_SUPPORTED, "the session has no modes")
         method, asked = asking
@@ -141,7 +144,7 @@ class Settings:
             CannotTranslate: there is no such option, or it has no such value.
         """
         option = find(session.options, key)
-        if option is None:
+        if option is None or option is session.mode_option:
             raise invalid(f"the session has no option {key!r}", key=key)
         setting = setting_for(option, value)
         if setting is None:
@@ -205,7 +208,12 @@ class Settings:
         `unsaid` is one that has been told of in another way.
         """
         updates: list[tuple[str, Json]] = []
-        found = [one for one in changes(session.options, options) if one.key != unsaid]
+        mode = mode_option_of(options)
+        told = {unsaid}
+        if self._bridge.details and mode is not None:
+            # Our own agent says its mode both ways.
+            told.add(mode["id"])
+        found = [one for one in changes(session.options, options) if one.key not in told]
         for change in sorted(found, key=lambda one: one.key != first):
             data: Json = {"key": change.key, "currentValue": change.after, "source": source}
             if change.had_value:

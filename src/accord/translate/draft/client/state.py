@@ -9,6 +9,7 @@ What always holds
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -43,6 +44,13 @@ class Call:
     resource: str | None = None
     asked: bool = False
     rejected: bool = False
+    # The terminal that it shows, and when the work began.
+    terminal_id: str | None = None
+    started: float | None = None
+    # What it shows that is no text.
+    shown: list[Json] = field(default_factory=list)
+    # The last text among its contents: the reason, should it fail.
+    text: str = ""
     # The agent has said that it is in progress, and the client was not told so yet.
     owed: bool = False
 
@@ -68,6 +76,7 @@ class Session:
     # The message that each kind of chunk is at, and how many chunks of it went out.
     messages: dict[str, tuple[str, int]] = field(default_factory=dict)
     # While history is told: how many messages, and which one the last chunk was of.
+    loading: bool = False
     counted: int = 0
     counting: Any = None
     usage: Json | None = None
@@ -112,8 +121,8 @@ class Session:
         return mode_option_of(self.options)
 
     def values(self) -> Json:
-        """The options as the draft tells them."""
-        return values_of(self.options)
+        """The options as the draft tells them: the mode is none of them."""
+        return values_of([one for one in self.options if one is not self.mode_option])
 
 
 def mode_option_of(options: list[Json]) -> Json | None:
@@ -121,6 +130,11 @@ def mode_option_of(options: list[Json]) -> Json | None:
     for option in options:
         if option.get("category") == MODE_CATEGORY and option.get("type") == "select":
             return option
+    return None
+
+
+def _nothing_shown(terminal_id: str) -> Json | None:
+    del terminal_id
     return None
 
 
@@ -132,6 +146,8 @@ class State:
         self.agent: Json = {}
         self.logins: list[Json] = []
         self.official_updates = False
+        # What a tool call shows of a terminal that is over; set by whoever serves terminals.
+        self.shown_terminal: Callable[[str], Json | None] = _nothing_shown
         self.sessions: dict[str, Session] = {}
         # Sessions that were asked for and have no id yet.
         self.openings = 0

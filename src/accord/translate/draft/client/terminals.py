@@ -21,10 +21,11 @@ from accord.translate.adapter import Outs
 from accord.translate.draft.bridge import DraftBridge
 from accord.translate.draft.client.state import State
 from accord.translate.draft.conversion.meta_restore import keep_all, restore, taken
-from accord.translate.draft.vocabulary import DRAFT_TIMEOUT
+from accord.translate.draft.vocabulary import DRAFT_TIMEOUT, exit_code_of
 from accord.translate.message import (
     AGENT,
     CLIENT,
+    UNREADABLE,
     Answer,
     CannotTranslate,
     Failure,
@@ -33,28 +34,36 @@ from accord.translate.message import (
     Request,
     Result,
 )
+from accord.translate.meta_store import is_text
 
 OUTPUT_BYTES_MAX: Final = 1024 * 1024
 TERMINALS_MAX: Final = 64
 # Terminals of which output came before we knew them.
 EARLY_TERMINALS_MAX: Final = 16
+# Terminals that are over and that a tool call may still show.
+ENDED_TERMINALS_KEPT: Final = 64
+STREAMS: Final = ("stdout", "stderr")
 _EXIT_CODE_MAX: Final = 2**32 - 1
 
 
 @dataclass(slots=True)
 class _Terminal:
     limit: int = OUTPUT_BYTES_MAX
-    pieces: deque[bytes] = field(default_factory=deque)
+    # Each with the stream that it came on; what names none is of stdout.
+    pieces: deque[tuple[str, bytes]] = field(default_factory=deque)
+    command: str | None = None
     size: int = 0
     truncated: bool = False
     exit: Json | None = None
     waiting: bool = False
+    # The agent has given it back; its last output may still come.
+    released: bool = False
     waiters: list[Request] = field(default_factory=list)
 
-    def take(self, data: str) -> None:
+    def take(self, data: str, stream: str) -> None:
         """Add output and drop what is too much from the front."""
         piece = data.encode(errors="replace")
-        self.pieces.append(piece)
+        self.pieces.append((stream, piece))
         self.size += len(piece)
         self.cut()
 
@@ -62,22 +71,44 @@ class _Terminal:
         """Keep to the limit."""
         while self.size > self.limit:
             self.truncated = True
-            first = self.pieces.popleft()
+            stream, first = self.pieces.popleft()
             self.size -= len(first)
             rest = first[max(len(first) - (self.limit - self.size), 0) :]
             # Not in the middle of a character.
             while rest and rest[0] & 0xC0 == 0x80:
                 rest = rest[1:]
             if rest and self.limit > self.size:
-                self.pieces.appendleft(rest)
+                self.pieces.appendleft((stream, rest))
                 self.size += len(rest)
                 return
 
     def text(self) -> str:
         """All that is kept."""
-        whole = b"".join(self.pieces)
-        self.pieces = deque([whole])
-        return whole.decode()
+        return b"".join(piece for _, piece in self.pieces).decode()
+
+    def stream(self, name: str) -> str:
+        """What is kept of one stream."""
+        return b"".join(piece for stream, piece in self.pieces if stream == name).decode()
+
+    def printed(self, *, apart: bool) -> Json:
+        """What a poll is answered with; with `apart` it has the two streams beside it."""
+        made: Json = {"output": self.text(), "truncated": self.truncated}
+        if self.exit is not None:
+            made["exitStatus"] = self.exit
+        if apart:
+            keep_all(made, {name: self.stream(name) for name in STREAMS})
+        return made
+
+    def shown(self, terminal_id: str) -> Json:
+        """The output of a tool call that shows it, once it is over."""
+        status = self.exit or {}
+        return {
+            "type": "terminal",
+            "terminalId": terminal_id,
+            **({} if self.command is None else {"command": self.command}),
+            "exitCode": exit_code_of(status.get("exitCode"), status.get("signal")),
+            **{name: self.stream(name) for name in STREAMS},
+        }
 
 
 class Terminals:
@@ -89,6 +120,8 @@ class Terminals:
         self._terminals: dict[str, _Terminal] = {}
         self._early: dict[str, _Terminal] = {}
         self._creating = 0
+        self._over: dict[str, _Terminal] = {}
+        state.shown_terminal = self.shown
         bridge.on_request[AGENT, "terminal/create"] = self._create
         bridge.on_request[AGENT, "terminal/output"] = self._polled
         bridge.on_request[AGENT, "terminal/wait_for_exit"] = self._wait
@@ -108,6 +141,7 @@ class Terminals:
                 INTERNAL_ERROR, "the client can have no more terminals", {"reason": "too_many"}
             )
         asked = dict(request.params)
+        line = self._bridge.around.command_line({**asked, "env": None})
         had = taken(asked)
         session = self._state.session(asked["sessionId"])
         had["sessionId"] = asked.pop("sessionId")
@@ -129,7 +163,9 @@ class Terminals:
             self._creating -= 1
             if isinstance(answer, Failure):
                 return [self._bridge.fail(AGENT, request.key, answer, session.id)]
-            return self._created(request, answer.result, limit)
+            made = self._created(request, answer.result, limit)
+            self._terminals[answer.result["terminalId"]].command = line
+            return made
 
         ask = self._bridge.ask
         return [ask(CLIENT, "terminal/create", asked, then, instead_of=request, of=AGENT)]
@@ -146,7 +182,15 @@ class Terminals:
         self._terminals[terminal_id] = terminal
         if "pid" in result:
             keep_all(result, {"pid": result.pop("pid")})
-        return [(AGENT, Result(request.key, result)), self._ask_end(terminal_id, terminal)]
+        outs: list[Out] = [(AGENT, Result(request.key, result))]
+        # Our own agent says itself how long the client is to wait.
+        return outs if self._bridge.details else [*outs, self._ask_end(terminal_id, terminal)]
+
+    def shown(self, terminal_id: str) -> Json | None:
+        """The output of a tool call that shows a terminal; None while the command runs."""
+        terminal = self._over.get(terminal_id) or self._terminals.get(terminal_id)
+        is_over = terminal is not None and (terminal.exit is not None or terminal_id in self._over)
+        return terminal.shown(terminal_id) if terminal is not None and is_over else None
 
     # ---- output
 
@@ -165,19 +209,17 @@ class Terminals:
             if not self._creating or len(self._early) >= EARLY_TERMINALS_MAX:
                 return False
             terminal = self._early[terminal_id] = _Terminal()
-        terminal.take(params["data"])
+        terminal.take(params["data"], "stderr" if params.get("stream") == "stderr" else "stdout")
         return True
 
     def _polled(self, request: Request) -> Outs:
-        terminal = self._known(request)
-        result: Json = {"output": terminal.text(), "truncated": terminal.truncated}
-        if terminal.exit is not None:
-            result["exitStatus"] = terminal.exit
-        return [(AGENT, Result(request.key, result))]
+        return [
+            (AGENT, Result(request.key, self._known(request).printed(apart=self._bridge.details)))
+        ]
 
     def _known(self, request: Request) -> _Terminal:
         terminal = self._terminals.get(request.params["terminalId"])
-        if terminal is None:
+        if terminal is None or terminal.released:
             raise CannotTranslate(
                 RESOURCE_NOT_FOUND, "no such terminal", {"uri": request.params["terminalId"]}
             )
@@ -206,10 +248,34 @@ class Terminals:
         terminal = self._known(request)
         if terminal.exit is not None:
             return [(AGENT, Result(request.key, dict(terminal.exit)))]
+        if self._bridge.details:
+            return self._wait_so_long(request, terminal)
         terminal.waiters.append(request)
         if terminal.waiting:
             return []
         return [self._ask_end(request.params["terminalId"], terminal)]
+
+    def _wait_so_long(self, request: Request, terminal: _Terminal) -> Outs:
+        """Wait as long as our own agent says, and tell it whether the time was over."""
+        asked = self._without_session(request)
+        asked = restore(asked, taken(asked), ("timeout",), draft.WaitForTerminalExitRequest)
+
+        def then(answer: Answer) -> Outs:
+            if isinstance(answer, Failure):
+                if not _is_unreadable(answer):
+                    return [self._bridge.fail(AGENT, request.key, answer)]
+                # It has ended; what is malformed of that is unknown.
+                signal = answer.data["answer"].get("signal")
+                answer = Result(0, {"exitCode": -1, "signal": signal if is_text(signal) else None})
+            result = _exit_status(answer.result)
+            if answer.result.get("timedOut") is True:
+                keep_all(result, {"timedOut": True})
+            else:
+                terminal.exit = dict(result)
+            return [(AGENT, Result(request.key, result))]
+
+        method = "terminal/wait_for_exit"
+        return [self._bridge.ask(CLIENT, method, asked, then, instead_of=request, of=AGENT)]
 
     def _kill(self, request: Request) -> Outs:
         self._known(request)
@@ -217,30 +283,50 @@ class Terminals:
         had = taken(asked)
         asked = restore(asked, had, ("signal", "force"), draft.KillTerminalRequest)
         keep_all(asked, had)
-        return self._end(request, "terminal/kill", asked, "killed")
+
+        def then(answer: Answer) -> Outs:
+            if isinstance(answer, Failure):
+                return [self._bridge.fail(AGENT, request.key, answer)]
+            result = dict(answer.result)
+            if result.pop("killed") is not True:
+                keep_all(result, {"killed": False})
+            return [(AGENT, Result(request.key, result))]
+
+        ask = self._bridge.ask
+        return [ask(CLIENT, "terminal/kill", asked, then, instead_of=request, of=AGENT)]
 
     def _release(self, request: Request) -> Outs:
-        self._known(request)
-        del self._terminals[request.params["terminalId"]]
+        terminal, terminal_id = self._known(request), request.params["terminalId"]
+        terminal.released = True
         asked = self._without_session(request)
-        return self._end(request, "terminal/release", asked, "released")
+
+        def then(answer: Answer) -> Outs:
+            # What the command printed last comes before this.
+            self._terminals.pop(terminal_id, None)
+            self._over[terminal_id] = terminal
+            if len(self._over) > ENDED_TERMINALS_KEPT:
+                del self._over[next(iter(self._over))]
+            if isinstance(answer, Failure):
+                return [self._bridge.fail(AGENT, request.key, answer)]
+            result = dict(answer.result)
+            if result.pop("released") is not True:
+                keep_all(result, {"released": False})
+            if self._bridge.details:
+                keep_all(result, {"printed": terminal.printed(apart=True)})
+            return [(AGENT, Result(request.key, result))]
+
+        ask = self._bridge.ask
+        return [ask(CLIENT, "terminal/release", asked, then, instead_of=request, of=AGENT)]
 
     def _without_session(self, request: Request) -> Json:
         asked = dict(request.params)
         keep_all(asked, {"sessionId": asked.pop("sessionId")})
         return asked
 
-    def _end(self, request: Request, method: str, asked: Json, word: str) -> Outs:
-        def then(answer: Answer) -> Outs:
-            if isinstance(answer, Failure):
-                return [self._bridge.fail(AGENT, request.key, answer)]
-            result = dict(answer.result)
-            if result.pop(word) is not True:
-                keep_all(result, {word: False})
-            return [(AGENT, Result(request.key, result))]
 
-        ask = self._bridge.ask
-        return [ask(CLIENT, method, asked, then, instead_of=request, of=AGENT)]
+def _is_unreadable(failure: Failure) -> bool:
+    data = failure.data if isinstance(failure.data, dict) else {}
+    return data.get("reason") == UNREADABLE and isinstance(data.get("answer"), dict)
 
 
 def _exit_status(answer: Json) -> Json:

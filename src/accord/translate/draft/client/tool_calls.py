@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from accord.translate.adapter import NOTHING, Outs
 from accord.translate.draft.bridge import DraftBridge
-from accord.translate.draft.client.state import Call, Session
+from accord.translate.draft.client.state import Call, Session, State
 from accord.translate.draft.conversion.meta_restore import keep_all
 from accord.translate.draft.conversion.tool_calls import call_to_draft, patch_to_draft
 from accord.translate.draft.vocabulary import FINAL_STATUSES, STATUSES_FROM_DRAFT, steps_to
@@ -42,8 +42,9 @@ def told(session: Session, kind: str, data: Json) -> Out:
 class Calls:
     """Says what became of calls, step by step."""
 
-    def __init__(self, bridge: DraftBridge) -> None:
+    def __init__(self, bridge: DraftBridge, state: State) -> None:
         self._bridge = bridge
+        self._state = state
         self.held: tuple[Session, Call, int] | None = None
 
     # ---- the held status
@@ -103,6 +104,13 @@ class Calls:
         locations = update.get("locations")
         if locations:
             call.path = locations[0]["path"]
+        if update.get("content") is not None:
+            call.shown = [one for one in update["content"] if one.get("type") != "content"]
+        for content in update.get("content") or ():
+            if content.get("type") == "terminal":
+                call.terminal_id = content["terminalId"]
+            elif content.get("type") == "content":
+                call.text = str(content["content"].get("text") or "")
 
     def _changed(self, session: Session, call: Call, update: Json, *, made: bool) -> list[Out]:
         status = update.get("status")
@@ -119,12 +127,16 @@ class Calls:
         elif steps:
             outs = [self._step(session, call, one) for one in steps[:-1]]
             call.status = patch["status"] = steps[-1]
+            self._time(session, call, patch)
+            self._show_terminal(call, patch)
+            if self._bridge.details and call.status in ("failed", "denied") and call.text:
+                patch.setdefault("error", call.text)
             if status not in (None, steps[-1]):
                 keep_all(patch, {"status": status})
             if made:
                 keep_all(patch, {"made": True})
             return [*outs, told(session, "tool_call_update", patch)]
-        if status is not None and not made:
+        if status is not None and not made and not self._bridge.details:
             keep_all(patch, {"status": status})
         return [told(session, "tool_call_update", patch)] if len(patch) > 1 else []
 
@@ -134,9 +146,27 @@ class Calls:
         """Lead a call to a status that the agent did not say."""
         return [self._step(session, call, one) for one in steps_to(call.status, wanted)]
 
+    def _time(self, session: Session, call: Call, data: Json) -> None:
+        """Note when the work began, and say at its end how long it took."""
+        if not self._bridge.details or session.loading:
+            return
+        now = self._bridge.around.now()
+        if call.status == "in_progress":
+            call.started = now
+        elif call.status in FINAL_STATUSES and call.started is not None:
+            data.setdefault("duration", round((now - call.started) * 1000))
+
+    def _show_terminal(self, call: Call, patch: Json) -> None:
+        """Only at the end of a call is it known how its command ended."""
+        if call.status in FINAL_STATUSES and call.terminal_id is not None:
+            output = self._state.shown_terminal(call.terminal_id)
+            if output is not None:
+                patch.setdefault("output", output)
+
     def _step(self, session: Session, call: Call, status: str) -> Out:
         call.status = status
         data: Json = {"id": call.id, "status": status}
+        self._time(session, call, data)
         if status == "in_progress" and call.owed:
             call.owed = False
         else:

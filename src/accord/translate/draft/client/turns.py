@@ -9,18 +9,25 @@ from __future__ import annotations
 from accord.jsonrpc.error_codes import REQUEST_CANCELLED
 from accord.schema import draft
 from accord.translate.adapter import Outs
-from accord.translate.draft.bridge import DraftBridge
+from accord.translate.draft.bridge import DraftBridge, invalid
 from accord.translate.draft.client.permissions import Permissions
 from accord.translate.draft.client.state import Session, State, Turn
 from accord.translate.draft.client.tool_calls import Calls
 from accord.translate.draft.conversion.content import (
+    BLOCK_TYPES,
     attachment_from_draft,
     block_from_draft,
     within,
 )
 from accord.translate.draft.conversion.meta_restore import fits, keep_all, taken
-from accord.translate.draft.turn_results import cancelled_turn, failed_turn, gone
-from accord.translate.draft.vocabulary import to_draft_stop
+from accord.translate.draft.turn_results import (
+    cancelled_turn,
+    error_to_draft,
+    failed_turn,
+    gone,
+    is_error,
+)
+from accord.translate.draft.vocabulary import STOP_ERROR, to_draft_stop
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -52,7 +59,11 @@ class Turns:
         session = self._state.session(asked["sessionId"])
         allowed = self._state.agent.get("promptCapabilities") or {}
         folder = session.folder or "/"
-        blocks = [block_from_draft(one) for one in asked.pop("content")]
+        content: list[Json] = asked.pop("content")
+        for at, one in enumerate(content if self._bridge.details else ()):
+            if one.get("type") not in BLOCK_TYPES:
+                raise invalid(f"unknown content {one.get('type')!r}", path=f"$.content[{at}]")
+        blocks = [block_from_draft(one) for one in content]
         blocks += [attachment_from_draft(one, folder) for one in asked.pop("attachments", ())]
         asked["prompt"] = [within(one, allowed) for one in blocks]
         turn = Turn(request.key)
@@ -89,6 +100,9 @@ class Turns:
         result["stopReason"] = to_draft_stop(stop)
         if result["stopReason"] != stop:
             had["stopReason"] = stop
+        if is_error(had.get("error")):
+            result["stopReason"] = STOP_ERROR
+            had["error"] = error_to_draft(had["error"])
         usage, before = result.pop("usage", None), had.get("usage")
         if usage is not None:
             result["usage"] = {name: usage[name] for name in ("inputTokens", "outputTokens")}

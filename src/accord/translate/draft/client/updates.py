@@ -59,6 +59,9 @@ class Updates:
         name = _CHUNKS.get(kind)
         if name is not None:
             outs: list[Out] = [_chunk(session, kind, name, update)]
+            if kind == "agent_thought_chunk" and self._bridge.details:
+                # Our own agent's thoughts are for people unless it says otherwise.
+                _data(outs[0]).setdefault("visible", True)
         else:
             handler = self._kinds.get(kind)
             outs = (
@@ -88,6 +91,13 @@ class Updates:
             return [(CLIENT, Notification("_acp/session_update", params))]
         self._bridge.lost(kind)
         return []
+
+
+def _data(out: Out) -> Json:
+    message = out[1]
+    assert isinstance(message, Notification)
+    data: Json = message.params["data"]
+    return data
 
 
 def _envelope(params: Json, outs: list[Out]) -> None:

@@ -5,8 +5,10 @@ What a bridge cannot carry is off on the far side, whatever the near side said.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from accord.protocol.capabilities import supports
 from accord.schema import draft, v1
 from accord.translate.draft.conversion.meta_restore import fits, keep_all, taken
 from accord.translate.message import Json
@@ -85,7 +87,7 @@ def client_from_draft(capabilities: Json, *, unstable: bool) -> Json:
             "readTextFile": fs.get("read") is True,
             "writeTextFile": fs.get("write") is True,
         },
-        "terminal": terminal.get("create") is True,
+        "terminal": terminal.get("create") is True and terminal.get("maxConcurrent") != 0,
         # The draft's options have values of any type.
         "session": {"configOptions": {"boolean": {}}},
     }
@@ -105,6 +107,43 @@ def client_from_draft(capabilities: Json, *, unstable: bool) -> Json:
     }
     keep_all(made, {name: part for name, part in kept_parts.items() if part})
     return made
+
+
+# The draft's names for what an agent may require of its client; other abilities it does not have.
+_REQUIRED: Final = {
+    "fs.readTextFile": ("fs", "read"),
+    "fs.writeTextFile": ("fs", "write"),
+    "terminal": ("terminal", "create"),
+}
+
+
+def required_in_draft(paths: Iterable[str]) -> Json:
+    """The client capabilities that an agent requires, by paths of v1, as the draft lists them."""
+    made: Json = {}
+    for path in paths:
+        if path in _REQUIRED:
+            part, name = _REQUIRED[path]
+            made.setdefault(part, {})[name] = True
+    return made
+
+
+def path_in_draft(path: str) -> str:
+    """The draft's path of a client capability of v1."""
+    if path.startswith("_meta."):
+        return f"_custom.{path.removeprefix('_meta.')}"
+    return ".".join(_REQUIRED.get(path, (path,)))
+
+
+def offered_in_draft(capabilities: Mapping[str, Any]) -> Json:
+    """v1's client capabilities as the draft's, for a client that mixed the two at first."""
+
+    def has(path: str) -> bool:
+        return supports(capabilities, path, booleans=True)
+
+    return {
+        "fs": {"read": has("fs.readTextFile"), "write": has("fs.writeTextFile")},
+        "terminal": {"create": has("terminal")},
+    }
 
 
 def missing(required: Json, offered: Json, path: str = "") -> list[str]:

@@ -27,6 +27,8 @@ from accord.translate.meta_store import DRAFT, kept
 _TAGS: Final = tags(v1.ContentBlock)
 _INNER: Final = ("uri", "mimeType", "text", "blob")
 _MEDIA: Final = ("image", "audio")
+# The kinds of block that the draft has.
+BLOCK_TYPES: Final = tags(draft.ContentBlock)
 _LINK_EXTRAS: Final = ("name", "description", "size", "annotations")
 
 

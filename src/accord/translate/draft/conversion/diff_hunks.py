@@ -106,12 +106,17 @@ def _hunk(group: Sequence[tuple[str, int, int, int, int]], old: list[str], new: 
     whole = [
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in parts
     ]
-    return {**span, "content": "".join(whole).removesuffix("\n")}
+    return {**span, "content": "".join(whole)}
 
 
 def _header(hunk: Json) -> str:
-    old, new = (f"{hunk[f'{side}Start']},{hunk[f'{side}Lines']}" for side in ("old", "new"))
+    old, new = (_range(hunk[f"{side}Start"], hunk[f"{side}Lines"]) for side in ("old", "new"))
     return f"@@ -{old} +{new} @@\n"
+
+
+def _range(start: int, lines: int) -> str:
+    """As a unified diff has it: one line needs no count."""
+    return str(start) if lines == 1 else f"{start},{lines}"
 
 
 def unified(path: str, hunks: Sequence[Json]) -> str:

@@ -48,6 +48,8 @@ _LEFT_OUT: Final = {
 }
 _PLACE_EXTRAS: Final = ("column", "endLine", "endColumn")
 _CALL_FIELDS: Final = ("title", "kind", "locations", "content", "rawOutput")
+# What the draft has a name for and its update no field: kept under that name.
+_NAMES_IN_DRAFT: Final = {"name": "tool", "rawInput": "input"}
 _PATCH_FIELDS: Final = ("title", "kind", "name", "locations", "rawInput", "rawOutput")
 
 
@@ -119,6 +121,9 @@ def _restored_update(made: Json, had: Json) -> Json:
             made.pop("content", None)
         elif are_contents(contents):
             made["content"] = contents
+    for name, in_draft in _NAMES_IN_DRAFT.items():
+        if in_draft in had:
+            had[name] = had.pop(in_draft)
     made = restore(made, had, _PATCH_FIELDS, v1.ToolCallUpdate)
     keep_all(made, had)
     return made
@@ -219,7 +224,7 @@ def patch_to_draft(update: Json, *, failed: bool) -> Json:
             value = made.pop(name)
             # Null says nothing, but for a raw value.
             if value is not None or name.startswith("raw"):
-                had[name] = value
+                had[_NAMES_IN_DRAFT.get(name, name)] = value
     patch.update(made)
     if had.pop("output", None) == IN_RAW_OUTPUT and is_output(raw_output):
         patch["output"] = had.pop("rawOutput")

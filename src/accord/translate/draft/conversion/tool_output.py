@@ -15,6 +15,7 @@ from accord.translate.draft.conversion.diff_hunks import applied, hunks_of, take
 from accord.translate.draft.conversion.meta_restore import fits, fits_openly, keep_all, tags
 from accord.translate.draft.conversion.paths import resolved
 from accord.translate.message import Json
+from accord.translate.meta_store import DRAFT, kept
 
 _TAGS = tags(v1.ToolCallContent)
 
@@ -83,6 +84,12 @@ def output_of(contents: list[Json], raw_output: Any) -> Json | None:
         for content in contents:
             if content.get("type") == kind:
                 return build(content)
+    for content in contents:
+        about = kept(content, DRAFT).get("terminal")
+        if content.get("type") == "content" and isinstance(about, dict):
+            output = _printed_output(about, content["content"].get("text", ""))
+            if is_output(output):
+                return output
     text = "\n".join(_shown(content) for content in contents)
     if text:
         return {"type": "text", "text": text}
@@ -102,6 +109,19 @@ def _diff_output(content: Json) -> Json:
 
 def _terminal_output(content: Json) -> Json:
     return {"type": "terminal", "terminalId": content["terminalId"]}
+
+
+def _printed_output(about: Json, text: str) -> Json:
+    """A command of our own agent's, whose output v1 has as a text."""
+    named = {name: about[name] for name in ("command",) if about.get(name) is not None}
+    return {
+        "type": "terminal",
+        "terminalId": about.get("terminalId"),
+        **named,
+        "exitCode": about.get("exitCode"),
+        "stdout": text,
+        "stderr": "",
+    }
 
 
 def _shown(content: Json) -> str:

@@ -1,0 +1,240 @@
+"""The v1 edge for a client of the 2026-02 draft, with what v1 has no field for in `_meta`.
+
+A translator stands in front of this, so that the requests here are v1's.  Under the key of the
+draft their `_meta` says more: the mode and the options that a session begins with, the folder and
+the time limit of an MCP server, the credentials' fate.  The answers say more in the same way.
+
+What always holds
+    * A failure after a turn began is part of the prompt's result, never an error answer.
+    * A session is loaded with the folder and the MCP servers that it had: the draft names neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from accord.agent.serving.draft.logins import Logins
+from accord.agent.serving.draft.mcp_servers import KEPT_AS, detailed, keep_servers, kept_servers
+from accord.agent.serving.draft.ways import DraftWays
+from accord.agent.serving.draft.wire import DetailedWire, details
+from accord.agent.serving.results import to_plain
+from accord.agent.serving.v1.requests import V1Serving
+from accord.agent.session.options import MODE_OPTION_ID, OptionValue
+from accord.agent.session.prompt_handler import Outcome
+from accord.agent.turn import Turn
+from accord.connection import Connection, IncomingRequest
+from accord.connection.connection import Work
+from accord.connection.error_responses import error_for
+from accord.errors import RequestError, StoreError
+from accord.machine import clock
+from accord.protocol.v1.turn import stop_reason
+from accord.protocol.v2.turn import Step
+from accord.schema import v1
+from accord.schema.codec import encode, to_python
+from accord.schema.struct import UNSET, Raw
+from accord.store import MemoryStore
+from accord.translate.draft.conversion.capabilities import required_in_draft
+from accord.translate.draft.conversion.meta_restore import keep_all
+from accord.translate.draft.mode_names import ModeNames
+from accord.translate.meta_store import DRAFT, kept
+
+if TYPE_CHECKING:
+    from accord.agent.agent import Agent
+    from accord.agent.session.session import AgentSession
+
+# What the store says of a session that is known and cannot be had, in the draft's words.
+_LOST_SESSIONS = {"session_pruned": "expired", "session_damaged": "corrupted"}
+_INVALID_SESSION_STATE = -32056
+
+
+class DetailedServing(V1Serving):
+    """One client of the draft, as the v1 edge sees it."""
+
+    wire_type = DetailedWire
+
+    def __init__(
+        self, agent: Agent, connection: Connection, raw: Raw, params: Mapping[str, Any]
+    ) -> None:
+        super().__init__(agent, connection, raw, params)
+        self.credentials: Mapping[str, Any] = {}
+        self._modes = ModeNames.of_official(
+            {"id": mode.mode_id, "name": mode.name, "description": mode.description}
+            for mode in agent.offer.modes.values()
+        )
+        terminal = kept(dict(params["clientCapabilities"]), DRAFT).get("terminal") or {}
+        self._ways = DraftWays(connection, terminal.get("maxConcurrent"))
+        self._wire.ways = self._ways
+        self._logins = Logins(self.service)
+
+    def initialize(self) -> bytes:
+        """The agent's offer, with the modes and options that the draft lists in it."""
+        agent = self._agent
+        answer = to_python(super().initialize())
+        offer = {
+            "mcpCapabilities": {
+                "servers": True,
+                "transport": [one for one in ("stdio", "http", "sse") if one in agent.mcp],
+            },
+            "sessionCapabilities": {
+                "modes": self._modes.draft_names,
+                "configOptions": list(agent.offer.options),
+                # What is kept in memory is gone with the process.
+                "persistence": not isinstance(agent.store, MemoryStore),
+            },
+        }
+        keep_all(answer["agentCapabilities"], {"capabilities": offer})
+        required = required_in_draft(agent.requires)
+        keep_all(answer, {"requiredClientCapabilities": required} if required else {})
+        return encode(answer)
+
+    # ---- logins
+
+    def _authenticate(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v1.AuthenticateRequest, request.params)
+        credentials, self.credentials = self.credentials, {}
+        return self._logins.authenticate(request, wanted.method_id, credentials)
+
+    # ---- sessions
+
+    def _new(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v1.NewSessionRequest, request.params)
+        self.service.require_login()
+        said = kept(to_plain(wanted), DRAFT)
+        servers = self._detailed(wanted.mcp_servers, wanted.cwd)
+        options, rejected = self._first_options(said)
+        about: dict[str, Any] = {"options": options}
+        if isinstance(said.get("systemPrompt"), str):
+            about["system_prompt"] = said["systemPrompt"]
+
+        async def work() -> bytes:
+            session = await self.service.new_session(wanted.cwd, (), servers, about)
+            await keep_servers(session, wanted.mcp_servers)
+            self._join(session, request)
+            more: dict[str, Any] = {"createdAt": session.record.updated_at or clock.timestamp()}
+            if rejected:
+                more["rejectedConfigOptions"] = rejected
+            return encode(
+                v1.NewSessionResponse(
+                    session_id=session.id, meta=_meta(more), **self._settings(session)
+                )
+            )
+
+        return work
+
+    def _detailed(self, listed: list[v1.McpServer], cwd: str) -> tuple[Any, ...]:
+        return tuple(
+            detailed(server, asked, cwd)
+            for server, asked in zip(self._servers(listed), listed, strict=True)
+        )
+
+    def _first_options(
+        self, said: Mapping[str, Any]
+    ) -> tuple[dict[str, OptionValue], dict[str, Any]]:
+        """What a session is set to from its start, and what it cannot be set to."""
+        options: dict[str, OptionValue] = {}
+        rejected: dict[str, Any] = {}
+        mode = said.get("initialMode")
+        if isinstance(mode, str) and self._modes.knows(mode):
+            options[MODE_OPTION_ID] = self._modes.official(mode)
+        given = said.get("configOptions")
+        for key, value in given.items() if isinstance(given, dict) else ():
+            option = self._agent.offer.options.get(key)
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            # Some clients send the number that a choice is named.
+            wanted = str(value) if is_number else value
+            if option is not None and option.accepts(wanted):
+                options[key] = wanted
+            else:
+                rejected[key] = value
+        return options, rejected
+
+    def _load(self, request: IncomingRequest) -> Work:
+        wanted = self._read(v1.LoadSessionRequest, request.params)
+        self.service.require_login()
+
+        async def work() -> bytes:
+            try:
+                session = await self._attached(wanted.session_id)
+                await self.service.replay(session)
+            except StoreError as error:
+                raise _lost(error, wanted.session_id) from error
+            self._join(session, request)
+            meta = _meta({"workingDirectory": session.record.cwd})
+            return encode(v1.LoadSessionResponse(meta=meta, **self._settings(session)))
+
+        return work
+
+    async def _attached(self, session_id: str) -> AgentSession:
+        """The session with its own folder and servers, which the draft does not send again."""
+        store = self._agent.store
+        record = await store.get(session_id)
+        if record is None:
+            raise RequestError.session_missing(session_id)
+        servers = self._servers_of_live(session_id)
+        if servers is None:
+            listed = kept_servers(await store.kept(session_id, KEPT_AS))
+            servers = self._detailed(listed, record.cwd)
+        return await self.service.attach(
+            session_id, record.cwd, record.additional_directories, servers
+        )
+
+    def _servers_of_live(self, session_id: str) -> tuple[Any, ...] | None:
+        for service in list(self._agent.services):
+            session = service.sessions.get(session_id)
+            if session is not None and not session.closed:
+                return session.mcp_servers
+        return None
+
+    def _join(self, session: AgentSession, request: IncomingRequest) -> None:
+        """A session is served from now on; its commands are told behind the answer."""
+        if self._ways.grants.join(session):
+
+            async def leave() -> None:
+                self._ways.grants.leave(session)
+
+            session.on_close(leave)
+        request.on_answered = session.introduce_with_commands
+
+    # ---- prompts
+
+    async def _prompt_answer(self, turn: Turn, outcome: Outcome) -> bytes | Exception:
+        """How the turn ended; by now that is never an error answer."""
+        session = turn.session
+        session.enter(Step.WORK_STOPPED)
+        turn.settle_tokens()
+        try:
+            await session.touch()
+        except Exception as error:  # noqa: BLE001 - a store that fails ends a turn, no more
+            outcome = Outcome(outcome.stop_reason, error_for(error, "session/prompt"))
+        more: dict[str, Any] = {}
+        reason = "end_turn"
+        if outcome.error is not None:
+            code, message, data = outcome.error
+            more["error"] = {"code": code, "message": message, "data": data}
+        else:
+            reason = stop_reason(outcome.stop_reason, cancelled=turn.is_cancelled)
+            if not turn.is_cancelled and reason != outcome.stop_reason:
+                more["stopReason"] = outcome.stop_reason
+        spent = turn.tokens.counts
+        if spent:
+            more["usage"] = {
+                "inputTokens": spent.get("input_tokens", 0),
+                "outputTokens": spent.get("output_tokens", 0),
+            }
+        return encode(v1.PromptResponse(stop_reason=reason, meta=_meta(more)))
+
+
+def _meta(more: dict[str, Any]) -> Any:
+    return details(more) if more else UNSET
+
+
+def _lost(error: StoreError, session_id: str) -> Exception:
+    reason = _LOST_SESSIONS.get(error.reason)
+    if reason is None:
+        return error
+    about = {"sessionId": session_id, "reason": reason}
+    return RequestError(_INVALID_SESSION_STATE, str(error), about)
+
+
+__all__ = ["DetailedServing"]
