@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from accord.schema.invalid import Invalid
-from accord.translate.validation import Spoken, methods_of, read_params, read_result, refused
+from accord.translate.validation import (
+    Spoken,
+    methods_of,
+    read_params,
+    read_result,
+    refused,
+    require_meta,
+)
 
 V1 = methods_of("v1")
 UPDATE = V1["session/update"]
@@ -74,3 +81,15 @@ def test_a_method_of_both_sides_is_the_one_that_has_a_result() -> None:
     """`mcp/message` is a request to the client and a notification to the agent."""
     for spoken in ("v1", "v2"):
         assert methods_of(spoken)["mcp/message"].kind == "request"
+
+
+@pytest.mark.parametrize("raw", [b"{}", b'{"_meta":{}}', b'{"_meta":null}', b'["_meta"]'])
+def test_meta_that_is_an_object_is_all_right(raw: bytes) -> None:
+    """D26-19: `_meta` is an object."""
+    require_meta(raw)
+
+
+def test_meta_that_is_no_object_is_refused() -> None:
+    """D26-19: `_meta` is an object; a tolerant reader would pass over it."""
+    with pytest.raises(Invalid, match="_meta"):
+        require_meta(b'{"_meta":5}')

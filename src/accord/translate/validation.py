@@ -65,6 +65,20 @@ def read_result(method: Method | None, raw: bytes | Raw) -> Any:
     return to_python(raw) if method is None else _read(method, method.result, raw)
 
 
+def require_meta(raw: bytes | Raw) -> None:
+    """Refuse params whose `_meta` is not an object; tolerant readers would pass over it.
+
+    Raises:
+        Invalid: it is not.
+    """
+    if b'"_meta"' not in bytes(raw):
+        return
+    value = to_python(raw)
+    meta = value.get("_meta") if isinstance(value, dict) else None
+    if meta is not None and not isinstance(meta, dict):
+        raise Invalid("$._meta", "Expected `object`")
+
+
 def _read(method: Method, wanted: Any, raw: bytes | Raw) -> Any:
     try:
         native(wanted).decode(raw)

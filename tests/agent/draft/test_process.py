@@ -119,6 +119,7 @@ async def test_the_drafts_own_conversation(tmp_path: Path) -> None:
             one.get("method") if "id" in one else one["params"]["type"] for one in wire.frames
         ]
         assert shapes == [
+            "user_message_chunk",
             "thought_message_chunk",
             "fs/read_text_file",
             "fs/read_text_file",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -152,6 +153,27 @@ async def test_meta_is_ignored() -> None:
     async with draft_client(talker()) as client:
         session = await client.new_session(_meta={"trace": 1})
         assert (await client.prompt(session, _meta={"x": {}}))["stopReason"] == "end_turn"
+
+
+@pytest.mark.rule("D26-19")
+@pytest.mark.parametrize("meta", [5, "x", [], True])
+async def test_meta_that_is_no_object_is_refused(meta: Any) -> None:
+    """Rules: D26-19."""
+    async with draft_client(talker()) as client:
+        params = {"workingDirectory": "/tmp", "_meta": meta}
+        error = await client.error("session/new", params)
+        assert (error["code"], error["data"]["path"]) == (-32602, "$._meta")
+
+
+async def test_an_update_says_when_it_was() -> None:
+    """Issue 15: `timestamp`, and advice with errors."""
+    async with draft_client(talker()) as client:
+        session = await client.new_session()
+        await client.prompt(session)
+        updates = [one["params"] for one in client.frames if one.get("method") == "session/update"]
+        assert all(datetime.fromisoformat(one["timestamp"]).tzinfo for one in updates)
+        error = await client.error("session/load", {"sessionId": "no"})
+        assert "session/new" in error["data"]["suggestion"]
 
 
 @pytest.mark.rule("D26-33")

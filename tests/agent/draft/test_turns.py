@@ -10,6 +10,7 @@ import pytest
 from accord.agent import Agent, Turn
 from accord.errors import LocalProtocolError, RequestError
 from accord.schema import v2
+from accord.schema.struct import Raw
 from tests.agent.draft.draft_client import OFFER, draft_client
 from tests.agent.draft.test_permissions import asked, one_edit
 
@@ -45,9 +46,10 @@ async def test_messages_never_run_together() -> None:
         await client.prompt(session)
         said = client.told("agent_message_chunk")
         assert [(one["content"], one["index"]) for one in said] == [
-            ("a", 0), ("b", 1), ("c", 0), ("d", 0), ("[x](file:///x)", 1),
+            ("a", 0), ("b", 1), ("", 2), ("c", 0), ("", 1), ("d", 0), ("[x](file:///x)", 1),
         ]  # fmt: skip
-        assert [one.get("final") for one in said] == [None, None, None, None, True]
+        # What is streamed has its end in a last chunk without text.
+        assert [one.get("final") for one in said] == [None, None, True, None, True, None, True]
         assert said[-1]["_meta"][M]["block"]["uri"] == "file:///x"
         thought = client.told("thought_message_chunk")[0]
         assert (thought["content"], thought["index"], thought["visible"]) == ("hm", 0, True)
@@ -90,7 +92,8 @@ async def test_what_the_draft_has_no_update_for_goes_to_who_asked_for_it() -> No
     async with draft_client(agent_that(tell)) as client:
         session = await client.new_session()
         await client.prompt(session)
-        assert client.methods() == ["session/update"]
+        # The prompt, told again, and the text.
+        assert client.methods() == ["session/update"] * 2
     wants = OFFER | {"_custom": {"acpUpdates": True}}
     async with draft_client(agent_that(tell), wants) as client:
         session = await client.new_session()
@@ -215,6 +218,31 @@ async def test_a_call_goes_by_its_steps_and_shows_one_thing() -> None:
         assert done["_meta"][M]["rawOutput"] == {"n": 1}
 
 
+async def test_a_call_is_announced_when_its_input_is_known() -> None:
+    """Issue 15: a model writes the input of a call while it is announced already."""
+
+    async def work(turn: Turn) -> None:
+        async with turn.tool_call("Read", kind="read") as call:
+            await turn.emit(
+                v2.ToolCallUpdate(
+                    tool_call_id=call.id,
+                    raw_input=Raw(b'{"path":"/a"}'),
+                    locations=[v2.ToolCallLocation(path="/a", line=2)],
+                )
+            )
+            await call.ask("Because")
+
+    async with draft_client(agent_that(work)) as client:
+        session = await client.new_session()
+        prompt, request = await asked(client, session)
+        (announced,) = client.told("tool_call")
+        assert announced["input"] == {"path": "/a"}
+        assert announced["location"] == {"path": "/a", "line": 2}
+        assert announced["requiresPermission"] is True
+        client.grant(request)
+        await client.answer(prompt)
+
+
 # ---- ends
 
 
@@ -273,6 +301,8 @@ async def test_a_failure_after_the_turn_began_is_its_stop_reason(
         result = await client.prompt(session)
         assert result["stopReason"] == "error"
         assert result["_meta"][M]["error"]["code"] == code
+        # And for the eye.
+        assert "failed" in client.told("agent_message_chunk")[-1]["content"]
         # The session lives.
         assert (await client.prompt(session))["stopReason"] == "error"
 

@@ -47,7 +47,14 @@ from accord.translate.message import (
     Result,
     Side,
 )
-from accord.translate.validation import Spoken, methods_of, read_params, read_result, refused
+from accord.translate.validation import (
+    Spoken,
+    methods_of,
+    read_params,
+    read_result,
+    refused,
+    require_meta,
+)
 from accord.transport.transport import Ended, Receiver
 
 if TYPE_CHECKING:
@@ -119,6 +126,7 @@ class Junction:
         """Translate a request; its answer follows when our endpoint has given it."""
         method = self._methods.get(request.method)
         try:
+            require_meta(request.params)
             params = read_params(method, request.params)
         except Invalid as error:
             raise RequestError.invalid_params(error.reason, error.path) from None

@@ -24,7 +24,14 @@ from accord.schema.invalid import Invalid
 from accord.schema.method import Method
 from accord.schema.struct import Raw
 from accord.translate.message import Failure, Json, Key, Message, Notification, Request, Result
-from accord.translate.validation import Spoken, methods_of, read_params, read_result, refused
+from accord.translate.validation import (
+    Spoken,
+    methods_of,
+    read_params,
+    read_result,
+    refused,
+    require_meta,
+)
 
 _log = logger("accord.proxy")
 
@@ -140,6 +147,8 @@ class Port:
             self.look(event.method, event.params)
         method = self._methods.get(event.method)
         try:
+            if self.spoken == "draft":
+                require_meta(event.params)
             params = read_params(method, event.params)
         except Invalid as error:
             self._refuse(

@@ -42,6 +42,26 @@ DRAFT_CAPABILITY_NOT_SUPPORTED: Final = -32007
 DRAFT_RATE_LIMITED: Final = -32008
 DRAFT_TIMEOUT: Final = -32009
 
+# What a client may do about an error, for `data.suggestion`.
+SUGGESTIONS: Final = MappingProxyType(
+    {
+        DRAFT_SESSION_NOT_FOUND: "Start a new session with session/new.",
+        DRAFT_AUTH_REQUIRED: "Log in with authenticate, then try again.",
+        DRAFT_PERMISSION_DENIED: "Ask the user again, or go on without it.",
+        DRAFT_CAPABILITY_NOT_SUPPORTED: "Use only what initialize has offered.",
+        DRAFT_RATE_LIMITED: "Wait, then try again; wait longer each time.",
+        DRAFT_TIMEOUT: "Try again with a longer time limit.",
+    }
+)
+
+
+def with_suggestion(code: int, data: Any) -> Any:
+    """The data of an error with advice, unless it has some or cannot hold any."""
+    if code not in SUGGESTIONS or not (data is None or isinstance(data, dict)):
+        return data
+    return {"suggestion": SUGGESTIONS[code], **_members(data)}
+
+
 AGENT_ERROR: Final = "agent_error"
 
 

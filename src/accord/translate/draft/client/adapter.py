@@ -31,7 +31,7 @@ from accord.translate.draft.conversion.capabilities import (
 )
 from accord.translate.draft.conversion.meta_restore import copied, keep_all, restore, taken
 from accord.translate.draft.mcp_calls import McpCallsOfClient
-from accord.translate.draft.vocabulary import DRAFT_CAPABILITY_NOT_SUPPORTED
+from accord.translate.draft.vocabulary import DRAFT_CAPABILITY_NOT_SUPPORTED, with_suggestion
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -41,6 +41,7 @@ from accord.translate.message import (
     Json,
     Key,
     Message,
+    Notification,
     Out,
     Request,
     Result,
@@ -68,13 +69,12 @@ class DraftClient(DraftBridge):
         self.state = State()
         self.on_request[CLIENT, "initialize"] = self._initialize
         self.on_request[CLIENT, "authenticate"] = self._authenticate
-        self._calls = Calls(self, self.state)
+        self._calls = Calls(self, Terminals(self, self.state).shown)
         settings = Settings(self, self.state)
         permissions = Permissions(self, self.state, self._calls)
         self._turns = Turns(self, self.state, self._calls, permissions)
         Sessions(self, self.state, settings)
         Files(self, self.state)
-        Terminals(self, self.state)
         Updates(self, self.state, self._calls, settings)
         McpCallsOfClient(self)
         for side in (CLIENT, AGENT):
@@ -82,9 +82,23 @@ class DraftClient(DraftBridge):
 
     def receive(self, side: Side, message: Message) -> Outs:
         """Take the next message; a status that was held back goes out before what follows it."""
-        if self._calls.held is None or side is not AGENT:
-            return super().receive(side, message)
-        return [*self._calls.before(message), *super().receive(side, message)]
+        held_back = side is AGENT and (self._calls.held or self._calls.ready) is not None
+        outs = self._calls.before(message) if held_back else ()
+        said = super().receive(side, message)
+        return self._dated([*outs, *said] if outs else said)
+
+    def wake(self) -> Outs:
+        """Send what waited long enough."""
+        return self._dated(super().wake())
+
+    def _dated(self, outs: Outs) -> Outs:
+        """With the time of each update, where it is our own agent that works."""
+        for side, message in outs if self.details else ():
+            if side is CLIENT and isinstance(message, Notification):
+                session = self.state.sessions.get(message.params.get("sessionId", ""))
+                if message.method == "session/update" and session and not session.loading:
+                    message.params.setdefault("timestamp", self.around.stamp())
+        return outs
 
     def ended(self, why: str) -> Outs:
         """A turn that had begun ends in an error of the draft's own."""
@@ -111,7 +125,11 @@ class DraftClient(DraftBridge):
         if side is CLIENT and isinstance(data, dict) and isinstance(data.get("missing"), list):
             paths = [path_in_draft(one) for one in data["missing"] if isinstance(one, str)]
             failure = failure._replace(data={**data, "missing": paths})
-        return super().fail(side, key, failure, session_id)
+        out = super().fail(side, key, failure, session_id)
+        answer = out[1]
+        if side is CLIENT and self.details and isinstance(answer, Failure):
+            return side, answer._replace(data=with_suggestion(answer.code, answer.data))
+        return out
 
     def _initialized(self, result: Json) -> Json:
         if result["protocolVersion"] != PROTOCOL_VERSION:

@@ -81,6 +81,7 @@ class Permissions:
         said = {name: value for name, value in tool_call.items() if name != "status"}
         contents = [one for one in said.get("content") or () if one.get("type") != "content"]
         known = session.calls.get(tool_call["toolCallId"])
+        before = [] if known is None else self._calls.announce(session, known, asks=True)
         if self._bridge.details and known is not None:
             # Our own agent repeats what it has told of the call.
             said = {"toolCallId": known.id}
@@ -94,7 +95,7 @@ class Permissions:
         call = session.calls[tool_call["toolCallId"]]
         call.asked = True
         call.rejected = False
-        return [*outs, *self._calls.go(session, call, "awaiting_permission")]
+        return [*before, *outs, *self._calls.go(session, call, "awaiting_permission")]
 
     def _answered(
         self, session: Session, request: Request, options: list[Json], answer: Answer

@@ -9,7 +9,6 @@ What always holds
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -30,6 +29,8 @@ class Turn:
     key: Key
     begun: bool = False
     cancelled: bool = False
+    # The prompt's blocks, to be told again when the turn begins.
+    echo: list[Json] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -47,6 +48,9 @@ class Call:
     # The terminal that it shows, and when the work began.
     terminal_id: str | None = None
     started: float | None = None
+    # The announcement, while it is held back, and what sends it when nothing else does.
+    unsaid: Json | None = None
+    timer: int = 0
     # What it shows that is no text.
     shown: list[Json] = field(default_factory=list)
     # The last text among its contents: the reason, should it fail.
@@ -67,6 +71,8 @@ class Session:
     mode: str = DEFAULT_MODE
     options: list[Json] = field(default_factory=list)
     turn: Turn | None = None
+    # Prompts behind the one that runs.
+    waiting: deque[Turn] = field(default_factory=deque)
     calls: dict[str, Call] = field(default_factory=dict)
     # Permission requests of the agent that the client has not answered, by key.
     asking: dict[Key, Call] = field(default_factory=dict)
@@ -75,6 +81,8 @@ class Session:
     early: deque[Out] = field(default_factory=lambda: deque(maxlen=EARLY_UPDATES_MAX))
     # The message that each kind of chunk is at, and how many chunks of it went out.
     messages: dict[str, tuple[str, int]] = field(default_factory=dict)
+    # The streamed message that has no end yet: its type, and the index of its next chunk.
+    open_message: tuple[str, int] | None = None
     # While history is told: how many messages, and which one the last chunk was of.
     loading: bool = False
     counted: int = 0
@@ -133,11 +141,6 @@ def mode_option_of(options: list[Json]) -> Json | None:
     return None
 
 
-def _nothing_shown(terminal_id: str) -> Json | None:
-    del terminal_id
-    return None
-
-
 class State:
     """The connection."""
 
@@ -146,8 +149,6 @@ class State:
         self.agent: Json = {}
         self.logins: list[Json] = []
         self.official_updates = False
-        # What a tool call shows of a terminal that is over; set by whoever serves terminals.
-        self.shown_terminal: Callable[[str], Json | None] = _nothing_shown
         self.sessions: dict[str, Session] = {}
         # Sessions that were asked for and have no id yet.
         self.openings = 0

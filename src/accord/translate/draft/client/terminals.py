@@ -121,7 +121,6 @@ class Terminals:
         self._early: dict[str, _Terminal] = {}
         self._creating = 0
         self._over: dict[str, _Terminal] = {}
-        state.shown_terminal = self.shown
         bridge.on_request[AGENT, "terminal/create"] = self._create
         bridge.on_request[AGENT, "terminal/output"] = self._polled
         bridge.on_request[AGENT, "terminal/wait_for_exit"] = self._wait

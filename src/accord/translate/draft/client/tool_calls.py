@@ -11,11 +11,12 @@ What always holds
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
-from accord.translate.adapter import NOTHING, Outs
+from accord.translate.adapter import Outs
 from accord.translate.draft.bridge import DraftBridge
-from accord.translate.draft.client.state import Call, Session, State
+from accord.translate.draft.client.state import Call, Session
 from accord.translate.draft.conversion.meta_restore import keep_all
 from accord.translate.draft.conversion.tool_calls import call_to_draft, patch_to_draft
 from accord.translate.draft.vocabulary import FINAL_STATUSES, STATUSES_FROM_DRAFT, steps_to
@@ -23,6 +24,8 @@ from accord.translate.message import CLIENT, Json, Message, Notification, Out, R
 from accord.translate.meta_store import DRAFT, kept
 
 HOLD_SECONDS: Final = 0.1
+# How long the announcement of a call waits for its input, while a model still writes it.
+INPUT_SECONDS_MAX: Final = 10.0
 _STATUSES: Final = frozenset({"pending", "in_progress", "completed", "failed"})
 # What names the thing that a call is about, in the input of tools as they are met.
 _RESOURCE_KEYS: Final = (
@@ -42,25 +45,30 @@ def told(session: Session, kind: str, data: Json) -> Out:
 class Calls:
     """Says what became of calls, step by step."""
 
-    def __init__(self, bridge: DraftBridge, state: State) -> None:
+    def __init__(self, bridge: DraftBridge, shown: Callable[[str], Json | None]) -> None:
+        """`shown` is what a call shows of a terminal, None while its command runs."""
         self._bridge = bridge
-        self._state = state
+        self._shown = shown
         self.held: tuple[Session, Call, int] | None = None
+        # A call whose announcement waits only to learn whether permission is asked for.
+        self.ready: tuple[Session, Call] | None = None
 
     # ---- the held status
 
     def before(self, message: Message) -> Outs:
         """What goes out before the agent's next message."""
-        assert self.held is not None
+        outs: list[Out] = []
+        if self.ready is not None and not _is_question(message, self.ready[1]):
+            outs += self.announce(*self.ready)
+        if self.held is None:
+            return outs
         _, call, timer = self.held
-        if isinstance(message, Request) and message.method == "session/request_permission":
-            tool_call: Any = message.params.get("toolCall")
-            if isinstance(tool_call, dict) and tool_call.get("toolCallId") == call.id:
-                # It is asked for first after all, and in progress when it is granted.
-                self._bridge.timers.cancel(timer)
-                self.held = None
-                return NOTHING
-        return self.release()
+        if _is_question(message, call):
+            # It is asked for first after all, and in progress when it is granted.
+            self._bridge.timers.cancel(timer)
+            self.held = None
+            return outs
+        return [*outs, *self.release()]
 
     def release(self) -> Outs:
         """Send the status that was held back."""
@@ -79,10 +87,50 @@ class Calls:
     def announced(self, session: Session, update: Json, *, made: bool = False) -> list[Out]:
         """A call that the client does not know yet; `made`: the agent did not say so itself."""
         call = session.call(update["toolCallId"])
+        if self._may_wait(session, update) and not made:
+            self._remember(call, update)
+            return self._hold_back(session, call, update)
+        return self._announced(session, call, update, made=made)
+
+    def _may_wait(self, session: Session, update: Json) -> bool:
+        """Only our own agent's calls, and only before they begin."""
+        is_pending = update.get("status") in (None, "pending")
+        return self._bridge.details and not session.loading and is_pending
+
+    def _hold_back(self, session: Session, call: Call, update: Json) -> list[Out]:
+        """The draft tells a call's input once: wait for it, and for whether permission is asked."""
+        timers, is_known = self._bridge.timers, update.get("rawInput") is not None
+        timers.cancel(call.timer)
+        call.unsaid = update
+        seconds = HOLD_SECONDS if is_known else INPUT_SECONDS_MAX
+        call.timer = timers.start(self._bridge.after(seconds), lambda: self.announce(session, call))
+        if is_known:
+            self.ready = session, call
+        return []
+
+    def announce(self, session: Session, call: Call, *, asks: bool = False) -> list[Out]:
+        """Send an announcement that was held back; `asks`: permission is asked for next."""
+        if call.unsaid is None:
+            return []
+        update, call.unsaid = call.unsaid, None
+        self._bridge.timers.cancel(call.timer)
+        if self.ready is not None and self.ready[1] is call:
+            self.ready = None
+        return self._announced(session, call, update, made=False, asks=asks)
+
+    def announce_all(self, session: Session) -> list[Out]:
+        """Send all announcements that were held back: the turn is over."""
+        return [out for call in session.calls.values() for out in self.announce(session, call)]
+
+    def _announced(
+        self, session: Session, call: Call, update: Json, *, made: bool, asks: bool = False
+    ) -> list[Out]:
         data = call_to_draft({"title": update["toolCallId"], **update})
         names = ("content", "rawOutput", "status")
         said: Json = {name: update[name] for name in names if name in update}
         keep_all(data, {"made": True} if made else said)
+        if asks:
+            data["requiresPermission"] = True
         outs = [told(session, "tool_call", data)]
         rest = {name: value for name, value in update.items() if name not in _ANNOUNCED}
         rest.pop("_meta", None)
@@ -95,7 +143,15 @@ class Calls:
         if call is None:
             return self.announced(session, update, made=made)
         self._remember(call, update)
-        return self._changed(session, call, update, made=made)
+        if call.unsaid is None:
+            return self._changed(session, call, update, made=made)
+        merged = {**call.unsaid, **_said(update)}
+        if self._may_wait(session, update) and "content" not in update:
+            return self._hold_back(session, call, merged)
+        call.unsaid = merged
+        rest = {name: value for name, value in update.items() if name not in _ANNOUNCED}
+        outs = self.announce(session, call)
+        return [*outs, *self._changed(session, call, rest, made=made)]
 
     def _remember(self, call: Call, update: Json) -> None:
         call.kind = update.get("kind") or call.kind
@@ -131,6 +187,8 @@ class Calls:
             self._show_terminal(call, patch)
             if self._bridge.details and call.status in ("failed", "denied") and call.text:
                 patch.setdefault("error", call.text)
+            if call.status in FINAL_STATUSES:
+                call.shown, call.text = [], ""
             if status not in (None, steps[-1]):
                 keep_all(patch, {"status": status})
             if made:
@@ -144,6 +202,10 @@ class Calls:
 
     def go(self, session: Session, call: Call, wanted: str) -> list[Out]:
         """Lead a call to a status that the agent did not say."""
+        outs = self.announce(session, call, asks=wanted == "awaiting_permission")
+        return [*outs, *self._stepped(session, call, wanted)]
+
+    def _stepped(self, session: Session, call: Call, wanted: str) -> list[Out]:
         return [self._step(session, call, one) for one in steps_to(call.status, wanted)]
 
     def _time(self, session: Session, call: Call, data: Json) -> None:
@@ -159,7 +221,7 @@ class Calls:
     def _show_terminal(self, call: Call, patch: Json) -> None:
         """Only at the end of a call is it known how its command ended."""
         if call.status in FINAL_STATUSES and call.terminal_id is not None:
-            output = self._state.shown_terminal(call.terminal_id)
+            output = self._shown(call.terminal_id)
             if output is not None:
                 patch.setdefault("output", output)
 
@@ -179,6 +241,19 @@ class Calls:
         for call in session.calls.values():
             outs += self.go(session, call, "cancelled")
         return outs
+
+
+def _is_question(message: Message, call: Call) -> bool:
+    """Whether a message asks for permission for a call."""
+    if not isinstance(message, Request) or message.method != "session/request_permission":
+        return False
+    tool_call: Any = message.params.get("toolCall")
+    return isinstance(tool_call, dict) and tool_call.get("toolCallId") == call.id
+
+
+def _said(update: Json) -> Json:
+    """What an update says that belongs in the announcement."""
+    return {name: update[name] for name in _ANNOUNCED if update.get(name) is not None}
 
 
 def named_resource(given: Any) -> str | None:

@@ -12,14 +12,15 @@ from accord.translate.adapter import Outs
 from accord.translate.draft.bridge import DraftBridge, invalid
 from accord.translate.draft.client.permissions import Permissions
 from accord.translate.draft.client.state import Session, State, Turn
-from accord.translate.draft.client.tool_calls import Calls
+from accord.translate.draft.client.tool_calls import Calls, told
+from accord.translate.draft.client.updates import begin, close_message
 from accord.translate.draft.conversion.content import (
     BLOCK_TYPES,
     attachment_from_draft,
     block_from_draft,
     within,
 )
-from accord.translate.draft.conversion.meta_restore import fits, keep_all, taken
+from accord.translate.draft.conversion.meta_restore import copied, fits, keep_all, taken
 from accord.translate.draft.turn_results import (
     cancelled_turn,
     error_to_draft,
@@ -39,6 +40,7 @@ from accord.translate.message import (
     Request,
     Result,
 )
+from accord.translate.meta_store import DRAFT, kept
 
 
 class Turns:
@@ -67,20 +69,41 @@ class Turns:
         blocks += [attachment_from_draft(one, folder) for one in asked.pop("attachments", ())]
         asked["prompt"] = [within(one, allowed) for one in blocks]
         turn = Turn(request.key)
-        session.turn = session.turn or turn
+        if self._bridge.details:
+            turn.echo = copied(asked["prompt"])
+        if session.turn is None:
+            session.turn = turn
+        else:
+            session.waiting.append(turn)
         session.usage = None
 
         def then(answer: Answer) -> Outs:
             outs: list[Out] = []
             if turn.cancelled:
                 outs += self._calls.cancelled(session)
+            outs += self._calls.announce_all(session)
             outcome = self._outcome(session, turn, answer)
+            if isinstance(outcome, Result):
+                outs = [*begin(session, turn), *outs, *self._last_words(session, outcome.result)]
             if session.turn is turn:
-                session.turn = None
+                session.turn = session.waiting.popleft() if session.waiting else None
+            else:
+                session.waiting.remove(turn)
             return [*outs, (CLIENT, outcome)]
 
         ask = self._bridge.ask
         return [ask(AGENT, "session/prompt", asked, then, instead_of=request, of=CLIENT)]
+
+    def _last_words(self, session: Session, result: Json) -> list[Out]:
+        """The end of the message that is open, and, for the eye, why the turn failed."""
+        if not self._bridge.details:
+            return []
+        outs = close_message(session)
+        error = kept(result, DRAFT).get("error")
+        if result["stopReason"] == STOP_ERROR and isinstance(error, dict):
+            data = {"content": f"The turn failed: {error['message']}", "index": 0, "final": True}
+            outs.append(told(session, "agent_message_chunk", data))
+        return outs
 
     def _outcome(self, session: Session, turn: Turn, answer: Answer) -> Answer:
         if isinstance(answer, Result):
@@ -122,8 +145,9 @@ class Turns:
         if "reason" in asked:
             keep_all(asked, {"reason": asked.pop("reason")})
         outs: list[Out] = [(AGENT, Notification("session/cancel", asked))]
-        if session.turn is not None:
-            session.turn.cancelled = True
+        for turn in (session.turn, *session.waiting):
+            if turn is not None:
+                turn.cancelled = True
         return [*outs, *self._permissions.cancel(session)]
 
     def ended(self, why: str) -> Outs:

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from accord.translate.adapter import NOTHING, Outs
 from accord.translate.draft.bridge import DraftBridge
 from accord.translate.draft.client.settings import Settings
-from accord.translate.draft.client.state import EARLY_UPDATES_MAX, Session, State
+from accord.translate.draft.client.state import EARLY_UPDATES_MAX, Session, State, Turn
 from accord.translate.draft.client.tool_calls import Calls, told
 from accord.translate.draft.conversion.content import placeholder
 from accord.translate.draft.conversion.meta_restore import keep_all, taken
@@ -27,6 +27,8 @@ _CHUNKS: Final = {
     "agent_thought_chunk": "thought_message_chunk",
 }
 _COUNTED: Final = frozenset({"agent_message_chunk", "user_message_chunk"})
+# Kinds of chunk whose last one says so.
+_ENDED: Final = frozenset({"agent_message_chunk", "user_message_chunk"})
 _HIDDEN: Final = {"audience": ["assistant"]}
 
 
@@ -69,9 +71,11 @@ class Updates:
                 if handler is None
                 else handler(session, update)
             )
+        if self._bridge.details and outs and not session.loading:
+            outs = _ended_before(session, outs)
         turn = session.turn
         if turn is not None and outs:
-            turn.begun = True
+            outs = [*begin(session, turn), *outs]
         if len(params) > 2:
             _envelope(params, outs)
         if session.opening:
@@ -91,6 +95,46 @@ class Updates:
             return [(CLIENT, Notification("_acp/session_update", params))]
         self._bridge.lost(kind)
         return []
+
+
+def begin(session: Session, turn: Turn) -> list[Out]:
+    """A turn has begun: its prompt is told again, where that is wanted."""
+    if turn.begun:
+        return []
+    turn.begun = True
+    last = len(turn.echo) - 1
+    outs: list[Out] = []
+    for at, block in enumerate(turn.echo):
+        text = block["text"] if block["type"] == "text" else placeholder(block)
+        data: Json = {"content": text, "index": at}
+        if at == last:
+            data["final"] = True
+        outs.append(told(session, "user_message_chunk", data))
+    return outs
+
+
+def close_message(session: Session) -> list[Out]:
+    """Say that the streamed message that is open is complete, by an empty last chunk."""
+    if session.open_message is None:
+        return []
+    (kind, index), session.open_message = session.open_message, None
+    return [told(session, kind, {"content": "", "index": index, "final": True})]
+
+
+def _ended_before(session: Session, outs: list[Out]) -> list[Out]:
+    """With the end of a streamed message before whatever follows it."""
+    made: list[Out] = []
+    for out in outs:
+        message = out[1]
+        assert isinstance(message, Notification)
+        kind, data = message.params.get("type"), message.params.get("data") or {}
+        index = data.get("index")
+        if session.open_message is not None and (kind, index) != session.open_message:
+            made += close_message(session)
+        made.append(out)
+        if kind in _ENDED and isinstance(index, int):
+            session.open_message = None if data.get("final") else (str(kind), index + 1)
+    return made
 
 
 def _data(out: Out) -> Json:
