@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack, overload
 from accord.client import login as auth
 from accord.client.callbacks import until_it_fails
 from accord.client.connection.capabilities import AgentCapabilities
+from accord.client.connection.client_context import Opening
 from accord.client.connection.core import Connected
 from accord.client.connection.handshake import Implementation
-from accord.client.connection.opening import Opening
-from accord.client.connection.outgoing import encode
+from accord.client.connection.outgoing_params import encode
 from accord.client.option_checks import check_program, transport_maker
 from accord.client.options import ClientOptions, TerminalRunner, make_options
 from accord.client.session.request_checks import absolute, checked_id, command_words, make_setup

@@ -16,7 +16,7 @@ from accord.client import login as auth
 from accord.client.connection.agent_connection import Link
 from accord.client.connection.capabilities import AgentCapabilities
 from accord.client.connection.handshake import INVALID_PARAMS, SpeaksDraft
-from accord.client.connection.incoming import Serving
+from accord.client.connection.message_handler import Serving
 from accord.client.options import Options, make_offer
 from accord.client.session.request_checks import check_place, explain_spawn
 from accord.client.session.state import Conversation, UpdateListener

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from accord.client.connection.outgoing import encode
+from accord.client.connection.outgoing_params import encode
 from accord.errors import ConnectionLost, RemoteProtocolError, RequestFailed, VersionMismatch
 from accord.machine.logs import logger
 from accord.protocol.negotiation import UNSUPPORTED_VERSION, Refused, judge_answer

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from accord.client.connection.agent_connection import Link
 from accord.client.connection.core import Connected
-from accord.client.connection.outgoing import encode
+from accord.client.connection.outgoing_params import encode
 from accord.errors import LocalProtocolError
 from accord.schema.codec import decode
 from accord.schema.struct import UNSET, Raw

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from accord.client.connection.capabilities import AgentCapabilities
-from accord.client.connection.outgoing import blaming_caller
+from accord.client.connection.outgoing_params import blaming_caller
 from accord.client.options import Options
 from accord.client.wire.wire import Setup
 from accord.errors import LocalProtocolError, RemoteProtocolError, SpawnFailed

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio
 
-from accord.client.connection.outgoing import blaming_caller
+from accord.client.connection.outgoing_params import blaming_caller
 from accord.client.session.exchange import Exchange
 from accord.client.session.inbox import Inbox
 from accord.client.session.request_checks import check_blocks, prompt_items

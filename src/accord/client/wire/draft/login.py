@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import anyio
 
 from accord.client.callbacks import call
-from accord.client.connection.outgoing import encode
+from accord.client.connection.outgoing_params import encode
 from accord.errors import AccordError, LocalProtocolError, RemoteProtocolError
 from accord.machine import clock
 from accord.machine.logs import logger

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from accord.client.connection.capabilities import AgentCapabilities
 from accord.client.connection.handshake import read_implementation
-from accord.client.connection.outgoing import encode
+from accord.client.connection.outgoing_params import encode
 from accord.client.session.unknown_values import Words, listed, tell_unknown
 from accord.client.wire.draft.content import draft_block, draft_server
 from accord.client.wire.draft.offer import can_cancel, read_draft, takes_attachments

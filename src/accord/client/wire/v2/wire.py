@@ -8,7 +8,7 @@ from typing import Any
 
 from accord.client.connection.capabilities import read_v2
 from accord.client.connection.handshake import read_implementation
-from accord.client.connection.outgoing import encode
+from accord.client.connection.outgoing_params import encode
 from accord.client.session.unknown_values import Words, listed, tell_unknown
 from accord.client.wire.wire import (
     AgentFacts,
