@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from accord.client.services.elicitation import Elicitations, FormRequest, UrlRequest
     from accord.client.services.files import FileService
     from accord.client.services.terminals import TerminalService
-    from accord.client.wire.draft.login import Credential
+    from accord.client.credential import Credential
     from accord.connection import Limits
     from accord.errors import (
         AccordError,
@@ -102,7 +102,7 @@ _PLACES = {
         "PermissionOption",
         "PermissionRequest",
     ),
-    "accord.client.wire.draft.login": ("Credential",),
+    "accord.client.credential": ("Credential",),
     "accord.client.services.elicitation": (
         "Elicitations",
         "FormRequest",

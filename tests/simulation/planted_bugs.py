@@ -19,13 +19,13 @@ from accord.agent.terminals import terminals as agent_terminals
 from accord.agent.turn import Turn
 from accord.client.permissions.open_requests import Question
 from accord.client.services.elicitation import Elicitations
+from accord.client.services.requests import DONE
 from accord.client.services.services import Services
 from accord.client.session.exchange import Exchange
 from accord.client.session.inbox import Inbox
 from accord.client.session.state import Conversation
 from accord.client.session.transcript_span import Passage
 from accord.client.wire.v1 import files as v1_services
-from accord.client.wire.v1.service import DONE
 from accord.connection.connection import Connection
 from accord.connection.incoming_requests import Requests
 from accord.connection.pending_calls import Calls
@@ -290,7 +290,7 @@ def _the_rest_of_a_left_turn_is_the_next_ones(right: Any) -> Any:
     return exchange_ended
 
 
-@_plant(v1_services._FileRequests, "_write")
+@_plant(v1_services.FileRequests, "_write")
 def _a_file_is_written_before_the_user_is_asked(right: Any) -> Any:
     async def write(self: Any, session_id: str, path: str, content: str) -> bytes:
         await self._services.files.write_text(session_id, path, content)
@@ -300,7 +300,7 @@ def _a_file_is_written_before_the_user_is_asked(right: Any) -> Any:
     return write
 
 
-@_plant(v1_services._FileRequests, "_write")
+@_plant(v1_services.FileRequests, "_write")
 def _a_write_is_answered_before_it_is_done(right: Any) -> Any:
     async def write(self: Any, session_id: str, path: str, content: str) -> bytes:
         async def later() -> None:

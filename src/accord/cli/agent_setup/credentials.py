@@ -19,7 +19,7 @@ from accord.errors import ConfigError
 
 if TYPE_CHECKING:
     from accord.client.options import ClientOptions
-    from accord.client.wire.draft.login import Credential
+    from accord.client.credential import Credential
 
 
 def remembering() -> ClientOptions:
@@ -37,7 +37,7 @@ def credential_of(
     asked: list[str] = []
 
     async def find() -> Credential | None:
-        from accord.client.wire.draft.login import Credential, from_environment
+        from accord.client.credential import Credential, from_environment
 
         found = from_environment()
         if found is not None:

@@ -24,7 +24,7 @@ from accord.client.options import ClientOptions, DialectMemory, TerminalRunner
 from accord.client.permissions.permissions import Permissions
 from accord.client.permissions.request import CANCELLED, Decision, PermissionRequest
 from accord.client.services.elicitation import Elicitations, FormRequest, UrlRequest
-from accord.client.wire.draft.login import Credential, from_environment
+from accord.client.credential import Credential, from_environment
 from accord.client.wire.wire import AuthMethod
 from accord.connection.limits import Limits
 from accord.errors import AccordError
