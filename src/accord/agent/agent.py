@@ -85,14 +85,13 @@ class Agent(UnstableOffer):
         versions: Iterable[int] = (1, 2),
         store: "SessionStore | None" = None,
         unstable: bool = False,
-        next_edits: bool = False,
         early_v2: bool = False,
         session_models: bool = False,
         strict: bool | None = None,
         limits: Limits | None = None,
     ) -> None:
         """`accepts` names prompt content beyond text and links; `mcp` transports beyond stdio;
-        `requires` client capabilities that the agent cannot do without.  `unstable`, `next_edits`,
+        `requires` client capabilities that the agent cannot do without.  `unstable`,
         `early_v2` and `session_models` switch on what the protocol has not settled on, dropped, or
         had at first.
         """
@@ -102,7 +101,7 @@ class Agent(UnstableOffer):
         self.prompt_types = frozenset({"text", "resource_link"}) | {
             _PROMPT_TAGS[one] for one in self.accepts
         }
-        super().__init__(next_edits=next_edits)
+        super().__init__()
         # Servers behind this connection are unstable.
         transports = frozenset(known("transport of MCP", mcp, MCP_TRANSPORTS))
         self.mcp = (transports | {"stdio"}) - (set() if unstable else {"acp"})

@@ -66,7 +66,7 @@ class V1Serving:
         wire = V1Wire(gated(agent, v1_offer.features_of(capabilities)))
         self._wire = wire
         self.service = Service(agent, connection, wire)
-        self._unstable = UnstableServing(self.service, params.get("clientCapabilities"))
+        self._unstable = UnstableServing(self.service)
         stable: dict[str, Handler] = {
             "authenticate": self._authenticate,
             "logout": self._logout,
@@ -90,8 +90,7 @@ class V1Serving:
 
     def initialize(self) -> bytes:
         """The agent's offer, in v1's names."""
-        answer = encode(v1_offer.answer(self._agent, self._wire.features))
-        return self._unstable.initialized(answer, "agentCapabilities")
+        return encode(v1_offer.answer(self._agent, self._wire.features))
 
     # ---- dispatch
 

@@ -59,7 +59,7 @@ class V2Serving:
             raise missing_capabilities(missing)
         self._features = gated(agent, v2_offer.features_of(capabilities))
         self.service = Service(agent, connection, self._wire(self._features))
-        self._unstable = UnstableServing(self.service, params.get("capabilities"))
+        self._unstable = UnstableServing(self.service)
         stable: dict[str, Handler] = {
             "auth/login": self._login,
             "auth/logout": self._logout,
@@ -80,8 +80,7 @@ class V2Serving:
 
     def initialize(self) -> bytes:
         """The agent's offer, in v2's names."""
-        answer = encode(v2_offer.answer(self._agent, self._features))
-        return self._unstable.initialized(answer, "capabilities")
+        return encode(v2_offer.answer(self._agent, self._features))
 
     # ---- dispatch
 
