@@ -25,7 +25,7 @@ from accord.agent.callbacks import behind_the_answer, first
 from accord.agent.custom_values import checked
 from accord.agent.process_exit import Departure, exit_code
 from accord.agent.requirements import MCP_TRANSPORTS, check_facts, client_capabilities, known, names
-from accord.agent.serving.connection import Serving
+from accord.agent.serving.connection import AgentHandler
 from accord.agent.serving.unstable.offer import UnstableOffer
 from accord.agent.session.options import (
     Choice,
@@ -305,15 +305,15 @@ class Agent(UnstableOffer):
         self, transport: Transport, *, accept_batches: bool = False
     ) -> ConnectionLost | None:
         """The same; returns why the client had to be left, if it had to be."""
-        serving = Serving(self)
+        handler = AgentHandler(self)
         connection = Connection(
             transport,
-            serving,
+            handler,
             limits=self.limits,
             accept_batches=accept_batches,
             strict=self.strict,
         )
-        serving.connection = connection
+        handler.connection = connection
         async with connection:
             try:
                 await connection.closed.wait()
@@ -324,8 +324,8 @@ class Agent(UnstableOffer):
                     await checkpoint()
             if self._departure is not None:
                 self._departure.begin()
-        if serving.exit is not None:
-            raise serving.exit
+        if handler.exit is not None:
+            raise handler.exit
         return connection.broken
 
     async def serve_stdio(self) -> None:

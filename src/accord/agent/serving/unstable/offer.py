@@ -4,7 +4,7 @@ All of it may be registered at any time; it does nothing unless the agent was ma
 `Agent(unstable=True)`, and then only what was registered is advertised.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakSet

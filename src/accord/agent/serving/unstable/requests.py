@@ -40,7 +40,7 @@ MCP_MESSAGE = "mcp/message"
 _ARCHIVE_FILTERS: Mapping[str, bool | None] = {"exclude": False, "include": None, "only": True}
 
 
-class UnstableServing:
+class UnstableRequests:
     """The unstable side of one connection."""
 
     def __init__(self, service: Service) -> None:
@@ -155,7 +155,7 @@ class UnstableServing:
             live = self._live(wanted.session_id)
             if not live:
                 return encode(v2.SessionStatusResponse(status="saved"))
-            state = UNSET if self._service.wire.version == 1 else _snapshot(live[0][1])
+            state = _snapshot(live[0][1]) if self._service.wire.has_states else UNSET
             return encode(v2.SessionStatusResponse(status="open", state=state))
 
         return work
