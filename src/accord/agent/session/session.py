@@ -95,7 +95,7 @@ class AgentSession(IntroducedSession):
         self.last_stop: tuple[str, Any] | None = None
         self.last_usage: Any = UNSET
         queued = connection.limits.prompts_queued
-        self.foreground = Foreground(queued if wire.version == 1 else None)
+        self.foreground = Foreground(queued if wire.bounds_queue else None)
         self.turn: Turn | None = None
         self.terminals = OwnTerminals(self)
         self.companions = Companions(connection)
