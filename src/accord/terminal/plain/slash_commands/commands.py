@@ -19,6 +19,7 @@ from anyio import to_thread
 
 from accord.errors import AccordError
 from accord.terminal.engine.chat_controller import ChatController
+from accord.terminal.model.chat import Chat
 from accord.terminal.model.labels.session_settings import mode_name
 from accord.terminal.model.labels.turn_activity import cost_words, counted, path_words, usage_words
 from accord.terminal.model.permissions.request_text import retry_prompt
@@ -51,15 +52,25 @@ class Command:
     text: str
 
 
-class Commands(SessionCommands):
+class Commands:
     """Our own commands.  Guards: what is attached goes with the next prompt, once."""
 
     def __init__(
         self, controller: ChatController, situation: Situation, printer: ChatPrinter
     ) -> None:
-        super().__init__(controller, situation, printer)
+        self._controller = controller
+        self._situation = situation
+        self._printer = printer
+        self.session = SessionCommands(controller, situation, printer)
         self._attached: list[Attachment] = []
         self._grants: list[str] = []
+
+    @property
+    def _chat(self) -> Chat:
+        return self._situation.chat
+
+    def _say(self, text: str) -> None:
+        self._printer.said("", text)
 
     def complete(self, begun: str) -> list[str]:
         """The commands that begin so, ours and the agent's."""
@@ -322,6 +333,12 @@ def _file(folder: str, given: str) -> str | None:
     return path if os.path.isfile(path) else None
 
 
+def _on_session(
+    do: Callable[[SessionCommands, str], Awaitable[None]],
+) -> Callable[[Commands, str], Awaitable[None]]:
+    return lambda commands, given: do(commands.session, given)
+
+
 ALIASES = {"q": "quit", "exit": "quit", "?": "help", "cancel": "stop"}
 
 TABLE: dict[str, Command] = {
@@ -331,9 +348,11 @@ TABLE: dict[str, Command] = {
     "queue": Command(Commands.queue, "[drop|now N]", "what waits to be said, and taking it back"),
     "attach": Command(Commands.attach, "PATH", "send a file with what you say next"),
     "edit": Command(Commands.edit, "[TEXT]", "write what you say next in your editor"),
-    "mode": Command(Commands.mode, "[NAME]", "the mode, and switching it"),
-    "model": Command(Commands.model, "[NAME]", "the model, and choosing another"),
-    "options": Command(Commands.options, "[N VALUE]", "what else can be set"),
+    "mode": Command(_on_session(SessionCommands.mode), "[NAME]", "the mode, and switching it"),
+    "model": Command(
+        _on_session(SessionCommands.model), "[NAME]", "the model, and choosing another"
+    ),
+    "options": Command(_on_session(SessionCommands.options), "[N VALUE]", "what else can be set"),
     "status": Command(Commands.status, "", "where things stand"),
     "plan": Command(Commands.plan, "", "the agent's plan"),
     "files": Command(Commands.files, "", "files that the agent changed"),
@@ -342,15 +361,15 @@ TABLE: dict[str, Command] = {
     "details": Command(Commands.details, "[N]", "what its last tools were given and gave back"),
     "history": Command(Commands.history, "", "all of this conversation again"),
     "traffic": Command(Commands.traffic, "FILE", "save every message, for accord trace"),
-    "sessions": Command(Commands.sessions, "[WORD]", "earlier sessions"),
-    "resume": Command(Commands.resume, "N or ID", "go on with one of them"),
-    "new": Command(Commands.new, "", "a new session"),
-    "fork": Command(Commands.fork, "", "a copy of this session, to go on in"),
-    "title": Command(Commands.title, "TITLE", "name this session"),
+    "sessions": Command(_on_session(SessionCommands.sessions), "[WORD]", "earlier sessions"),
+    "resume": Command(_on_session(SessionCommands.resume), "N or ID", "go on with one of them"),
+    "new": Command(_on_session(SessionCommands.new), "", "a new session"),
+    "fork": Command(_on_session(SessionCommands.fork), "", "a copy of this session, to go on in"),
+    "title": Command(_on_session(SessionCommands.title), "TITLE", "name this session"),
     "grants": Command(Commands.grants, "[WORD]", "what agents may do, and rules"),
     "revoke": Command(Commands.revoke, "N", "take back what was allowed for longer"),
-    "login": Command(Commands.login, "", "log in to the agent"),
-    "logout": Command(Commands.logout, "", "log out of the agent"),
+    "login": Command(_on_session(SessionCommands.login), "", "log in to the agent"),
+    "logout": Command(_on_session(SessionCommands.logout), "", "log out of the agent"),
     "restart": Command(Commands.restart, "", "start an agent again that is gone"),
     "quit": Command(Commands.quit, "", "leave"),
 }
