@@ -1,7 +1,7 @@
 """Bugs that are planted in the core on purpose, each as somebody might write it.
 
 A simulator that finds none of them would be worth nothing.  `FOUND_BY` has the first seed, counted
-from 1, that found each when it was planted; `python -m tests.simulation --planted` searches anew.
+from 1, that found each when it was planted; `python -m tests.simulation --planted` searches again.
 """
 
 from __future__ import annotations
