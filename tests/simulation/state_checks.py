@@ -46,7 +46,8 @@ class Watch:
             return
         link = self._client._connected.link
         connection, limits = link.connection, link.options.limits
-        if connection.is_held and not connection._paused and connection.error is None:
+        reading = connection.reading
+        if reading.is_held and not reading._paused and connection.error is None:
             self._chronicle.wrong("a consumer is full, nobody waits, and the reading goes on")
         for conversed in link.sessions.values():
             for exchange in conversed._exchanges:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from accord.agent.tools.tool_call import ToolCallHandle
     from accord.agent.turn import Turn
 
-UPDATE = "session/update"
-
 
 def official_envelope(session_id: str) -> tuple[bytes, bytes]:
     """What stands before and behind an update in its params, in v1 and v2 alike."""

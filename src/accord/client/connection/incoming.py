@@ -20,11 +20,13 @@ from accord.client.session.state import Conversation
 from accord.client.session.unknown_values import Words, tell_unknown
 from accord.client.wire.wire import Incoming
 from accord.connection.connection import IncomingRequest
-from accord.connection.handler import Result, Shortcut
+from accord.connection.handler import Result
+from accord.connection.notification_shortcut import Shortcut
 from accord.errors import ConnectionLost, RequestError
 from accord.jsonrpc.fast_notifications import notification_reader, notifications_reader
 from accord.machine.logs import logger
 from accord.schema.codec import Invalid, decode, encode
+from accord.schema.method import SESSION_UPDATE
 from accord.schema.struct import Raw
 
 _log = logger("accord.client")
@@ -32,7 +34,6 @@ _log = logger("accord.client")
 # While one of these is open, a session may be told of that has no name here yet.
 OPENING = ("session/new", "session/load", "session/resume", "session/fork")
 
-UPDATE = "session/update"
 
 Outcome: TypeAlias = Result | Callable[[], Awaitable[Result]]
 Service: TypeAlias = Callable[[IncomingRequest], Outcome]
@@ -59,10 +60,10 @@ class Serving:
         if not self._options.strict and wanted is not None:
             # What is strict must look at every member; that takes the long way.
             depth_max = self._options.limits.depth
-            read = notification_reader(UPDATE, wanted, depth_max=depth_max)
-            read_all = notifications_reader(UPDATE, wanted, depth_max=depth_max)
+            read = notification_reader(SESSION_UPDATE, wanted, depth_max=depth_max)
+            read_all = notifications_reader(SESSION_UPDATE, wanted, depth_max=depth_max)
             take, handle = _taking(read, self._update), self._update
-            link.connection.shortcut = Shortcut(UPDATE, take, read_all, handle)
+            link.connection.shortcut = Shortcut(SESSION_UPDATE, take, read_all, handle)
 
     def session(self, session_id: str) -> Conversation:
         """The session with this id.
@@ -139,7 +140,7 @@ class Serving:
     def notification(self, method: str, params: Raw) -> None:
         """Take one, at once."""
         read_update = self._read_update
-        if method != UPDATE or read_update is None:
+        if method != SESSION_UPDATE or read_update is None:
             self._other_notification(method, params)
             return
         try:

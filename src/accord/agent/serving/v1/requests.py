@@ -26,7 +26,7 @@ from accord.agent.session.prompt_handler import Outcome
 from accord.agent.turn import Turn
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
-from accord.connection.unknown_keys import Noting
+from accord.connection.unknown_keys import MessageDecoder
 from accord.errors import RequestError
 from accord.protocol.capabilities import lacking
 from accord.protocol.v1.turn import stop_reason
@@ -55,7 +55,7 @@ class V1Serving:
         self, agent: Agent, connection: Connection, raw: Raw, params: Mapping[str, Any]
     ) -> None:
         self._agent = agent
-        self._decode = Noting(
+        self._decode = MessageDecoder(
             strict=agent.strict, report=connection.tolerate, shared=v1.InitializeRequest
         )
         asked = self._read(v1.InitializeRequest, raw)

@@ -27,7 +27,7 @@ from accord.agent.turn import Turn
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
 from accord.connection.error_responses import error_for
-from accord.connection.unknown_keys import Noting
+from accord.connection.unknown_keys import MessageDecoder
 from accord.errors import RequestError
 from accord.protocol.capabilities import lacking
 from accord.protocol.v2.turn import Step, stop_reason
@@ -48,7 +48,7 @@ class V2Serving:
         self, agent: Agent, connection: Connection, raw: Raw, params: Mapping[str, Any]
     ) -> None:
         self._agent = agent
-        self._decode = Noting(
+        self._decode = MessageDecoder(
             strict=agent.strict, report=connection.tolerate, shared=v2.InitializeRequest
         )
         exact = params.get("protocolVersion") == 2

@@ -22,7 +22,7 @@ from accord.client.wire.wire import (
     Setup,
     lacks_options,
 )
-from accord.connection.unknown_keys import Noting
+from accord.connection.unknown_keys import MessageDecoder
 from accord.errors import LocalProtocolError
 from accord.schema import v1
 from accord.schema.codec import Invalid, Report, decode, ignore
@@ -65,7 +65,7 @@ class WireV1:
 
     def __init__(self, *, strict: bool = False, report: Report = ignore) -> None:
         self._report = report
-        self._decode = Noting(strict=strict, report=report)
+        self._decode = MessageDecoder(strict=strict, report=report)
         self.update_params = v1.SessionNotification
         self.read_update = self._decode.reading(v1.SessionNotification)
 

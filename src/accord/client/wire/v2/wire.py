@@ -22,7 +22,7 @@ from accord.client.wire.wire import (
     Setup,
     lacks_options,
 )
-from accord.connection.unknown_keys import Noting
+from accord.connection.unknown_keys import MessageDecoder
 from accord.schema import v2
 from accord.schema.codec import Invalid, Report, decode, ignore, to_python
 from accord.schema.struct import UNSET, Raw, UnknownVariant, UnsetType
@@ -55,7 +55,7 @@ class WireV2:
 
     def __init__(self, *, strict: bool = False, report: Report = ignore) -> None:
         self._report = report
-        self._decode = Noting(strict=strict, report=report)
+        self._decode = MessageDecoder(strict=strict, report=report)
         self.update_params = v2.UpdateSessionNotification
         self.read_update = self._decode.reading(v2.UpdateSessionNotification)
 
