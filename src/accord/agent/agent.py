@@ -38,7 +38,7 @@ from accord.agent.session.options import (
 )
 from accord.agent.turn import Turn
 from accord.connection import Connection, Limits
-from accord.connection.strict_mode import strict_by_default
+from accord.connection.peer_mistakes import strict_by_default
 from accord.errors import AccordError, ConnectionLost, LocalProtocolError
 from accord.machine.logs import logger
 from accord.transport.transport import Transport

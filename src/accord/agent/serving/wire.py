@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from accord.agent.turn import Turn
     from accord.schema.method import Method
 
-UPDATE = "session/update"
-
 
 class PermissionOption(NamedTuple):
     """One answer that the user may give; `kind` says what it means."""

@@ -20,11 +20,12 @@ import anyio
 from accord.client.audit.log import AuditLog
 from accord.client.audit.services import AuditedTerminals, Decided, record_decision, why_denied
 from accord.client.client import Client
-from accord.client.options import ClientOptions, DialectMemory, TerminalRunner
+from accord.client.credential import Credential, from_environment
+from accord.client.login import TerminalRunner
+from accord.client.options import ClientOptions, DialectMemory
 from accord.client.permissions.permissions import Permissions
 from accord.client.permissions.request import CANCELLED, Decision, PermissionRequest
 from accord.client.services.elicitation import Elicitations, FormRequest, UrlRequest
-from accord.client.credential import Credential, from_environment
 from accord.client.wire.wire import AuthMethod
 from accord.connection.limits import Limits
 from accord.errors import AccordError
