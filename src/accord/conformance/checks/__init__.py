@@ -39,6 +39,7 @@ MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
     ("client", "1"): (
         "client.v1.wire",
         "client.v1.initialize",
+        "client.v1.logins",
         "client.v1.turns",
         "client.v1.files_and_terminals",
         "client.v1.session_state",

@@ -18,7 +18,7 @@ from accord.conformance.agent.turn import (
     is_short,
 )
 from accord.conformance.check import check
-from accord.conformance.checks.agent.v1.sessions import ROOTS, listed, more_sessions
+from accord.conformance.checks.agent.v1.sessions import CLOSING, ROOTS, listed, more_sessions
 from accord.conformance.checks.agent.v1.wire import INVALID_PARAMS
 from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered
 
@@ -344,7 +344,15 @@ async def sessions_are_listed(stage: AgentStage) -> None:
     stage.judge.judge("V1-CLOSE-05", ok, "no empty list for an unused folder", came=empty)
     error = await talk.error_of("session/list", {"cursor": "accord-check-no-cursor"})
     stage.judge.judge("V1-CLOSE-08", bool(error), "a foreign cursor is taken")
+    # A session that nothing was said in yet, which the list may leave out.
+    fresh = await talk.session()
+    await talk.ask("session/list", {})
+    sent = await talk.send_prompt(fresh, stage.scenario.prompt("say") or "")
+    answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
     session, _ = await two_turns(stage)
+    # That a plain prompt works at all is shown by the two turns.
+    said = "a new session cannot be prompted after a list"
+    stage.judge.judge("V1-CLOSE-13", "result" in answer, said, came=answer)
     before, after = await listed(talk), await listed(talk)
     stage.judge.passed("V1-CLOSE-11")
     ok = [one.get("sessionId") for one in before] == [one.get("sessionId") for one in after]
@@ -465,6 +473,33 @@ async def forks_are_sessions_of_their_own(stage: AgentStage) -> None:
         entry = [one for one in await listed(talk) if one.get("sessionId") == fork]
         roots = entry[0].get("additionalDirectories") if entry else None
         stage.judge.judge("V1-CLOSE-19", not roots, "a fork has roots unasked", came=entry)
+    await _judge_source(stage, session, fork)
+
+
+async def _judge_source(stage: AgentStage, session: str, fork: str) -> None:
+    """What is said in a fork is not replayed as a part of its source.
+
+    By this process and by another one, which has only what was stored.
+    """
+    talk = stage.talk
+    words = stage.scenario.prompt("read")
+    if words is None or not talk.can("loadSession"):
+        return
+    await talk.say(fork, words)
+    for again in (False, True):
+        if again:
+            talk = await taken_up(stage, session, "session/load")
+        elif talk.can(CLOSING):
+            await talk.peer.call("session/close", {"sessionId": session})
+        since = len(talk.peer.frames)
+        answer = await talk.call("session/load", old(stage, session), timeout=talk.seconds)
+        await talk.peer.settled()
+        if "result" not in answer:
+            continue
+        replayed = said_in(talk, since, by=("user",))
+        ok = not holds_in_order(replayed, [words])
+        said = "what was said in a fork is replayed with its source"
+        stage.judge.judge("V1-CLOSE-17", ok, said, sent=words, came=replayed)
 
 
 @check("V1-CLOSE-20", "V1-CLOSE-21", "V1-CLOSE-22")
