@@ -15,8 +15,8 @@ from accord.conformance.agent.stage import (
 )
 from accord.conformance.agent.turn import calls_of
 from accord.conformance.check import check
+from accord.conformance.checks.agent.v1.modes_and_options import values_of
 from accord.conformance.checks.agent.v1.session_history import TAKING_UP
-from accord.conformance.checks.agent.v1.turns import values_of
 from accord.conformance.checks.agent.v1.wire import (
     CODES,
     INVALID_PARAMS,

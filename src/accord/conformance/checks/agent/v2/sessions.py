@@ -8,6 +8,7 @@ from typing import Any
 from accord.conformance.agent.stage import AgentStage, Talk, update_of
 from accord.conformance.agent.turn import at_work_before_another, is_short
 from accord.conformance.check import check
+from accord.conformance.checks.agent.v1.modes_and_options import values_of
 from accord.conformance.checks.agent.v1.session_history import (
     NOT_FOUND,
     NeverTakenUp,
@@ -23,7 +24,6 @@ from accord.conformance.checks.agent.v1.sessions import (
     prompted_for_servers,
     wait_for_server,
 )
-from accord.conformance.checks.agent.v1.turns import values_of
 from accord.conformance.checks.agent.v1.wire import CODES, INVALID_PARAMS, judge_refusal
 from accord.conformance.frames.message_fold import Texts, fold
 from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered
