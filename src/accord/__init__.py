@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from accord.agent.terminals.own_terminals import Done
     from accord.agent.tools.elicitation import FormField
     from accord.client import Client, Extensions, Implementation, PromptTurn, Reply, Session
+    from accord.client.credential import Credential
     from accord.client.permissions.grants import Grants
     from accord.client.permissions.permissions import Permissions
-    from accord.client.permissions.policy import Rule
     from accord.client.permissions.request import Decision, PermissionOption, PermissionRequest
+    from accord.client.permissions.rules import Rule
     from accord.client.services.elicitation import Elicitations, FormRequest, UrlRequest
     from accord.client.services.files import FileService
     from accord.client.services.terminals import TerminalService
-    from accord.client.credential import Credential
     from accord.connection import Limits
     from accord.errors import (
         AccordError,
@@ -111,7 +111,7 @@ _PLACES = {
     "accord.client.services.files": ("FileService",),
     "accord.client.permissions.grants": ("Grants",),
     "accord.client.permissions.permissions": ("Permissions",),
-    "accord.client.permissions.policy": ("Rule",),
+    "accord.client.permissions.rules": ("Rule",),
     "accord.client.services.terminals": ("TerminalService",),
     "accord.connection": ("Limits",),
     "accord.errors": (

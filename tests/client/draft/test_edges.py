@@ -171,7 +171,7 @@ async def test_output_that_is_refused_or_came_early_harms_nobody(tmp_path: Path)
 
 async def test_a_file_that_a_rule_protects_is_not_read(tmp_path: Path) -> None:
     """Ours: reading is free unless a rule speaks against it."""
-    from accord.client.permissions.policy import Rule
+    from accord.client.permissions.rules import Rule
 
     (tmp_path / "secret").write_text("x")
     answers: list[Json] = []

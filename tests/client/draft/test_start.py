@@ -12,7 +12,7 @@ import pytest
 from accord.client import Client, Extensions
 from accord.client.options import make_options
 from accord.client.permissions.permissions import Permissions
-from accord.client.permissions.policy import Rule
+from accord.client.permissions.rules import Rule
 from accord.client.services.terminals import TerminalService
 from accord.client.wire.draft.offer import draft_capabilities
 from accord.errors import ConnectionLost, RemoteProtocolError, RequestFailed, VersionMismatch

@@ -18,8 +18,8 @@ from accord.discovery.user_paths import dialects_file
 from accord.errors import ConfigError
 
 if TYPE_CHECKING:
-    from accord.client.options import ClientOptions
     from accord.client.credential import Credential
+    from accord.client.options import ClientOptions
 
 
 def remembering() -> ClientOptions:

@@ -32,16 +32,14 @@ from accord.cli.run.session import open_session
 from accord.client.audit.log import AuditLog
 from accord.client.audit.services import (
     AuditedFiles,
-    AuditedPermissions,
     AuditedTerminals,
-    Decided,
     record_decision,
     record_tool_call,
 )
 from accord.client.options import ClientOptions
+from accord.client.permissions.request import Decided
 from accord.client.session.retry import Retry
-from accord.client.session.session import UpdateStream
-from accord.client.session.session import PromptTurn, Reply
+from accord.client.session.session import PromptTurn, Reply, UpdateStream
 from accord.errors import AccordError, AuthenticationRequired, LocalProtocolError
 from accord.machine.processes import shutdown
 from accord.transcript import ToolCall
@@ -131,10 +129,10 @@ class Run:
         job, grants = self._job, self._deciding.grants
         files: Any = True if self._log is None else AuditedFiles(self._log)
         terminals: Any = True if self._log is None else AuditedTerminals(self._log)
-        permissions = AuditedPermissions.of(
-            self._deciding.permissions(None if self._asker is None else self._ask),
-            self._decided,
-            None if grants is None else grants.refresh,
+        permissions = self._deciding.permissions(
+            None if self._asker is None else self._ask
+        ).derived(
+            on_decided=self._decided, before_decision=None if grants is None else grants.refresh
         )
         options = ClientOptions(
             permissions=permissions,
