@@ -66,7 +66,7 @@ class Client:
         *command: FilePath,
         cwd: FilePath | None = None,
         env: Mapping[str, str] | None = None,
-        stderr: Callable[[bytes], None] | None = None,
+        stderr: Callable[[bytes], object] | None = None,
         login_terminal: TerminalRunner | bool = False,
         **options: Unpack[ClientOptions],
     ) -> "AbstractAsyncContextManager[Client]":
@@ -105,21 +105,19 @@ class Client:
     def connect(
         cls,
         transport: Transport | Callable[[], Transport],
-        *,
-        address: str | None = None,
         **options: Unpack[ClientOptions],
     ) -> "AbstractAsyncContextManager[Client]":
         """Shake hands with the agent at the other end of a transport.
 
-        A function that makes a new transport lets an agent of the 2026-02 draft be connected
-        again.  `address` names the agent where its dialect is to be remembered.
+        With a function that makes a transport, an agent of the 2026-02 draft can be connected
+        again in its own form.
         """
         made = make_options(options)
         make = transport_maker(transport)
         if make is not None:
-            return Opening(Connected(make, made, address=address), cls)
+            return Opening(Connected(make, made), cls)
         only: Any = transport
-        return Opening(Connected(lambda: only, made, address=address, again=False), cls)
+        return Opening(Connected(lambda: only, made, again=False), cls)
 
     # ---- what the agent is
 

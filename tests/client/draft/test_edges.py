@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from accord.client import Client
+from accord.client.options import DraftOptions
 from accord.client.permissions.permissions import Permissions
 from accord.client.wire.draft.content import draft_block, draft_server
 from accord.client.wire.draft.wire import WireDraft
@@ -87,7 +88,8 @@ async def test_an_agent_that_was_known_and_now_demands_more_is_named_at_once() -
     known = Known()
     async with playing(script) as (_, transport):
         with pytest.raises(VersionMismatch, match=r"fs\.watch"):
-            async with Client.connect(transport, address="x", dialects=known, **BARE):
+            draft = DraftOptions(address="x", dialects=known)
+            async with Client.connect(transport, draft=draft, **BARE):
                 pytest.fail("it cannot work with us")
     assert not known.forgotten
 

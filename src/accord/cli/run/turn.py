@@ -19,7 +19,7 @@ from typing import Any
 import anyio
 
 from accord import Client, Decision, PermissionRequest, RateLimited, Session, Update
-from accord.cli.agent_setup.credentials import credential_of, remembering
+from accord.cli.agent_setup.credentials import credential_of, dialect_memory
 from accord.cli.agent_setup.login_choice import LoginQuestion, is_attended
 from accord.cli.agent_setup.permissions import Asker, Deciding
 from accord.cli.console import complain
@@ -36,7 +36,7 @@ from accord.client.audit.services import (
     record_decision,
     record_tool_call,
 )
-from accord.client.options import ClientOptions
+from accord.client.options import ClientOptions, DraftOptions
 from accord.client.permissions.request import Decided
 from accord.client.session.retry import Retry
 from accord.client.session.session import PromptTurn, Reply, UpdateStream
@@ -140,10 +140,12 @@ class Run:
             terminals=terminals,
             versions=job.versions,
             retry=Retry(job.retry, self._report.retrying),
-            credential=credential_of(job.api_key_env, may_ask=self._asker is not None),
-            ui=("diff_viewer",),
+            draft=DraftOptions(
+                credential=credential_of(job.api_key_env, may_ask=self._asker is not None),
+                dialects=dialect_memory(),
+                ui=("diff_viewer",),
+            ),
         )
-        options.update(remembering())
         if self._login is not None:
             options["login"] = self._login.choose
         return options

@@ -53,7 +53,6 @@ class Connected:
         options: Options,
         command: tuple[str, ...] = (),
         *,
-        address: str | None = None,
         again: bool = True,
     ) -> None:
         """With `again` the transport can be made once more: the agent is started anew by that."""
@@ -63,6 +62,7 @@ class Connected:
         # How the agent was started, for a login that starts it again.
         self._command = command
         # What names it from one start to the next.
+        address = options.draft.address
         self._name = command or (() if address is None else (address,))
         self._tasks: TaskGroup | None = None
         self._link: Link[Conversation] | None = None
@@ -121,20 +121,20 @@ class Connected:
     # ---- the dialect that an agent speaks, from one start to the next
 
     def _known_dialect(self) -> tuple[str, str] | None:
-        memory = self.options.dialects
+        memory = self.options.draft.dialects
         if memory is None or not self._name or 1 not in self.options.versions:
             return None
         return memory.recall(self._name)
 
     def remember_dialect(self, dialect: str, version: str) -> None:
         """What the agent spoke, and the version that it reported."""
-        if self.options.dialects is not None and self._name:
-            self.options.dialects.remember(self._name, dialect, version)
+        if self.options.draft.dialects is not None and self._name:
+            self.options.draft.dialects.remember(self._name, dialect, version)
 
     def forget_dialect(self) -> None:
         """It does not speak that any more."""
-        if self.options.dialects is not None and self._name:
-            self.options.dialects.forget(self._name)
+        if self.options.draft.dialects is not None and self._name:
+            self.options.draft.dialects.forget(self._name)
 
     async def stop(self) -> None:
         """End the connection and whatever was started for the agent."""
@@ -301,7 +301,9 @@ class Connected:
         """See `Client.authenticate`."""
         if self.open_link.wire.logs_in_by_credential:
             if not await self._log_in_by_credential():
-                raise LocalProtocolError("the agent wants a credential to log in: credential=")
+                raise LocalProtocolError(
+                    "the agent wants a credential to log in: draft=DraftOptions(credential=...)"
+                )
             return
         methods = self.auth_methods
         if method_id is None:

@@ -22,7 +22,7 @@ from accord.client.audit.services import AuditedTerminals, record_decision, why_
 from accord.client.client import Client
 from accord.client.credential import Credential, from_environment
 from accord.client.login import TerminalRunner
-from accord.client.options import ClientOptions, DialectMemory
+from accord.client.options import ClientOptions, DialectMemory, DraftOptions
 from accord.client.permissions.permissions import Permissions
 from accord.client.permissions.request import CANCELLED, Decided, Decision, PermissionRequest
 from accord.client.services.elicitation import Elicitations, FormRequest, UrlRequest
@@ -168,14 +168,15 @@ class AgentLink:
             versions=self.order.versions,
             unstable=True,
             login=self._choose_login,
-            credential=self._credential,
-            ui=("diff_viewer", "code_navigation"),
+            draft=DraftOptions(
+                credential=self._credential,
+                dialects=around.dialects,
+                ui=("diff_viewer", "code_navigation"),
+            ),
             traffic=self.traffic.record,
         )
         if around.log is not None:
             options["terminals"] = AuditedTerminals(around.log)
-        if around.dialects is not None:
-            options["dialects"] = around.dialects
         if around.limits is not None:
             options["limits"] = around.limits
         return options

@@ -70,7 +70,7 @@ class DraftLogin:
         return True
 
     async def _credential(self) -> Credential | None:
-        chosen = self._link.options.credential
+        chosen = self._link.options.draft.credential
         if chosen is None:
             return from_environment() if self._inherits else None
         if isinstance(chosen, Credential):
