@@ -1,7 +1,7 @@
 """Bugs that are planted in the core on purpose, each as somebody might write it.
 
 A simulator that finds none of them would be worth nothing.  `FOUND_BY` has the first seed, counted
-from 1, that found each when it was planted; `python -m tests.simulation --planted` searches anew.
+from 1, that found each when it was planted; `python -m tests.simulation --planted` searches again.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from accord.client.session.state import Conversation
 from accord.client.session.transcript_span import Passage
 from accord.client.wire.v1 import files as v1_services
 from accord.connection.connection import Connection
-from accord.connection.incoming_requests import Requests
-from accord.connection.pending_calls import Calls
+from accord.connection.incoming_requests import IncomingRequests
+from accord.connection.pending_calls import PendingCalls
 from accord.errors import RequestError
 from accord.jsonrpc.framing import ContentLength
 from accord.transcript.coalesced_updates import LateUpdates
@@ -100,7 +100,7 @@ def _the_rest_of_a_large_chunk_comes_backwards(right: Any) -> Any:
     return go_on
 
 
-@_plant(Requests, "_settle")
+@_plant(IncomingRequests, "_settle")
 def _a_withdrawn_request_is_never_answered(right: Any) -> Any:
     def settle(self: Any, request: Any, outcome: Any) -> None:
         if not request.cancel_requested:
@@ -109,7 +109,7 @@ def _a_withdrawn_request_is_never_answered(right: Any) -> Any:
     return settle
 
 
-@_plant(Requests, "_answer")
+@_plant(IncomingRequests, "_answer")
 def _an_answer_is_given_twice(right: Any) -> Any:
     def answer(self: Any, request: Any, result: bytes) -> None:
         right(self, request, result)
@@ -182,7 +182,7 @@ def _a_cancel_takes_back_what_is_logged(right: Any) -> Any:
     return then
 
 
-@_plant(Calls, "lose")
+@_plant(PendingCalls, "lose")
 def _calls_wait_for_an_agent_that_is_gone(right: Any) -> Any:
     def lose(self: Any, error: Any) -> None:
         self._lost = error

@@ -17,7 +17,7 @@ from accord.client.option_checks import (
 )
 from accord.client.session.retry import Retry
 from accord.connection.limits import Limits
-from accord.connection.strict_mode import strict_by_default
+from accord.connection.peer_mistakes import strict_by_default
 from accord.errors import LocalProtocolError
 from accord.jsonrpc.framing import Framing
 from accord.version import __version__

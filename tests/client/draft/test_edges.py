@@ -87,8 +87,8 @@ async def test_an_agent_that_was_known_and_now_demands_more_is_named_at_once() -
 
     known = Known()
     async with playing(script) as (_, transport):
+        draft = DraftOptions(address="x", dialects=known)
         with pytest.raises(VersionMismatch, match=r"fs\.watch"):
-            draft = DraftOptions(address="x", dialects=known)
             async with Client.connect(transport, draft=draft, **BARE):
                 pytest.fail("it cannot work with us")
     assert not known.forgotten

@@ -110,13 +110,13 @@ class Link(Generic[S]):
             framing=options.framing,
             strict=options.strict,
         )
-        self.connection.noise_hint = (
+        self.connection.mistakes.bad_line_hint = (
             "; the agent printed this on its stdout, which is the wire: it belongs on stderr"
         )
         self.services = Services(options, self.connection)
         self.sessions: dict[str, S] = {}
         self.early = EarlyUpdates(options.limits.early_updates)
-        self.connection.watch(self.early)
+        self.connection.reading.watch(self.early)
         # Sessions that are over; what is still said about them is no mistake.
         self.former_ids: deque[str] = deque(maxlen=FORMER_IDS_MAX)
         # What the agent told last about its login, unasked.

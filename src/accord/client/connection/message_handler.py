@@ -20,11 +20,12 @@ from accord.client.session.state import Conversation
 from accord.client.session.unknown_values import KnownValues, report_unknown
 from accord.client.wire.wire import Incoming
 from accord.connection.connection import IncomingRequest
-from accord.connection.handler import Shortcut
+from accord.connection.notification_shortcut import Shortcut
 from accord.errors import ConnectionLost, RequestError
 from accord.jsonrpc.fast_notifications import notification_reader, notifications_reader
 from accord.machine.logs import logger
 from accord.schema.codec import Invalid, encode
+from accord.schema.method import SESSION_UPDATE
 from accord.schema.struct import Raw
 from accord.transcript import Dialect
 
@@ -32,8 +33,6 @@ _log = logger("accord.client")
 
 # While one of these is open, a session may be told of that has no name here yet.
 OPENING = ("session/new", "session/load", "session/resume", "session/fork")
-
-UPDATE = "session/update"
 
 
 class Serving:
@@ -57,10 +56,10 @@ class Serving:
         if not self._options.strict and wanted is not None:
             # What is strict must look at every member; that takes the long way.
             depth_max = self._options.limits.depth
-            read = notification_reader(UPDATE, wanted, depth_max=depth_max)
-            read_all = notifications_reader(UPDATE, wanted, depth_max=depth_max)
+            read = notification_reader(SESSION_UPDATE, wanted, depth_max=depth_max)
+            read_all = notifications_reader(SESSION_UPDATE, wanted, depth_max=depth_max)
             take, handle = _taking(read, self._update), self._update
-            link.connection.shortcut = Shortcut(UPDATE, take, read_all, handle)
+            link.connection.shortcut = Shortcut(SESSION_UPDATE, take, read_all, handle)
 
     # ---- requests
 
@@ -123,7 +122,7 @@ class Serving:
     def notification(self, method: str, params: Raw) -> None:
         """Take one, at once."""
         read_update = self._read_update
-        if method != UPDATE or read_update is None:
+        if method != SESSION_UPDATE or read_update is None:
             self._other_notification(method, params)
             return
         try:

@@ -23,7 +23,7 @@ from accord.client.session.retry import Patience, Repeat
 from accord.client.session.transcript_span import Passage
 from accord.client.session.turn_end import ForegroundWork, Outcome, Verdict, failure_of
 from accord.client.wire.wire import Request, unreadable
-from accord.connection.lazy_event import Flag
+from accord.connection.lazy_event import LazyEvent
 from accord.errors import (
     AuthenticationRequired,
     LocalProtocolError,
@@ -122,7 +122,7 @@ class Exchange:
         self._scope: anyio.CancelScope | None = None
         # Whether the agent has been sent it; what waits for a place or a login has not.
         self._on_wire = False
-        self._sent, self._ended, self._conversed = Flag(), Flag(), Flag()
+        self._sent, self._ended, self._conversed = LazyEvent(), LazyEvent(), LazyEvent()
         self._raised = self._looking = self._logs_in = False
         # Whether another prompt of ours was open at the same time.
         self.overlaps = False
@@ -183,7 +183,7 @@ class Exchange:
         if not reads_on:
             await self._ended.wait()
             return
-        with self._conversation.link.connection.awaited():
+        with self._conversation.link.connection.reading.awaited():
             await self._ended.wait()
 
     async def raise_error(self) -> None:
@@ -200,7 +200,7 @@ class Exchange:
         self._raised = True
         link = self._conversation.link
         seconds = link.options.limits.close_seconds
-        with anyio.move_on_after(seconds, shield=True), link.connection.awaited():
+        with anyio.move_on_after(seconds, shield=True), link.connection.reading.awaited():
             if link.connection.error is None and not self.is_over:
                 await self._conversation.cancel()
             await self._ended.wait()
@@ -403,7 +403,7 @@ class Exchange:
         _log.info("session/prompt: rate limited, next try in %g s", seconds)
         self._waiting = repeat = Repeat(seconds, inserted)
         self._step_aside()
-        self._conversed = Flag()
+        self._conversed = LazyEvent()
         self._converse_by(partial(self._repeat, repeat))
         return True
 

@@ -14,6 +14,7 @@ What always holds
     * An error of a turn is raised once: where the iteration stands, else at the end of the block.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ from accord.client.session.exchange import Exchange
 from accord.client.session.inbox import Inbox
 from accord.client.session.request_checks import check_blocks, prompt_items
 from accord.client.session.state import Conversation, UpdateListener
-from accord.client.wire.wire import AuthMethod
+from accord.client.wire.wire import AuthMethod, SessionPage
 from accord.errors import AccordError, LocalProtocolError
 from accord.transcript import ConfigOption, Message, ToolCall, Transcript, Update
 
@@ -88,6 +89,24 @@ class SessionClient(Protocol):
         self, session: "Session", *, on_update: UpdateListener | None = None
     ) -> "Session":
         """Open a copy of a session."""
+        ...
+
+    async def list_page(
+        self,
+        cursor: str | None = None,
+        *,
+        cwd: str | os.PathLike[str] | None = None,
+        archived: str | None = None,
+    ) -> SessionPage:
+        """One page of the agent's sessions, of one folder or of all."""
+        ...
+
+    async def call_extension(self, method: str, params: object = None) -> Any:
+        """Call a method beyond the protocol."""
+        ...
+
+    async def notify_extension(self, method: str, params: object = None) -> None:
+        """Send a notification beyond the protocol."""
         ...
 
 

@@ -25,7 +25,7 @@ from accord.client.wire.wire import (
     Setup,
     lacks_options,
 )
-from accord.connection.unknown_keys import Noting
+from accord.connection.unknown_keys import MessageDecoder
 from accord.schema.codec import Invalid, Report, decode, ignore
 from accord.schema.struct import UNSET, Raw, UnsetType
 from accord.transcript import Dialect
@@ -68,7 +68,7 @@ class OfficialWire:
 
     def __init__(self, *, strict: bool = False, report: Report = ignore) -> None:
         self._report = report
-        self._decode = Noting(strict=strict, report=report)
+        self._decode = MessageDecoder(strict=strict, report=report)
         self.update_params = self._update_type
         self.read_update = self._decode.reading(self._update_type)
 

@@ -22,7 +22,7 @@ from accord.client.wire.draft.offer import (
     draft_initialize,
 )
 from accord.client.wire.draft.wire import WireDraft
-from accord.connection.dialect import Manners
+from accord.connection.dialect import Dialect
 from accord.errors import AccordError, RemoteProtocolError, RequestFailed, VersionMismatch
 from accord.machine.logs import logger
 from accord.protocol.negotiation import Refused, judge_answer
@@ -114,7 +114,7 @@ async def _shake_hands_in_v1(link: Link[Any]) -> None:
 
 async def _shake_hands(link: Link[Any]) -> None:
     # From here on: a refusal has the draft's numbers, and nothing can be taken back.
-    link.connection.agree_on(Manners(_error_out, _error_in))
+    link.connection.agree_on(Dialect(_error_out, _error_in))
     try:
         await link.first_exchange(draft_initialize(link.options), partial(_agree, link))
     except RequestFailed as error:
