@@ -46,8 +46,8 @@ from accord.client.permissions.rules import Effect, Rule, check_effect
 from accord.client.permissions.state import (
     Callback,
     DecisionListener,
-    SessionState,
-    Shared,
+    SessionPermissions,
+    SharedPermissions,
     check_callback,
 )
 from accord.machine.logs import logger
@@ -81,12 +81,12 @@ class Permissions:
         if ask is not None:
             check_callback(ask)
         kept = Grants() if grants is None else grants
-        self._shared = Shared(
+        self._shared = SharedPermissions(
             read_rules(rules), otherwise, ask, kept, per_session, on_decided, before_decision
         )
         self._connection = 0
         self._agent: str | None = None
-        self._sessions: dict[str, SessionState] = {}
+        self._sessions: dict[str, SessionPermissions] = {}
         # The rules that settled requests which are still to be reported, by the request's `id`.
         self._grounds: dict[int, tuple[Rule | None, str | None]] = {}
 
@@ -329,8 +329,8 @@ class Permissions:
 
     # ---- inside
 
-    def _session(self, session_id: str) -> SessionState:
-        return self._sessions.setdefault(session_id, SessionState())
+    def _session(self, session_id: str) -> SessionPermissions:
+        return self._sessions.setdefault(session_id, SessionPermissions())
 
     def _place(self, session_id: str) -> Place:
         state = self._sessions.get(session_id)

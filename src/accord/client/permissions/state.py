@@ -36,7 +36,7 @@ def check_callback(callback: object) -> None:
 
 
 @dataclass(slots=True)
-class Shared:
+class SharedPermissions:
     """What all connections of one `Permissions` have in common."""
 
     rules: list[ReadRule]
@@ -93,7 +93,7 @@ class Shared:
 
 
 @dataclass(slots=True)
-class SessionState:
+class SessionPermissions:
     """One session: its directory, what was approved in it, and what the user is asked now."""
 
     workspace: str | None = None
@@ -102,4 +102,10 @@ class SessionState:
     asking: set[anyio.CancelScope] = field(default_factory=set)
 
 
-__all__ = ["Callback", "DecisionListener", "SessionState", "Shared", "check_callback"]
+__all__ = [
+    "Callback",
+    "DecisionListener",
+    "SessionPermissions",
+    "SharedPermissions",
+    "check_callback",
+]
