@@ -139,7 +139,7 @@ async def test_a_session_whose_folder_is_gone_offers_one_where_the_person_is(wor
         await until(chat, lambda chat: chat.problem is not None)
         problem = chat.problem
         assert problem is not None
-        assert problem.text == f"The folder is not there: {gone}"
+        assert problem.text == f"The folder does not exist: {gone}"
         assert str(work) in problem.detail
         assert problem.remedies == ("new_session",)
         controller.send(chat, Draft("go on"))

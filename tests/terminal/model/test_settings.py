@@ -80,7 +80,7 @@ def test_an_action_that_lost_its_last_key_is_a_warning(tmp_path: Path) -> None:
     assert found.keys_of("quit") == ()
     [warning] = found.warnings
     assert warning.endswith(
-        "chat.keys.new_tab: f4 was the key of follow, which is in the palette only now"
+        "chat.keys.new_tab: f4 was the key of follow, which is now only in the command palette"
     )
 
 
@@ -89,7 +89,7 @@ def test_an_unknown_action_is_a_warning(tmp_path: Path) -> None:
     found = _settings(tmp_path, '[chat.keys]\ndance = "f12"')
     assert found.actions == ACTIONS
     [warning] = found.warnings
-    assert warning.endswith("chat.keys.dance is not known and has no effect")
+    assert warning.endswith("chat.keys.dance is unknown and has no effect")
 
 
 @pytest.mark.parametrize(

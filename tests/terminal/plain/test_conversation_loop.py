@@ -65,7 +65,7 @@ async def test_what_was_remembered_can_be_taken_back(tmp_path: Path) -> None:
     said = await spoken(
         tmp_path, "run echo hello", "f", "/grants", "/revoke 1", "run echo hello", "n", "/revoke 9"
     )
-    assert "It is forgotten." in said.text
+    assert "Revoked." in said.text
     assert said.text.count("Allow it?") == 2
     assert "Which one? /grants lists them" in said.text
 
@@ -75,7 +75,7 @@ async def test_a_denial_can_be_tried_again(tmp_path: Path) -> None:
     said = await spoken(tmp_path, "run echo hello", "n", "/retry", "/retry")
     assert "denied: you said no" in said.text
     assert "Please try again: echo hello. I allow it now." in said.text
-    assert "Nothing failed that could be tried again." in said.text
+    assert "Nothing to retry." in said.text
 
 
 @pytest.mark.rule("V1-ELIC-05", "V1-ELIC-06")
@@ -127,7 +127,7 @@ async def test_an_agent_that_dies_is_told_of_and_ends_a_script(tmp_path: Path) -
     assert "The agent is gone" in said.text
     assert "7" in said.text
     assert "the disk is on fire" in said.text
-    assert "/restart starts the agent again" in said.text
+    assert "/restart to restart the agent" in said.text
 
 
 async def test_an_agent_that_is_not_there_is_told_of(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ async def test_a_failed_turn_says_why_and_a_rate_limit_when(tmp_path: Path) -> N
     said = await spoken(tmp_path, "fail", "limit")
     assert said.code == 1
     assert "the model broke" in said.text
-    assert "/retry tries it again" in said.text
+    assert "/retry to try again" in said.text
     assert "It may be tried again in 45 s: /retry." in said.text
 
 
@@ -161,8 +161,8 @@ async def test_a_turn_that_ends_early_says_why(tmp_path: Path, reason: str, word
 async def test_a_login_that_is_wanted_later_is_offered(tmp_path: Path) -> None:
     """The rule: ready for errors of authentication in live sessions."""
     said = await spoken(tmp_path, "auth", "hello", agent=V1)
-    assert "The agent wants a login first: who are you?" in said.text
-    assert "/login logs you in" in said.text
+    assert "The agent requires a login: who are you?" in said.text
+    assert "/login to log in" in said.text
     assert "echo: hello" in said.text
 
 
@@ -277,10 +277,10 @@ async def test_a_session_is_found_and_gone_on_with(
         "hello",
         agent=built_in,
     )
-    assert "There are no such sessions." in said.text
-    assert "What was said before:" in said.text
+    assert "No sessions found." in said.text
+    assert "Earlier in this session:" in said.text
     assert "> (said elsewhere) where is mean" in said.text or "> where is mean" in said.text
-    assert "Here it goes on." in said.text
+    assert "The session continues here." in said.text
 
 
 async def test_agents_of_every_kind_can_be_talked_to(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_an_agent_that_died_is_started_again(tmp_path: Path) -> None:
     with talk(tmp_path) as chat:
         chat.press("die\n")
         chat.wait_for("the disk is on fire")
-        chat.wait_for("/restart starts the agent again.")
+        chat.wait_for("/restart to restart the agent.")
         chat.press("hello again\n")
         chat.wait_for("/restart starts it, and says this then")
         chat.press("/restart\n")

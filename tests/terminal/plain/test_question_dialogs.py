@@ -72,7 +72,7 @@ def test_every_option_has_a_key_also_two_of_a_kind_and_unknown_ones() -> None:
     )
     answer, shown, _ = answered("permission", request(*options), "2")
     assert answer == Decision("yes2")
-    assert "1 Allow: “Do it” (this time only) 2 Allow: “Do it twice” (this" in shown
+    assert "1 Allow: “Do it” (once) 2 Allow: “Do it twice” (this" in shown
     assert "5 Ponder (unknown kind: ponder, approves nothing) n Reject: “Leave it”" in shown
 
 
@@ -95,7 +95,7 @@ def test_names_of_options_do_not_push_what_is_asked_away() -> None:
     assert "(? shows it in full)" in below
     # A person who wants to know gets both ends of a name.
     _, shown, _ = answered("permission", asked, "?", "")
-    assert "characters are not shown⟩" in shown
+    assert "characters not shown⟩" in shown
 
 
 def test_without_a_way_to_refuse_a_no_is_no_answer() -> None:
@@ -134,15 +134,15 @@ def test_a_login_is_chosen_by_its_number() -> None:
     answer, shown, asked = answered("login", methods, "3", "2")
     assert answer == "web"
     assert "2 Browser (in this terminal): opens one" in shown
-    assert asked[1].startswith("Please write a number from 1 to 2.")
+    assert asked[1].startswith("Please enter a number from 1 to 2.")
     assert answered("login", methods, "")[0] is None
 
 
 def test_a_key_is_asked_for_as_a_secret() -> None:
     """Issue 6: credentials without echo."""
-    answer, shown, _ = answered("credential", "The agent wants a key", "sk-1")
+    answer, shown, _ = answered("credential", "The agent needs an API key", "sk-1")
     assert (answer, "sk-1" in shown) == ("sk-1", False)
-    assert answered("credential", "It wants a key", "")[0] is None
+    assert answered("credential", "It needs an API key", "")[0] is None
 
 
 @pytest.mark.parametrize(("said", "answer"), [("y", True), ("n", False), ("", None), (None, None)])
@@ -200,7 +200,7 @@ def test_lists_numbers_and_unknown_fields_of_a_form() -> None:
     assert answer == {"many": ["r", "g"], "size": 1.5}
     assert "2 Green: as grass" in shown
     assert "not known here, and is left out" in shown
-    assert "odd: (left out)" in shown
+    assert "odd: (skipped)" in shown
     assert asked[1].startswith("Choose at least 2.")
     assert asked[3].startswith("This must be at most 2.")
 

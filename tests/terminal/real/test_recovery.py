@@ -103,7 +103,7 @@ def test_an_agent_that_never_answers_is_given_up_and_can_be_restarted(tmp_path: 
     program = (sys.executable, str(HERE / "impatient.py"))
     silent = (sys.executable, "-c", SILENT)
     with ChatScreen(tmp_path, *silent, program=program) as chat:
-        chat.wait_for("It did not start", "Restart the agent", "The agent is not there")
+        chat.wait_for("It did not start", "Restart the agent", "The agent is not running")
         chat.press("M-r")
         chat.wait_for("It did not start", "Restart the agent")
         chat.leave()

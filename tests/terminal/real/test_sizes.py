@@ -70,15 +70,15 @@ def test_everything_can_be_used_on_sixty_columns(tmp_path: Path) -> None:
 
 
 SCREENS = {
-    "F1": "While you write",
+    "F1": "Writing a prompt",
     "F2": "Sessions ─",
     "F3": "Modes, models and",
     "F5": "changed nothing",
     "F6": "Traffic",
-    "F7": "What agents may do",
+    "F7": "Permission rules",
     "F8": "High contrast",
     "C-p": "What do you want to do?",
-    "C-r": "What you said before",
+    "C-r": "Earlier prompts",
 }
 
 

@@ -61,4 +61,4 @@ async def test_what_cannot_be_is_said(project: Path, monkeypatch: pytest.MonkeyP
             monkeypatch.delenv(name, raising=False)
         monkeypatch.setenv("PATH", str(project))
         assert "No editor" in open_in_editor(app, "x.py", 3, [str(project)])
-    assert app.told == ["This terminal cannot be lent to an editor."]
+    assert app.told == ["This terminal cannot run an editor."]

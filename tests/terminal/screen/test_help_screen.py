@@ -16,7 +16,7 @@ async def test_all_keys_are_listed_and_scrolled(size: tuple[int, int]) -> None:
     async with app.run_test(size=size) as pilot:
         app.push_screen(HelpScreen(actions_with({"quit": ("alt+q",)})))
         await pilot.pause()
-        assert "While you write" in app.text
+        assert "Writing a prompt" in app.text
         seen = app.text
         for _ in range(20):
             await pilot.press("pagedown")

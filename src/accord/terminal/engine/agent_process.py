@@ -141,7 +141,7 @@ class AgentProcess:
         """
         await self._ready.wait()
         if self.client is None:
-            raise self.error or AccordError("the agent was ended")
+            raise self.error or AccordError("the agent was stopped")
         return self.client
 
     async def aclose(self) -> None:
@@ -204,7 +204,7 @@ class AgentProcess:
         chat.denied_request = decided.request
         is_told = call is not None and chat.deny(call.tool_call_id, why)
         if not is_told:
-            chat.remark(f"Not allowed: {subject_words(decided.request)} ({why})", "warning")
+            chat.remark(f"Denied: {subject_words(decided.request)} ({why})", "warning")
 
     async def _fill_in(self, form: FormRequest) -> Any:
         chat = self.chat_of(form.session_id)
@@ -235,7 +235,7 @@ class AgentProcess:
         key = os.environ.get(variable) if variable else None
         chat = self.chat_of(None)
         if not key and chat is not None:
-            key = await chat.questions.ask("credential", f"{chat.agent_name} wants a key")
+            key = await chat.questions.ask("credential", f"{chat.agent_name} needs an API key")
         return Credential.api_key(key) if key else None
 
 

@@ -44,7 +44,7 @@ async def last_session(client: Client, folder: str) -> str:
     """
     found = await sessions_of(client, folder)
     if not found:
-        raise LocalProtocolError(f"there is no session to go on with in {folder}")
+        raise LocalProtocolError(f"there is no session to continue in {folder}")
     return found[0].session_id
 
 
@@ -85,7 +85,7 @@ async def _listed(session: Session, wanted: str) -> tuple[str, str]:
     finally:
         updates.close()
     if option is None:
-        raise LocalProtocolError("the agent offers no choice of models")
+        raise LocalProtocolError("the agent does not offer a choice of models")
     values = ", ".join(choice.value for choice in option.choices)
     raise LocalProtocolError(f"the agent has no model {wanted!r}; it has {values}")
 

@@ -90,7 +90,7 @@ async def open_known(
     """
     able = client.capabilities
     if not (able.load or able.resume):
-        raise LocalProtocolError("the agent cannot go on with an earlier session")
+        raise LocalProtocolError("the agent cannot resume an earlier session")
     handed = await _handed_on(client, chat, launch)
     hears = Listener(chat)
     go_on = client.load_session if able.load else client.resume_session
@@ -172,7 +172,7 @@ async def _of_project(chat: Chat, folder: str) -> Mapping[str, Any]:
         assert consents is not None
         if server.unset:
             names = ", ".join(server.unset)
-            chat.remark(f"The MCP server {name} needs {names}, which is not set here.", "warning")
+            chat.remark(f"The MCP server {name} needs {names}, which is not set.", "warning")
             continue
         said = consents.said(server)
         if said is None:
@@ -189,7 +189,9 @@ async def _agreed(chat: Chat, server: ProjectServer, consents: Consents) -> bool
             consents.remember(server, allowed=said)
         except OSError as error:
             # It counts for now; the question comes again.
-            chat.remark(f"Your answer about {server.name} is not kept: {error.strerror}", "warning")
+            chat.remark(
+                f"Your answer about {server.name} was not saved: {error.strerror}", "warning"
+            )
     return said is True
 
 

@@ -78,7 +78,9 @@ class Turns:
         except AccordError as error:
             problem = problem_of(error, chat)
         except (OSError, ValueError) as error:
-            problem = Problem("turn_failed", f"It could not be sent: {error}", "", ("retry",))
+            problem = Problem(
+                "turn_failed", f"The prompt could not be sent: {error}", "", ("retry",)
+            )
         if self._scope is not scope:
             # It was left, and another one may run by now.
             return False
@@ -110,7 +112,7 @@ class Turns:
         chat.stop_reason = "cancelled"
         if chat.phase != "lost":
             chat.set_phase("ready")
-        chat.remark("You left the turn; the agent had not stopped yet.", "warning")
+        chat.remark("You abandoned the turn before the agent stopped.", "warning")
 
     def _ended(self, problem: Problem | None) -> bool:
         chat = self._chat
@@ -135,7 +137,7 @@ class Turns:
                 await turn.wait()
         except AccordError as error:
             if not isinstance(error, RequestCancelled | ConnectionLost):
-                self._chat.remark(f"It was not taken: {error}", "error")
+                self._chat.remark(f"The agent did not accept the prompt: {error}", "error")
 
     async def stop(self) -> None:
         """Cancel the turn; once more leaves it where the agent does not stop."""
@@ -165,32 +167,34 @@ def problem_of(error: AccordError, chat: Chat) -> Problem:
             retry_at=chat.clock() + wait,
         )
     if isinstance(error, AuthenticationRequired):
-        text = f"The agent wants a login first: {error.message}"
+        text = f"The agent requires a login: {error.message}"
         return Problem("login_needed", text, "", ("log_in", "dismiss"))
     if isinstance(error, NotFound):
-        text = f"The agent does not have this session any more: {error.message}"
+        text = f"The agent no longer has this session: {error.message}"
         return Problem("session_lost", text, "", ("new_session", "dismiss"))
     if isinstance(error, RequestFailed):
         said = error.stderr.strip()
-        known = [f"{error.method} was answered with the code {error.code}."]
-        detail = "\n".join([*known, *([f"It said on stderr:\n{said}"] if said else [])])
-        return Problem("turn_failed", f"It failed: {error.message}", detail, ("retry", "dismiss"))
-    return Problem("turn_failed", f"It failed: {error}", "", ("retry", "dismiss"))
+        known = [f"{error.method} failed with code {error.code}."]
+        detail = "\n".join([*known, *([f"On stderr:\n{said}"] if said else [])])
+        return Problem(
+            "turn_failed", f"The turn failed: {error.message}", detail, ("retry", "dismiss")
+        )
+    return Problem("turn_failed", f"The turn failed: {error}", "", ("retry", "dismiss"))
 
 
 def lost_problem(error: AccordError) -> Problem:
     """The agent is gone: how it ended, and what it said last."""
     if not isinstance(error, ConnectionLost):
-        return Problem("agent_lost", f"The agent is gone: {error}", "", ("restart",))
+        return Problem("agent_lost", f"The agent stopped: {error}", "", ("restart",))
     detail = "\n".join(_last_words(error))
     # The status is enough: which agent it was, the person knows.
     how = error.exit_status or error.message
-    return Problem("agent_lost", f"The agent is gone: {how}", detail, ("restart",))
+    return Problem("agent_lost", f"The agent stopped: {how}", detail, ("restart",))
 
 
 def _last_words(error: ConnectionLost) -> list[str]:
     said = error.stderr_tail.strip()
-    return [f"Its last words:\n{said}"] if said else []
+    return [f"Last output on stderr:\n{said}"] if said else []
 
 
 def _how(error: ConnectionLost) -> str:
@@ -201,7 +205,9 @@ def _how(error: ConnectionLost) -> str:
 
 def gone_problem(launch: LaunchOptions) -> Problem:
     """A session cannot begin in folders that are not there; it can where the person is."""
-    words = "The folder is not there" if len(launch.missing) == 1 else "These folders are not there"
+    words = (
+        "The folder does not exist" if len(launch.missing) == 1 else "These folders do not exist"
+    )
     there = launch.standing().folder
     detail = f"A new session would work in {there}."
     text = f"{words}: {', '.join(launch.missing)}"
@@ -217,7 +223,7 @@ def start_problem(
     mode, a model.  Asked again it cannot either; without that it mostly can.
     """
     if isinstance(error, AuthenticationRequired):
-        text = f"The agent wants a login first: {error.message}"
+        text = f"The agent requires a login: {error.message}"
         return Problem("login_needed", text, "", ("log_in", "restart"))
     words = list(getattr(error, "__notes__", ()))
     text = str(error)
@@ -228,11 +234,13 @@ def start_problem(
         again: tuple[Remedy, ...] = () if is_hopeless else ("restart",)
         remedies: tuple[Remedy, ...] = ("new_session", *again)
         detail = "\n".join(words)
-        return Problem("session_lost", f"It did not begin: {text}", detail, remedies)
+        return Problem("session_lost", f"The session could not be opened: {text}", detail, remedies)
     if isinstance(error, ConnectionLost):
         text = _how(error)
         words += _last_words(error)
-    return Problem("start_failed", f"It did not start: {text}", "\n".join(words), ("restart",))
+    return Problem(
+        "start_failed", f"The agent could not be started: {text}", "\n".join(words), ("restart",)
+    )
 
 
 __all__ = ["Turns", "gone_problem", "lost_problem", "problem_of", "start_problem"]

@@ -74,7 +74,7 @@ def settings_of(config: Config, environ: Mapping[str, str]) -> Settings:
         if clash.is_last:
             warnings.append(
                 f"{file}: chat.keys.{clash.given_to}: {clash.key} was the key of"
-                f" {clash.taken_from}, which is in the palette only now"
+                f" {clash.taken_from}, which is now only in the command palette"
             )
     return Settings(
         theme=THEMES.get(chat.theme) or theme_for(environ),
@@ -100,13 +100,13 @@ def _keys(
     owners: dict[str, str] = {}
     for name, texts in written.items():
         if name not in known:
-            warnings.append(f"{file}: chat.keys.{name} is not known and has no effect")
+            warnings.append(f"{file}: chat.keys.{name} is unknown and has no effect")
             continue
         # An empty text is how a key is taken away where a list looks odd.
         keys = tuple(_key(name, text, file) for text in texts if text)
         for key in keys:
             if owners.setdefault(key, name) != name:
-                raise _wrong(name, f"{key} is the key of {owners[key]} already", file)
+                raise _wrong(name, f"{key} is already the key of {owners[key]}", file)
         changes[name] = tuple(dict.fromkeys(keys))
     return changes, warnings
 
@@ -115,9 +115,9 @@ def _key(action: str, text: str, file: str) -> str:
     key = key_named(text)
     if key is None:
         may_be = "a key is written like f2, ctrl+t, alt+left, shift+tab or escape"
-        raise _wrong(action, f"there is no such key; {may_be}", file)
+        raise _wrong(action, f"unknown key; {may_be}", file)
     if not may_have(action, key):
-        raise _wrong(action, f"{key} alone writes; put ctrl+ or alt+ before it", file)
+        raise _wrong(action, f"{key} types a character; add ctrl+ or alt+", file)
     return key
 
 

@@ -253,7 +253,7 @@ class Traffic:
             )
             for way, lost in gone.items():
                 if lost:
-                    scribe.gap(0.0, _SPEAKERS[way], lost, "too long ago to be kept")
+                    scribe.gap(0.0, _SPEAKERS[way], lost, "too old, not kept")
             frames = 0
             for item in items:
                 if item.kind != "end":

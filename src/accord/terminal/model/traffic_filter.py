@@ -171,11 +171,11 @@ class TrafficView:
 def pretty(item: Item) -> str:
     """The frame for reading: indented, and cut where it is very long."""
     if item.lost:
-        return f"{item.lost} bytes: too long to be kept"
+        return f"{item.lost} bytes: too long to keep"
     raw = item.raw
     if len(raw) > PRETTY_BYTES_MAX:
         shown = raw[:PRETTY_STRING_MAX].decode("utf-8", "replace")
-        return f"{shown}…\n({len(raw)} bytes, too many to be shown; they can be saved)"
+        return f"{shown}…\n({len(raw)} bytes, too many to show; you can save them)"
     try:
         text = json.dumps(_shortened(to_python(raw), DEPTH_MAX), indent=2, ensure_ascii=False)
     except (Invalid, RecursionError):

@@ -127,7 +127,7 @@ class Talk:
             AccordError: there is no terminal for it.
         """
         if not isinstance(self._listener, Person):
-            raise AccordError("There is no terminal for an editor here.")
+            raise AccordError("There is no terminal to run an editor in.")
         return await self._listener.lend(command, kept({}))
 
     def start(self, work: Callable[[], Awaitable[None]]) -> None:
@@ -215,12 +215,12 @@ class Talk:
         self._listener.drop_line()
         chat = self._chat
         if chat.is_busy:
-            self._printer.note("Stopping; Ctrl-C once more leaves.")
+            self._printer.note("Stopping. Press Ctrl-C again to quit.")
             self._controller.stop(chat)
         elif self._question is not None:
             self._question.answer(None)
         else:
-            self._printer.note("Ctrl-C once more leaves, and so does /quit.")
+            self._printer.note("Press Ctrl-C again to quit, or type /quit.")
         self._wake()
 
     # ---- telling
@@ -266,7 +266,7 @@ class Talk:
         if self._chat.phase == "lost":
             closed = self._chat
             self._show(before)
-            self._printer.remark("The session before goes on.", "warning")
+            self._printer.remark("Back in the previous session.", "warning")
         self.start(lambda: self._controller.close_chat(closed))
 
     def _is_stale(self, ask: Ask) -> bool:
@@ -337,7 +337,7 @@ class Talk:
         """What to ask for now; None where nothing more can come of it."""
         if self._question is not None and self._question.is_answered:
             self._end_dialogue()
-            self._printer.remark("(This is not asked any more.)")
+            self._printer.remark("(This question is no longer open.)")
         first = self._first_question()
         # What came before it is told before it is put.
         if first is not None and first is not self._question and not self._tell_some():
@@ -424,10 +424,10 @@ class Talk:
         if not waits:
             return
         if chat.lacks_session:
-            self._printer.note("There is no session; /new begins one, and says this then.")
+            self._printer.note("There is no session. /new opens one and then sends this.")
             return
         if chat.phase == "lost":
-            self._printer.note("The agent is gone; /restart starts it, and says this then.")
+            self._printer.note("The agent is not running. /restart starts it and then sends this.")
             return
         waiting = counted(len(chat.queue), "prompt")
         self._printer.note(f"Queued: {one_line(draft.summary, 60)} ({waiting} waiting; /queue)")

@@ -46,7 +46,9 @@ async def _chosen(
     numbered(terminal.printer, "Agents:", rows)
     remark = ""
     while True:
-        said = await terminal.listener.read(Ask("line", "Which one? (Enter: leave)", remark=remark))
+        said = await terminal.listener.read(
+            Ask("line", "Which one? (press Enter to quit)", remark=remark)
+        )
         await terminal.screen.drain()
         if not said or not said.strip():
             return None

@@ -38,12 +38,12 @@ def open_in_editor(
     path = os.path.normpath(os.path.join(roots[0], path)) if roots else path
     try:
         if LocalFiles(roots).stat(path).kind != "file":
-            return f"{one_line(path)} is no file."
+            return f"{one_line(path)} is not a file."
     except FileFailure as error:
         return f"Cannot open {one_line(path)}: {error.reason}."
     words = chosen_editor(editor, os.environ)
     if words is None:
-        return "No editor was found: set $EDITOR."
+        return "No editor found; set $EDITOR."
     command = editor_command(words, path, line)
     if has_window(words):
         return _start(command)
@@ -93,7 +93,7 @@ async def lend_terminal(app: App[Any], command: Sequence[str]) -> str:
             ) as process:
                 await process.wait()
     except SuspendNotSupported:
-        return "This terminal cannot be lent to an editor."
+        return "This terminal cannot run an editor."
     except SpawnFailed as error:
         return _sentence(error)
     except OSError as error:

@@ -27,10 +27,10 @@ from accord.terminal.screen.widgets.key_hints import Hint, Hints
 
 # Keys that are the same everywhere and cannot be changed.
 _FIXED: tuple[tuple[str, str, str], ...] = (
-    ("While you write", "/", "commands of the agent"),
-    ("While you write", "@", "a file of the project"),
-    ("What you see", "PgUp, PgDn", "scroll; End goes back to what is new"),
-    ("The program", "Ctrl+C", "copy what is marked, stop the turn, or leave when pressed twice"),
+    ("Writing a prompt", "/", "commands of the agent"),
+    ("Writing a prompt", "@", "a file of the project"),
+    ("View", "PgUp, PgDn", "scroll; End returns to the newest entries"),
+    ("Program", "Ctrl+C", "copy the selection, stop the turn, or quit when pressed twice"),
 )
 _KEY_COLUMNS_MAX = 24
 

@@ -56,19 +56,19 @@ def test_all_that_is_known_is_said() -> None:
 @pytest.mark.rule("V2-PERM-09")
 def test_of_what_is_unknown_it_is_said_that_it_is() -> None:
     """Rules: generic prompt."""
-    assert texts(paths=()) == ["|It does not say what exactly would happen."]
+    assert texts(paths=()) == ["|The agent does not say what exactly it would do."]
     assert texts(paths=(), tool_call=a_call(said="the plan")) == []
     assert texts(paths=(), tool_call=a_call(given={"x": 1})) == ['Arguments|{\n  "x": 1\n}']
     broken = a_call()
     broken.raw_input = Raw(b"1" * 5000)
-    assert texts(paths=(), tool_call=broken) == ["Arguments|cannot be read"]
+    assert texts(paths=(), tool_call=broken) == ["Arguments|unreadable"]
 
 
 def test_very_much_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Style: everything has a bound."""
     assert texts(paths=("a",) * 300)[-1] == "|and 44 more"
     monkeypatch.setattr(permission_words, "SHOWN_CHARACTERS_MAX", 10)
-    shown = ['Arguments|"xxxx\n⟨92 characters are not shown⟩\nxxxx"']
+    shown = ['Arguments|"xxxx\n⟨92 characters not shown⟩\nxxxx"']
     assert texts(paths=(), tool_call=a_call(given="x" * 100)) == shown
 
 

@@ -71,7 +71,7 @@ def test_what_is_said_in_place_of_something_is_told_whole() -> None:
     say("Short")
     told.printer.pause()
     lines = [line for line in told.paper.text.splitlines() if line]
-    between = "It says this in place of that:"
+    between = "The message was replaced by:"
     other = "Something else, which is longer than that"
     assert lines[-5:] == ["First words, and more", between, other, between, "Short"]
 
@@ -248,10 +248,10 @@ def test_of_a_long_history_the_end_is_told() -> None:
         )
     told.chat.loaded()
     shown = told.tell()
-    assert "(5 earlier ones are left out; /history has all.)" in shown
+    assert "(5 earlier entries not shown; /history shows all.)" in shown
     assert "n4." not in shown
     assert "n5." in shown
-    assert "Here it goes on." in shown
+    assert "The session continues here." in shown
     told.update(sessionUpdate="agent_message_chunk", messageId="m0", content=text(" and more"))
     assert told.tell().strip() == "and more"
 

@@ -204,7 +204,7 @@ def test_raw_values_are_shown_on_demand() -> None:
     assert block.toggle(DETAILS)
     shown = text_of(block.render(a_look(), scene.chat))
     assert '"pattern": "TODO"' in shown
-    assert "gave back: nothing" in shown
+    assert "output: nothing" in shown
     assert '"pattern": "TODO"' in block.text()
     assert not block.toggle("no such part")
     assert block.toggle()
@@ -226,7 +226,7 @@ def test_a_terminal_that_was_never_created_is_named() -> None:
     """v1: a terminal id may be embedded that nobody knows."""
     scene = Scene()
     scene.call(title="Run", content=[{"type": "terminal", "terminalId": "t\x1b[1m9"}])
-    assert scene.shown().split("\n")[1] == "  terminal t9: nothing is known of it"
+    assert scene.shown().split("\n")[1] == "  terminal t9: no information"
 
 
 def test_terminals_that_an_agent_tells_of_in_meta_are_shown() -> None:

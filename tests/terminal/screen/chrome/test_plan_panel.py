@@ -165,7 +165,7 @@ async def test_a_finished_plan_folds_away_with_its_turn(statuses: tuple[str, ...
     ("statuses", "words"),
     [
         (("completed", "completed"), "▸ Plan 2/2 · done"),
-        (("completed", "cancelled"), "▸ Plan 1/2 · the rest is dropped"),
+        (("completed", "cancelled"), "▸ Plan 1/2 · the rest was dropped"),
         (("cancelled", "cancelled"), "▸ Plan 0/2 · dropped"),
     ],
 )

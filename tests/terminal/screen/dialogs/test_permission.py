@@ -101,7 +101,7 @@ async def test_an_unknown_subject_is_asked_about_generically() -> None:
 async def test_where_the_agent_did_not_ask_we_do_and_say_so() -> None:
     """Rules: a client asks by default for writes, and offers remembering."""
     async with asked("permission", a_request(origin="write")) as scene:
-        assert "Accord asks, because the agent writes without having asked." in scene.text
+        assert "Accord asks because the agent did not ask before writing." in scene.text
         assert "s  ✓ Allow changing src/app.py for this session" in scene.text
         assert "e  ✓ Allow every edit in this folder for this session" in scene.text
         await scene.press("f")
@@ -176,7 +176,7 @@ async def test_the_answer_that_is_gone_to_says_what_it_covers() -> None:
         assert "Allows changing src/app.py: always in this folder." in scene.text
         assert "Accord remembers it." in scene.text
         await scene.press("down")
-        assert "The agent remembers this, and only the agent can forget it." in scene.text
+        assert "The agent remembers this; only the agent can forget it." in scene.text
 
 
 async def test_esc_is_cancelled_where_no_reject_was_offered() -> None:

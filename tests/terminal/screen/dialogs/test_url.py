@@ -57,7 +57,7 @@ async def test_the_whole_address_and_its_host_are_shown_before_anything_is_opene
         flat = "".join(line.strip("│ ") for line in scene.text.split("\n"))
         assert url in flat
         assert "Host  login.example" in scene.text
-        assert "Demo agent wants you to visit a page" in scene.text
+        assert "Demo agent asks you to visit a page" in scene.text
         assert "Please log in" in scene.text
         assert opened == []
         await scene.press("y")

@@ -66,7 +66,7 @@ async def test_a_revoked_answer_binds_at_once_and_that_can_be_undone() -> None:
         assert permissions.remembered() == (TOOL,)
         assert (await here.decide(request)).option_id is None
         await pilot.pause()
-        assert "Revoked: changing a.py. Ctrl+Z takes that back." in " ".join(
+        assert "Revoked: changing a.py. Ctrl+Z restores it." in " ".join(
             app.text.replace("│", " ").split()
         )
         await pilot.press("ctrl+z")

@@ -118,7 +118,7 @@ async def test_files_and_everything_are_kept_or_undone(tmp_path: Path) -> None:
         assert review.read("b.py") == NEW, "what is kept stays"
         await review.press(pilot, "up", "u", "ctrl+a")
         assert review.states == [("kept",), ("undone",), ("kept", "kept")]
-        assert "all looked at" in picture(review.app)[0]
+        assert "all reviewed" in picture(review.app)[0]
 
 
 async def test_what_somebody_else_changed_is_left_alone_and_said(tmp_path: Path) -> None:

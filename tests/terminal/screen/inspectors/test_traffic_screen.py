@@ -84,7 +84,7 @@ async def test_enter_goes_to_the_pair(inspector: Inspector) -> None:
         await pilot.press("p")
         assert inspector.screen.frames.cursor == 3
         await pilot.press("up", "p")
-        assert inspector.app.told == ["It has none."]
+        assert inspector.app.told == ["There is no matching message."]
 
 
 async def test_a_filter_works_while_it_is_typed_and_escape_takes_it_away(
@@ -118,7 +118,7 @@ async def test_search_goes_from_one_place_to_the_next(inspector: Inspector) -> N
         await pilot.press("N")
         assert inspector.screen.frames.cursor == 0
         await pilot.press("slash", *"xyz", "enter")
-        assert inspector.app.told == ["Nothing like that."]
+        assert inspector.app.told == ["No matches."]
 
 
 async def test_a_question_of_the_agent_is_not_missed(

@@ -164,7 +164,7 @@ async def test_what_the_agent_cannot_do_is_said_and_not_done() -> None:
             "This agent cannot rename sessions.",
             "This agent cannot fork sessions.",
             "This agent cannot delete sessions.",
-            "This agent cannot go on with a stored session.",
+            "This agent cannot resume sessions.",
         ]
         assert listing.double.asked == [("sessions",)]
         # The one that is open can be brought to the front all the same.
@@ -176,7 +176,7 @@ async def test_what_the_agent_cannot_do_is_said_and_not_done() -> None:
 @pytest.mark.parametrize(
     ("can", "words"),
     [
-        (None, "The agent is not there."),
+        (None, "The agent is not running."),
         (AgentCapabilities(), "This agent does not list its sessions."),
         (ALL, "There are no sessions yet."),
     ],

@@ -39,7 +39,7 @@ async def test_there_is_nothing_where_nothing_waits(app: PromptStage) -> None:
         app.chat.queue[:] = [ONE]
         app.renew()
         await pilot.pause()
-        assert "1 prompt waits" in app.text
+        assert "1 queued prompt" in app.text
         app.chat.queue.clear()
         app.renew()
         await pilot.pause()
@@ -77,7 +77,7 @@ async def test_a_prompt_that_is_edited_leaves_its_place_to_what_was_being_writte
         assert app.chat.queue == [ONE, TWO, Draft("new")]
         app.chat.queue.clear()
         await pilot.press("alt+up")
-        assert app.told == ["No prompt waits to be sent."]
+        assert app.told == ["No prompt is queued."]
         app.editor.take_queued(7)
         assert app.typed == "three"
 

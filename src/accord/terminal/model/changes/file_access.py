@@ -26,7 +26,7 @@ class ChangedSince(AccordError):
     """Somebody else changed the file; it was left alone."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"{path} was changed since by somebody else, and was left alone")
+        super().__init__(f"{path} was changed in the meantime, so it was not touched")
         self.path = path
 
 

@@ -156,7 +156,7 @@ class Journal:
         texts = await to_thread.run_sync(texts_of_all, diffs, disk, seen[0])
         if texts is None:
             if known is None:
-                self._put(path, unknown_change(path, "the agent did not tell what it was"))
+                self._put(path, unknown_change(path, "the agent did not report the old content"))
             return
         moved = next((one.old_path for one in diffs if one.operation == "move"), None)
         source = None if moved is None else self._absolute(moved)
@@ -341,7 +341,7 @@ class Journal:
                 return
             total -= change.characters
             if change.characters:
-                self._changes[path] = unknown_change(path, "too much was changed since")
+                self._changes[path] = unknown_change(path, "too much was changed in the meantime")
 
     def _changed(self) -> None:
         self.revision += 1

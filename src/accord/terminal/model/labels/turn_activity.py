@@ -182,13 +182,13 @@ class StopWords(NamedTuple):
 
 _STOPS: dict[str, StopWords] = {
     "end_turn": StopWords("The agent is done.", True),
-    "max_tokens": StopWords("The agent stopped: its answer reached the limit of tokens.", False),
+    "max_tokens": StopWords("The agent stopped: it reached the token limit.", False),
     "max_turn_requests": StopWords(
-        "The agent stopped: it asked its model as often as one turn may.", False
+        "The agent stopped: it reached the limit of model requests for one turn.", False
     ),
     "refusal": StopWords(
-        "The agent refused to go on. Your prompt and what follows it left the context: "
-        "the agent will not remember them.",
+        "The agent refused to continue. It removed your prompt and what followed from its context "
+        "and will not remember them.",
         False,
     ),
     "cancelled": StopWords("You stopped the turn.", True),

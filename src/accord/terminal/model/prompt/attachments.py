@@ -44,9 +44,9 @@ def attachment_of(path: Path, roots: Sequence[str], *, name: str | None = None) 
     try:
         shown = name or _shown(path, roots)
         if path.is_dir():
-            raise PromptError(f"{shown} is a folder; name a file in it.")
+            raise PromptError(f"{shown} is a folder; choose a file in it.")
         if not path.is_file():
-            raise PromptError(f"There is no file {shown}.")
+            raise PromptError(f"File not found: {shown}")
         with path.open("rb") as file:
             head = file.read(HEAD_BYTES)
             size = os.fstat(file.fileno()).st_size

@@ -48,8 +48,8 @@ def read_image(environ: Mapping[str, str] | None = None) -> bytes | None:
     command = command_for(environ)
     if command is None:
         raise PromptError(
-            "There is no program here that reads pictures from the clipboard"
-            " (wl-paste, xclip or pngpaste); attach the picture as a file."
+            "No program was found that reads images from the clipboard"
+            " (wl-paste, xclip or pngpaste); attach the image as a file."
         )
     try:
         done = subprocess.run(
@@ -67,7 +67,7 @@ def read_image(environ: Mapping[str, str] | None = None) -> bytes | None:
     if os.path.basename(command[0]) == "osascript":
         data = _from_mac(data)
     if len(data) > IMAGE_BYTES_MAX:
-        raise PromptError(f"The picture is larger than {IMAGE_BYTES_MAX >> 20} MB.")
+        raise PromptError(f"The image is larger than {IMAGE_BYTES_MAX >> 20} MB.")
     return data or None
 
 

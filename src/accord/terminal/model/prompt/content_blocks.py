@@ -75,11 +75,13 @@ def read_blocks(draft: Draft, capabilities: AgentCapabilities, roots: Sequence[s
         # What was typed, not what was pasted.
         paths.update(dict.fromkeys(_typed(draft.text, roots)))
     if len(paths) > FILES_MAX:
-        raise PromptError(f"More than {FILES_MAX} files come along.")
+        raise PromptError(f"More than {FILES_MAX} files are attached.")
     for path in paths:
         blocks.append(file_block(path, capabilities, roots))
         if _bytes_of(blocks) > PROMPT_BYTES_MAX:
-            raise PromptError(f"The files are larger than {PROMPT_BYTES_MAX >> 20} MB together.")
+            raise PromptError(
+                f"The attached files are larger than {PROMPT_BYTES_MAX >> 20} MB in total."
+            )
     return blocks
 
 
@@ -91,11 +93,11 @@ def refusal(one: Attachment, capabilities: AgentCapabilities | None) -> str | No
     if capabilities is None or one.path is not None:
         return None
     if one.kind == "image" and not capabilities.image:
-        return "This agent takes no images."
+        return "This agent does not accept images."
     if one.kind == "audio" and not capabilities.audio:
-        return "This agent takes no audio."
+        return "This agent does not accept audio."
     if one.kind == "binary" and not capabilities.embedded_context:
-        return "This agent takes no attached data, only files."
+        return "This agent does not accept attached data, only files."
     return None
 
 
@@ -178,7 +180,7 @@ def _allowed(one: Attachment, roots: Sequence[str]) -> Path:
     name = one.mark.removeprefix("@")
     if one.mark.startswith("@") and not _is_explicit(name) and not is_beneath(path, roots):
         raise PromptError(
-            f"{one.name} leads out of the session's folders; attach it by its absolute path."
+            f"{one.name} is outside the session's folders; attach it by its absolute path."
         )
     return path
 

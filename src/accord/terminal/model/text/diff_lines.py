@@ -126,8 +126,8 @@ def _of_texts(before: str, after: str) -> Iterator[DiffLine]:
             lines.pop()
     yield from _shown(old, new, _blocks(old, new))
     if before.endswith("\n") != after.endswith("\n") and before and after:
-        how = "now ends with" if after.endswith("\n") else "has no longer"
-        yield DiffLine("note", f"the file {how} a line end")
+        how = "now ends with" if after.endswith("\n") else "no longer ends with"
+        yield DiffLine("note", f"the file {how} a newline")
 
 
 def _blocks(old: Sequence[str], new: Sequence[str]) -> list[Block]:
@@ -281,7 +281,7 @@ def _of_patch(patch: str) -> Iterator[DiffLine]:
             old += is_old
             new += is_new
     if left_out > 0:
-        yield DiffLine("note", f"… {left_out} characters more")
+        yield DiffLine("note", f"… {left_out} more characters")
 
 
 def _begins_file(lines: Sequence[str], at: int) -> bool:

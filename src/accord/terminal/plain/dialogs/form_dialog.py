@@ -38,7 +38,7 @@ def form(request: FormRequest, who: str, printer: ChatPrinter) -> Dialogue:
     printer.said(f"{who} asks you to fill in a form:", request.message)
     for text in filter(None, (request.title, request.description)):
         printer.said("", text)
-    printer.note("Enter alone takes what is in brackets. /decline says no, /close closes it.")
+    printer.note("Press Enter to accept the value in brackets. /decline declines, /close closes.")
     fields = request.fields
     # What fitted is not asked for again.
     kept = {name: value for name, value in request.values.items() if name not in request.errors}
@@ -81,7 +81,7 @@ def _field(one: FormField, printer: ChatPrinter, error: str | None) -> Dialogue:
     """The value; None where the field is left out."""
     _explain(one, printer)
     if not one.is_known:
-        printer.note("This kind of field is not known here, and is left out.")
+        printer.note("Unknown kind of field; it is skipped.")
         return None
     remark = error or ""
     for _ in range(ATTEMPTS_MAX):
@@ -110,7 +110,7 @@ def _title(one: FormField) -> str:
 
 def _explain(one: FormField, printer: ChatPrinter) -> None:
     printer.gap()
-    needed = "required" if one.required else "may be left out"
+    needed = "required" if one.required else "optional"
     printer.said("", f"{_title(one)} ({needed})", "bold")
     if one.description:
         printer.said("  ", one.description)
@@ -121,7 +121,7 @@ def _explain(one: FormField, printer: ChatPrinter) -> None:
 
 def _question(one: FormField) -> str:
     if one.type == "array":
-        how = "Numbers, with commas between them"
+        how = "Numbers separated by commas"
     elif one.choices:
         how = "Number"
     elif one.type == "boolean":
@@ -139,7 +139,7 @@ def _question(one: FormField) -> str:
 def _shown(one: FormField, value: FormValue | None) -> str:
     titles = {choice.value: choice.title for choice in one.choices}
     if value is None:
-        return "(left out)"
+        return "(skipped)"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

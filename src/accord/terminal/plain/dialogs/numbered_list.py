@@ -33,7 +33,7 @@ def meant_value(said: str, pairs: Sequence[tuple[str, str]]) -> str:
         if len(found) == 1:
             return found[0]
     names = ", ".join(one_line(name) for _, name in pairs) or "nothing"
-    raise AccordError(f"There is no {one_line(said)!r}; there is {names}.")
+    raise AccordError(f"Unknown value {one_line(said)!r}; choose one of {names}.")
 
 
 def sentence(error: AccordError) -> str:

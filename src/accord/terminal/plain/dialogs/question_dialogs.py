@@ -84,7 +84,7 @@ def _permission(request: PermissionRequest, chat: Chat, printer: ChatPrinter) ->
             continue
         if said in choices:
             return choices[said].decision
-        remark = f"Please press {_listed(list(choices))}; ? says what they mean."
+        remark = f"Please press {_listed(list(choices))}; ? explains them."
     return closing(request)
 
 
@@ -125,19 +125,19 @@ def _listed(keys: list[str]) -> str:
 def _page(page: UrlRequest, who: str, printer: ChatPrinter) -> Dialogue:
     printer.said(f"{who} asks you to visit a page:", page.message)
     printer.exactly("    ", page.url)
-    printer.said("", f"It is on {page.host}.")
+    printer.said("", f"The page is on {page.host}.")
     for warning in page.warnings:
         printer.said("", f"Careful: {warning}", "yellow")
-    said = yield from _clear("Open it yourself and go on?", {"y": "yes", "n": "no"})
+    said = yield from _clear("Open it yourself and continue?", {"y": "yes", "n": "no"})
     if said == "y":
         printer.said(
-            "", "Open the address above in your browser. The agent waits; Ctrl-C stops it."
+            "", "Open the address above in your browser. The agent is waiting; Ctrl-C stops it."
         )
     return {"y": True, "n": False}.get(said)
 
 
 def _login(methods: tuple[AuthMethod, ...], who: str, printer: ChatPrinter) -> Dialogue:
-    printer.said("", f"{who} wants you to log in. Ways to do that:")
+    printer.said("", f"{who} asks you to log in. Login methods:")
     for number, method in enumerate(methods, 1):
         more = f": {one_line(method.description)}" if method.description else ""
         where = " (in this terminal)" if method.kind == "terminal" else ""
@@ -149,21 +149,21 @@ def _login(methods: tuple[AuthMethod, ...], who: str, printer: ChatPrinter) -> D
             return None
         if said.isdecimal() and 1 <= int(said) <= len(methods):
             return methods[int(said) - 1].method_id
-        remark = f"Please write a number from 1 to {len(methods)}."
+        remark = f"Please enter a number from 1 to {len(methods)}."
     return None
 
 
 def _credential(reason: str, printer: ChatPrinter) -> Dialogue:
-    printer.said("", f"{reason}. What you type is not shown and kept nowhere.")
+    printer.said("", f"{reason}. What you type is not shown and not stored.")
     said = yield Ask("secret", "Key (Enter for none):")
     return said or None
 
 
 def _server(server: ProjectServer, printer: ChatPrinter) -> Dialogue:
-    printer.said("", f"This project wants an MCP server, {server.name}, which")
+    printer.said("", f"This project configures an MCP server, {server.name}, which")
     # Behind a sign on every line: the project wrote it, and it may have line ends.
     printer.exactly("  > ", server.described)
-    said = yield from _clear("Use it, now and later?", {"y": "yes", "n": "no"})
+    said = yield from _clear("Use it, now and in the future?", {"y": "yes", "n": "no"})
     return {"y": True, "n": False}.get(said)
 
 

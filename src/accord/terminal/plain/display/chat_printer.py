@@ -172,7 +172,7 @@ class ChatPrinter(ConversationPrinter):
         if not is_new:
             return
         if call.reported_kind not in KINDS_OF_TOOL:
-            self._paragraph("      ", f"(kind {kind_word(call)}, which is not known here)", "dim")
+            self._paragraph("      ", f"(unknown kind: {kind_word(call)})", "dim")
 
     def _show_places(self, call: ToolCall) -> None:
         """Where it works, when that is first known and not said by its title."""
@@ -240,7 +240,7 @@ class ChatPrinter(ConversationPrinter):
         count = len(self._plan)
         if [entry.content for entry in before] != [entry.content for entry in self._plan]:
             self._blank()
-            self._paragraph("", f"Its plan has {counted(count, 'step')}:", "cyan")
+            self._paragraph("", f"The plan has {counted(count, 'step')}:", "cyan")
             for number, entry in enumerate(self._plan, 1):
                 word = _STEPS.get(entry.status, f" ({one_line(entry.status, 60)})")
                 self._paragraph(f"  {number}. ", f"{entry.content}{word}", "cyan")
@@ -258,7 +258,7 @@ class ChatPrinter(ConversationPrinter):
         if len(dropped) > 1:
             # Each has its name in the list above.
             *others, last = map(str, dropped)
-            self._step("cancelled", f"Steps {', '.join(others)} and {last} of {count} are dropped")
+            self._step("cancelled", f"Steps {', '.join(others)} and {last} of {count} dropped")
 
     def _step(self, status: str, words: str) -> None:
         if not self._plan_is_last:
@@ -270,16 +270,16 @@ class ChatPrinter(ConversationPrinter):
         """A plan of any form."""
         if plan.removed:
             self._blank()
-            self._paragraph("", "The agent has put its plan away.", "dim")
+            self._paragraph("", "The agent removed its plan.", "dim")
         elif plan.form == "items":
             self._show_plan(plan)
         elif plan.markdown is not None:
-            self.said("Its plan:", plan.markdown)
+            self.said("Plan:", plan.markdown)
         elif plan.uri is not None:
-            self.said("", f"Its plan is in {self._near(plan.uri.removeprefix('file://'))}.", "cyan")
+            self.said("", f"The plan is in {self._near(plan.uri.removeprefix('file://'))}.", "cyan")
         else:
             form = one_line(plan.form, 60)
-            self.said("", f"A plan of the form {form}, which is not known here:", "cyan")
+            self.said("", f"A plan in an unknown form, {form}:", "cyan")
             self.exactly("      ", received_words(plan.received), "dim")
 
     def output(self, text: str) -> None:
@@ -337,7 +337,7 @@ class ChatPrinter(ConversationPrinter):
         self.question(request, chat.folder, chat.roots, chat.agent_name)
         if chat.questions.waiting > 1:
             more = counted(chat.questions.waiting - 1, "more question")
-            self._paragraph("    ", f"({more} behind this one)", "yellow")
+            self._paragraph("    ", f"({more} waiting)", "yellow")
 
     def _show_asked(self, call: ToolCall) -> None:
         self._turn_to(call)

@@ -55,10 +55,10 @@ TOLD_CHARACTERS_MAX = 64 * 1024
 """Of one message at a time: a reader may be far behind the agent."""
 
 REMEDIES: dict[Remedy, str] = {
-    "retry": "/retry tries it again",
-    "restart": "/restart starts the agent again",
-    "new_session": "/new begins a new session",
-    "log_in": "/login logs you in",
+    "retry": "/retry to try again",
+    "restart": "/restart to restart the agent",
+    "new_session": "/new to open a new session",
+    "log_in": "/login to log in",
     "dismiss": "",
 }
 
@@ -149,18 +149,18 @@ class Teller:
         self._printer.begin_session()
         if not past:
             return
-        self._printer.note("What was said before:")
+        self._printer.note("Earlier in this session:")
         left_out = past[:-HISTORY_SHOWN_MAX]
         for entry in left_out:
             self._pass_over(entry)
         if left_out:
-            self._printer.note(f"({len(left_out)} earlier ones are left out; /history has all.)")
+            self._printer.note(f"({len(left_out)} earlier entries not shown; /history shows all.)")
         self._is_past = True
         for entry in past[-HISTORY_SHOWN_MAX:]:
             self._tell_whole(entry)
         self._is_past = False
         self._printer.gap()
-        self._printer.note("Here it goes on.")
+        self._printer.note("The session continues here.")
 
     def _is_known(self, entry: Entry) -> bool:
         key = id(entry)
@@ -245,7 +245,7 @@ class Teller:
             elif len(text) != shown:
                 if not self._goes_on(message, text, shown):
                     self._printer.pause()
-                    self._printer.note("It says this in place of that:")
+                    self._printer.note("The message was replaced by:")
                     shown = 0
                 until = shown + TOLD_CHARACTERS_MAX
                 self._printer.say(message, text[shown:until])
@@ -272,9 +272,9 @@ class Teller:
         self._printer.begin_turn()
         others = [one for one in message.blocks if not hasattr(one, "text")]
         if typed is None or one_line(typed) != one_line(message.text):
-            words = message.text or "(nothing in words)"
+            words = message.text or "(no text)"
             is_ours = message.is_own or self._is_past
-            self._printer.prompt(words if is_ours else f"(said elsewhere) {words}")
+            self._printer.prompt(words if is_ours else f"(sent from elsewhere) {words}")
         for block in others:
             self._printer.said("  ", block_words(block), "dim")
 
@@ -287,7 +287,7 @@ class Teller:
             overlap = before[-OVERLAP_CHARACTERS:]
             at = text.find(overlap)
             if at < 0:
-                self._printer.output("(some of the output is not here any more)\n")
+                self._printer.output("(some of the output was discarded)\n")
             lines.feed(text if at < 0 else text[at + len(overlap) :])
         status = terminal.exit_status
         ended = lines.ended[max(told - lines.dropped, 0) :]
@@ -307,7 +307,7 @@ class Teller:
             self._tell_usage()
             if chat.queue:
                 waits = counted(len(chat.queue), "prompt")
-                printer.note(f"({waits} of yours not said yet; /queue shows what can be done)")
+                printer.note(f"({waits} queued; /queue lists them)")
         self._was_busy = chat.is_busy
         mode = chat.transcript.modes.current
         if mode != self._mode:
@@ -358,7 +358,7 @@ class Teller:
         if passed and (self._wait_told is None or passed[-1] < self._wait_told):
             self._wait_told = passed[-1]
             when = f"in {duration_words(left)}" if passed[-1] else "now"
-            self._printer.remark(f"It may be tried again {when}: /retry.")
+            self._printer.remark(f"You can try again {when}: /retry.")
 
     def _seconds_left(self) -> float | None:
         problem = self.chat.problem

@@ -34,7 +34,7 @@ def block_words(block: Any) -> str:
     text = _given(block, "text")
     if text:
         return f"[for the agent only: {counted(len(text), 'character')}]"
-    return f"[{one_line(str(tag)) or 'content'} that is not known here]"
+    return f"[{one_line(str(tag)) or 'content'} (unknown content)]"
 
 
 def is_for_user(block: Any) -> bool:
@@ -46,7 +46,7 @@ def is_for_user(block: Any) -> bool:
 def unknown_words(variant: UnknownVariant) -> str:
     """Something that we do not know, with the beginning of what came."""
     raw = one_line(variant.raw.decode(errors="replace"), RAW_CHARACTERS_MAX)
-    return f"[{one_line(variant.tag, 60)}, which is not known here: {raw}]"
+    return f"[{one_line(variant.tag, 60)}, unknown to this client: {raw}]"
 
 
 def received_words(value: object) -> str:
@@ -54,7 +54,7 @@ def received_words(value: object) -> str:
     try:
         return one_line(encode(value).decode(errors="replace"), RAW_CHARACTERS_MAX)
     except TypeError:
-        return "[it cannot be shown]"
+        return "[cannot be shown]"
 
 
 def _resource_words(resource: Any) -> str:

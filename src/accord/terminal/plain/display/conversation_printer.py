@@ -221,7 +221,7 @@ class ConversationPrinter:
             style = {"+": "green", "-": "red"}.get(line[:1], "dim")
             self._verbatim("      ", line, style)
         if len(lines) > DIFF_LINES_MAX:
-            more = f"({len(lines) - DIFF_LINES_MAX + change.left_out} lines more)"
+            more = f"({len(lines) - DIFF_LINES_MAX + change.left_out} more lines)"
             self._verbatim("      ", more, "dim")
 
     def _show_notice(self, notice: Notice) -> None:

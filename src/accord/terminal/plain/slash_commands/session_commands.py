@@ -78,7 +78,7 @@ class SessionCommands:
         if not given:
             now = mode_name(self._chat.transcript)
             rows = [(one.name, one.description or "") for one in modes.available]
-            numbered(self._printer, f"The mode is {one_line(now)}. There are:", rows)
+            numbered(self._printer, f"The mode is {one_line(now)}. Available modes:", rows)
             return
         pairs = [(one.mode_id, one.name) for one in modes.available]
         await self._controller.set_mode(self._chat, meant_value(given, pairs))
@@ -89,7 +89,7 @@ class SessionCommands:
         options = self._chat.transcript.config_options
         option = next((one for one in options if one.category == "model"), None)
         if option is None:
-            raise AccordError("The agent offers no choice of models.")
+            raise AccordError("The agent does not offer a choice of models.")
         await self._option(option, given)
 
     async def options(self, given: str) -> None:
@@ -99,7 +99,7 @@ class SessionCommands:
             raise AccordError("The agent offers no options.")
         if not given:
             rows = [(f"{one.name}: {value_name(one)}", one.description or "") for one in options]
-            numbered(self._printer, "Options; /options NUMBER shows what one may be:", rows)
+            numbered(self._printer, "Options; /options NUMBER shows the possible values:", rows)
             return
         which, _, value = given.partition(" ")
         pairs = [(str(number), one.name) for number, one in enumerate(options)]
@@ -112,7 +112,9 @@ class SessionCommands:
             rows = [(one.name, one.description or "") for one in option.choices]
             if option.type == "boolean":
                 rows = [("on", ""), ("off", "")]
-            numbered(self._printer, f"{name} is {one_line(value_name(option))}. It may be:", rows)
+            numbered(
+                self._printer, f"{name} is {one_line(value_name(option))}. Possible values:", rows
+            )
             return
         value: str | bool = given
         if option.type == "boolean":
@@ -143,22 +145,22 @@ class SessionCommands:
             for one in found[:SESSIONS_SHOWN_MAX]
         ]
         if not rows:
-            raise AccordError("There are no such sessions.")
-        numbered(self._printer, "Sessions; /resume NUMBER goes on with one:", rows)
+            raise AccordError("No sessions found.")
+        numbered(self._printer, "Sessions; /resume NUMBER continues one:", rows)
         if len(found) > SESSIONS_SHOWN_MAX:
-            self._say(f"({len(found) - SESSIONS_SHOWN_MAX} more; /sessions WORD looks for some.)")
+            self._say(f"({len(found) - SESSIONS_SHOWN_MAX} more; /sessions WORD searches them.)")
 
     async def resume(self, given: str) -> None:
         """Go on with another session."""
         if not given:
-            raise AccordError("Which one? /sessions lists them, /resume NUMBER goes on.")
+            raise AccordError("Which one? /sessions lists them, /resume NUMBER continues one.")
         is_number = given.isdecimal() and 1 <= int(given) <= len(self._sessions)
         wanted = self._sessions[int(given) - 1] if is_number else given
         for info in await self._controller.sessions(self._chat):
             if info.session_id == wanted:
                 self._change(await self._controller.open_stored(self._chat, info))
                 return
-        raise AccordError(f"The agent lists no session {one_line(wanted)}.")
+        raise AccordError(f"The agent has no session {one_line(wanted)}.")
 
     async def new(self, given: str) -> None:
         """A new session."""
@@ -166,7 +168,7 @@ class SessionCommands:
             self._controller.new_session(self._chat)
             return
         self._change(await self._controller.open_chat(self._chat))
-        self._say("A new session; nothing of the one before is known in it.")
+        self._say("Opened a new session. It knows nothing of the previous one.")
 
     async def fork(self, given: str) -> None:
         """A copy of this session."""
@@ -179,7 +181,7 @@ class SessionCommands:
     async def title(self, given: str) -> None:
         """Name the session."""
         if not given or self._chat.session_id is None:
-            raise AccordError("Say the new title behind it: /title TITLE")
+            raise AccordError("Give the new title: /title TITLE")
         stored = await self._controller.rename(self._chat, self._chat.session_id, given)
         self._say(f"The session is now called {one_line(stored)}.")
 

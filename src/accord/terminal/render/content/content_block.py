@@ -47,7 +47,7 @@ def content_lines(
     """A block as lines; `unfolded` shows all of it, and what is not meant for the user."""
     if not is_for_user(block) and not unfolded:
         mark = look.mark("▸", ">")
-        said = f"{mark} {_described(block)}, not meant for you"
+        said = f"{mark} {_described(block)}; for the agent only"
         return [strip_of(*shortened([(said, look.palette.dim)], look.width))]
     show = _SHOWN.get(type(block).__name__, _other)
     return show(block, look, folder, unfolded)
@@ -159,7 +159,7 @@ def _resource(block: Any, look: Look, folder: str, unfolded: bool) -> list[Strip
 def _other(block: Any, look: Look, folder: str, unfolded: bool) -> list[Strip]:
     del folder
     if isinstance(block, UnknownVariant):
-        found = [unknown_line(block, look, "content not known to this client")]
+        found = [unknown_line(block, look, "content unknown to this client")]
         return [*found, *json_lines(block.raw, look, indent="  ")] if unfolded else found
     said = f"{look.mark('◦', 'o')} {one_line(repr(block), 200)}"
     return [strip_of(*shortened([(said, look.palette.dim)], look.width))]

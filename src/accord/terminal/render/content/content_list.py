@@ -95,7 +95,7 @@ class Prose:
         look = self._look
         folded = 0 if show_all else beginning_folded(text)
         if folded:
-            said = f"{look.fold_mark(True)}{folded:,} characters before this"
+            said = f"{look.fold_mark(True)}{folded:,} characters above"
             head = strip_of((cut(said, look.width), look.palette.dim))
             return [head, Strip([]), *self._text(text[folded:], number, show_all=True)]
         if self._is_literal:
@@ -128,7 +128,7 @@ def _grouped(blocks: Sequence[Any]) -> list[tuple[bool, str | None, Any]]:
 
 
 def _left_out(look: Look, what: str) -> Strip:
-    said = f"{look.fold_mark(True)}{what}, not meant for you"
+    said = f"{look.fold_mark(True)}{what}; for the agent only"
     return strip_of((cut(said, look.width), look.palette.dim))
 
 

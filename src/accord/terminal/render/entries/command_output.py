@@ -156,7 +156,7 @@ def output_lines(
     width = max(look.width - len(bar), 4)
     shown, above = rows.last(look, width, FOLDED_LINES if folded else UNFOLDED_LINES)
     if above or (terminal.truncated and not rows.is_empty):
-        many = f"{counted(above, 'line')} above" if above else "more above, not kept"
+        many = f"{counted(above, 'line')} above" if above else "earlier output was discarded"
         head = shortened([(f"{look.mark('…', '...')} {many}", palette.dim)], width)
         shown.insert(0, strip_of(*head))
     status = terminal.exit_status

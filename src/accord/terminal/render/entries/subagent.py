@@ -28,7 +28,7 @@ def state_words(child: Subagent) -> str:
         if state.stop_reason is None or state.stop_reason == "end_turn":
             return "idle"
         return f"idle: {one_line(state.stop_reason, 40)}"
-    return one_line(state.reported or "", 40) or "not known what it does"
+    return one_line(state.reported or "", 40) or "state unknown"
 
 
 class SubagentBlock(CachedBlock[Subagent]):
@@ -48,7 +48,7 @@ class SubagentBlock(CachedBlock[Subagent]):
         ]
         if child.state.background:
             behind = counted(len(child.state.background), "task")
-            runs.append((f", {behind} behind it", palette.dim))
+            runs.append((f", {behind} queued", palette.dim))
         found = [strip_of(*shortened(runs, look.width))]
         description = visible(child.description or "").strip()
         if description:

@@ -101,8 +101,8 @@ class Body:
         if len(items) > limit:
             self._say(f"{self.look.mark('…', '...')} {counted(len(items) - limit, 'more part')}")
         if self.details:
-            self._raw("given", self.call.raw_input)
-            self._raw("gave back", self.call.raw_output)
+            self._raw("input", self.call.raw_input)
+            self._raw("output", self.call.raw_output)
         elif not items and self.call.raw_output is not None and self._shows_result:
             self._result()
 
@@ -198,7 +198,7 @@ class Body:
             terminal = self.kept.terminals.get(terminal_id)
         if terminal is None:
             name = one_line(terminal_id, 40)
-            self._say(f"terminal {name}: nothing is known of it")
+            self._say(f"terminal {name}: no information")
             return
         self.kept.terminals[terminal_id] = terminal
         rows = self.kept.outputs.setdefault(terminal_id, OutputRows())

@@ -43,7 +43,7 @@ class UnknownBlock(CachedBlock[UnknownVariant]):
 
     def lines(self, look: Look, chat: Chat) -> list[Strip]:
         del chat
-        found = [unknown_line(self.entry, look, "not known to this client")]
+        found = [unknown_line(self.entry, look, "unknown to this client")]
         if not self.folded:
             found += json_lines(self.entry.raw, look, indent="  ")
         return found

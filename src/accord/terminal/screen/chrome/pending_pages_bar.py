@@ -55,8 +55,8 @@ class PagesBar(Horizontal, can_focus=True):
     PagesBar > PageButton { color: $text; text-style: underline; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("o", "open_again", "open it again"),
-        Binding("d", "done", "it is done"),
+        Binding("o", "open_again", "open again"),
+        Binding("d", "done", "done"),
         Binding("c", "give_up", "stop waiting"),
     ]
 
@@ -110,7 +110,7 @@ class PagesBar(Horizontal, can_focus=True):
     async def _open(self, page: UrlRequest) -> None:
         if not await anyio.to_thread.run_sync(self.open_page, page.url, abandon_on_cancel=True):
             self.app.copy_to_clipboard(page.url)
-            self.notify("No browser could be opened; the address is copied.", markup=False)
+            self.notify("Could not open a browser; the address was copied.", markup=False)
 
     def action_done(self) -> None:
         """The person says that the page has done its work."""

@@ -195,13 +195,13 @@ def _step(plan: Plan, folder: str) -> str:
         dropped = sum(one.status == "cancelled" for one in entries)
         if not dropped:
             return "done"
-        return "dropped" if dropped == len(entries) else "the rest is dropped"
+        return "dropped" if dropped == len(entries) else "the rest was dropped"
     if plan.form == "markdown":
         lines = (line.strip("#*- \t") for line in (plan.markdown or "").splitlines())
         return one_line(next((line for line in lines if line), ""))
     if plan.form == "file":
         return f"in {path_words((plan.uri or '').removeprefix('file://'), folder)}"
-    return f"in a form that is not known here ({one_line(plan.form, _WORD_COLUMNS_MAX)})"
+    return f"in an unknown form ({one_line(plan.form, _WORD_COLUMNS_MAX)})"
 
 
 class _PlanBody(ScrollView, can_focus=False):

@@ -82,7 +82,7 @@ class ProblemBar(Widget):
         said = [] if self._is_told else [one_line(problem.text)]
         if problem.retry_at is not None:
             left = problem.retry_at - self._chat.clock()
-            said.append(f"try again in {left:.0f} s" if left > 0 else "it may be tried again now")
+            said.append(f"try again in {left:.0f} s" if left > 0 else "you can try again now")
         text = " — ".join(said)
         words = self.query_one("#problem-text", Static)
         words.update(Content(f"{text[:1].upper()}{text[1:]}"))

@@ -64,7 +64,7 @@ class StatusLine(PartsLine):
             return []
         palette = self.palette
         keys = self._controller.settings.keys_of("stop")
-        words = "Leave it" if self._chat.phase == "stopping" else "Stop"
+        words = "Abandon it" if self._chat.phase == "stopping" else "Stop"
         found = [Part(f"[{words}]", palette.error, target=_STOP)]
         # While a question is open its dialog has the key.
         if keys and not self._chat.needs_answer:
@@ -81,18 +81,18 @@ class StatusLine(PartsLine):
             name = one_line(chat.agent_name)
             return [Part(f"○ Starting {name}…" if name else "○ Starting…", palette.dim, least=12)]
         if chat.lacks_session:
-            return [Part("✗ There is no session", palette.error)]
+            return [Part("✗ No session", palette.error)]
         if chat.lacks_login:
-            return [Part("✗ You are not logged in", palette.error)]
+            return [Part("✗ Not logged in", palette.error)]
         if chat.phase == "lost":
-            return [Part("✗ The agent is not there", palette.error)]
+            return [Part("✗ The agent is not running", palette.error)]
         if chat.phase == "stopping":
             return [Part("◌ Stopping…", palette.warning), *self._elapsed()]
         if chat.phase == "working":
             return self._working()
         behind = self._behind()
         if chat.works_alone:
-            return [Part("● Working by itself", palette.running), *behind]
+            return [Part("● Working on its own", palette.running), *behind]
         return [*self._after(), *behind]
 
     def _working(self) -> list[Part]:
@@ -119,7 +119,11 @@ class StatusLine(PartsLine):
     def _behind(self) -> list[Part]:
         """Work that goes on whatever the conversation does."""
         count = len(self._chat.transcript.state.background or ())
-        return [Part(f" · {counted(count, 'task')} behind it", self.palette.dim)] if count else []
+        return (
+            [Part(f" · {counted(count, 'task')} in the background", self.palette.dim)]
+            if count
+            else []
+        )
 
     def _after(self) -> list[Part]:
         chat, palette = self._chat, self.palette
@@ -139,7 +143,7 @@ class StatusLine(PartsLine):
         keys = self._controller.settings.keys_of("retry")
         if self._chat.denied_request is None or not keys:
             return []
-        words = f" · {key_text(keys[0])} asks again for what was not allowed"
+        words = f" · {key_text(keys[0])} asks again for what was denied"
         return [Part(words, self.palette.dim, weight=2, least=_LAST_LEAST)]
 
     def pressed(self, target: str) -> None:

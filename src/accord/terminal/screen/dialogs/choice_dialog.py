@@ -45,7 +45,7 @@ TAIL_ROOM = 4
 GAP_LINES_MIN = 14
 """With so many lines one stays empty above the answers."""
 
-CUT_OFF = "Its words are below: choose it again."
+CUT_OFF = "Its full text is below; choose it again."
 
 _MARKS: dict[Tone, tuple[str, str]] = {
     "allow": ("✓", "+"),

@@ -35,7 +35,7 @@ ROWS_LEFT = 6
 BODY_LINES_MIN = 3
 
 ELSEWHERE = "Click here or press Tab to answer."
-TOO_EARLY = "That was quick: please look first, then choose."
+TOO_EARLY = "That was quick. Please read it before you choose."
 _EARLY_KEYS = frozenset(
     {"enter", "escape", "space", "tab", "shift+tab", "up", "down", "left", "right"}
     | {"backspace", "delete", "home", "end", "pageup", "pagedown"}

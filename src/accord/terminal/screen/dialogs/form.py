@@ -74,7 +74,7 @@ class FormDialog(Dialog):
     def hint(self) -> str:
         """The keys."""
         if self._is_closing:
-            return "Esc again: close, what you filled in is lost"
+            return "Esc again: close and discard your input"
         if self.is_reviewing:
             return "^S: send · Esc: edit · ^N: decline"
         return "Tab: next · ^S: review · ^N: decline · Esc: close"
@@ -114,7 +114,7 @@ class FormDialog(Dialog):
 
     def _review(self, look: Look) -> list[Strip]:
         palette = look.palette
-        lines = [strip_of(("This is what the agent gets:", palette.strong))]
+        lines = [strip_of(("This will be sent to the agent:", palette.strong))]
         for box in self.query(FieldBox):
             label = f"  {box.label}: "
             value = self._values.get(box.field.name)
@@ -267,7 +267,7 @@ class FormDialog(Dialog):
         for box in self.query(FieldBox):
             problem = problems.get(box.field.name)
             if problem is not None and not box.field.is_known:
-                problem = "This is required and unknown here: the form can only be declined."
+                problem = "Unknown kind of required field; you can only decline the form."
             box.show_problem(problem)
             first = box if problem is not None and first is None else first
         if first is not None:

@@ -74,7 +74,7 @@ class FieldBox(Vertical):
             yield Static(Content(said), markup=False, classes="-description")
         control = self._control()
         if control is None:
-            said = f"(a field of the kind {one_line(field.type, 40)}: unknown here, not filled in)"
+            said = f"(a field of the kind {one_line(field.type, 40)}: unknown, skipped)"
             yield Static(Content(said), markup=False, classes="-description")
         else:
             yield control

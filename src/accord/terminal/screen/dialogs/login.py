@@ -41,7 +41,7 @@ class LoginDialog(ChoiceDialog):
     @property
     def heading(self) -> str:
         """Who asks."""
-        return f"{one_line(self.chat.agent_name) or 'The agent'} wants you to log in"
+        return f"{one_line(self.chat.agent_name) or 'The agent'} asks you to log in"
 
     @property
     def hint(self) -> str:
@@ -61,7 +61,7 @@ class LoginDialog(ChoiceDialog):
 
     def body(self, look: Look) -> list[Strip]:
         """What the agent says about the ways."""
-        lines = text_lines("Which way do you want to log in?", look, look.palette.text)
+        lines = text_lines("How do you want to log in?", look, look.palette.text)
         for method in self.methods:
             if method.description:
                 said = f"{one_line(method.name)}: {visible(method.description).strip()}"
@@ -77,7 +77,7 @@ class ServersDialog(ChoiceDialog):
     """Asks whether an MCP server of the project's own file is used."""
 
     _ROWS: ClassVar[tuple[Row, ...]] = (
-        Row("Use it, now and later", ("1", "y"), "allow", "∞ always"),
+        Row("Use it, now and in the future", ("1", "y"), "allow", "∞ always"),
         Row("Do not use it", ("2", "n"), "reject", "∞ always"),
     )
 
@@ -88,7 +88,7 @@ class ServersDialog(ChoiceDialog):
     @property
     def heading(self) -> str:
         """Who asks."""
-        return "This project brings an MCP server"
+        return "This project configures an MCP server"
 
     @property
     def hint(self) -> str:
@@ -108,8 +108,8 @@ class ServersDialog(ChoiceDialog):
         lines += text_lines(f"From {exact(str(server.file))}", look, palette.dim)
         if server.unset:
             missing = ", ".join(exact(name) for name in server.unset)
-            lines += text_lines(f"It needs {missing}, not set here.", look, palette.warning)
-        said = "Whoever wrote the project wrote this. Only agree if you trust them."
+            lines += text_lines(f"It needs {missing}, which is not set.", look, palette.warning)
+        said = "The authors of the project wrote this. Agree only if you trust them."
         lines += text_lines(said, look, palette.warning)
         self.extent = Extent(ends=tuple(ending_of(0, len(lines))))
         return fitted(lines, look.width)
@@ -129,7 +129,7 @@ class CredentialDialog(Dialog):
     @property
     def heading(self) -> str:
         """Who asks."""
-        return f"{one_line(self.chat.agent_name) or 'The agent'} wants a key"
+        return f"{one_line(self.chat.agent_name) or 'The agent'} needs an API key"
 
     @property
     def hint(self) -> str:
@@ -140,7 +140,7 @@ class CredentialDialog(Dialog):
         """Why, and where to type it."""
         yield Body(lambda width: self._why(self.look(width)))
         yield Input(
-            placeholder="the key; it is not shown or kept",
+            placeholder="the key; it is not shown or stored",
             password=True,
             compact=True,
             select_on_focus=False,
@@ -148,7 +148,7 @@ class CredentialDialog(Dialog):
 
     def _why(self, look: Look) -> list[Strip]:
         said = visible(str(self.question.request)).strip()
-        kept = "It goes to the agent and nowhere else."
+        kept = "It is sent only to the agent."
         lines = text_lines(said, look, look.palette.text) if said else []
         return fitted([*lines, *text_lines(kept, look, look.palette.dim)], look.width)
 

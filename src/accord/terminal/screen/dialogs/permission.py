@@ -37,7 +37,7 @@ COVERED_LINES_MAX = 2
 AGENT_LINES_MAX = 6
 """Of an option in the agent's words, which nothing else shows whole."""
 WIDTH_MIN = 8
-TOO_NARROW = "Make the window wider to see what is asked."
+TOO_NARROW = "Make the window wider to see the question."
 UNSEEN = Extent(ends=(sys.maxsize,))
 
 

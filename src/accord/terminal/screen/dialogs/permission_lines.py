@@ -83,7 +83,7 @@ def body_of(
     ends += [len(lines) + end for end in fact_ends]
     lines += rows
     if is_cut:
-        lines += [Strip.blank(0), strip_of(("All of the title:", look.palette.dim)), *title]
+        lines += [Strip.blank(0), strip_of(("Full title:", look.palette.dim)), *title]
     call, said = request.tool_call, []
     if request.reason:
         said += [Strip.blank(0), *_said(request.reason, look)]
@@ -112,7 +112,7 @@ def body_of(
         lines += [Strip.blank(0), *changed]
         left_out += more_lines
     if len(diffs) > DIFFS_MAX:
-        more = f"and changes of {len(diffs) - DIFFS_MAX} more files, which are named above"
+        more = f"and changes to {len(diffs) - DIFFS_MAX} more files, listed above"
         lines += [Strip.blank(0), strip_of((more, look.palette.warning))]
     lines += [*(said if is_long else []), *text]
     ends_with = _last_line(request.command) if request.command is not None else ""
@@ -129,7 +129,7 @@ def _title(request: PermissionRequest) -> str:
 
 
 def _more_of_title(look: Look) -> Strip:
-    return strip_of((look.mark("… all of it below", "... all of it below"), look.palette.dim))
+    return strip_of((look.mark("… continued below", "... continued below"), look.palette.dim))
 
 
 def _is_heading(fact: Fact, diffs: Sequence[FileDiff], look: Look, chat: Chat) -> bool:
@@ -178,7 +178,7 @@ def _said(text: str, look: Look) -> list[Strip]:
     shown = MarkdownLines(look).set(text[:TEXT_CHARACTERS_MAX])
     lines = list(shown)
     if len(text) > TEXT_CHARACTERS_MAX:
-        more = f"({len(text) - TEXT_CHARACTERS_MAX:,} characters more)"
+        more = f"({len(text) - TEXT_CHARACTERS_MAX:,} more characters)"
         lines.append(strip_of((more, look.palette.warning)))
     return lines
 

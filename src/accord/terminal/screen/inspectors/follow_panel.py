@@ -77,7 +77,7 @@ def read_page(files: JournalFiles, path: str, place: Followed | None, palette: P
     except Unreadable as error:
         return Page(path, stamp, why=error.reason)
     if text is None:
-        return Page(path, stamp, why="there is no such file now")
+        return Page(path, stamp, why="the file no longer exists")
     is_here = place is not None and place.path == path
     ranges = changed_lines(text, place.diff, place.line) if place is not None and is_here else ()
     clean = [
@@ -289,7 +289,7 @@ class FollowPanel(Widget, can_focus=False):
         palette, place = self.palette, self._place
         if self._path is None:
             return fit(
-                [Part(" The file that the agent works on will be here.", palette.dim)], width
+                [Part(" The file that the agent is working on appears here.", palette.dim)], width
             )
         name = path_words(self._path, self.chat.folder)
         parts = [Part(f" {name}", palette.strong, least=8, target="open")]

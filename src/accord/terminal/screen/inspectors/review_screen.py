@@ -215,10 +215,12 @@ class ReviewScreen(ModalScreen[None]):
     def title_parts(self, width: int) -> list[Part]:
         """How much was changed, and where."""
         palette, changes = self.palette, self._changes
-        asks = Part("  the agent asks you something: Esc", palette.waiting, weight=9)
+        asks = Part("  the agent has a question: Esc", palette.waiting, weight=9)
         asked = [asks] if self.chat.needs_answer else []
         if not changes:
-            return fit([Part(" The agent has changed nothing yet.", palette.text), *asked], width)
+            return fit(
+                [Part(" The agent has not changed any files yet.", palette.text), *asked], width
+            )
         added, removed = sum(one.added for one in changes), sum(one.removed for one in changes)
         waiting = sum(one.states.count("pending") for one in changes)
         parts = [
@@ -226,7 +228,7 @@ class ReviewScreen(ModalScreen[None]):
             Part(f"  +{added}", palette.success),
             Part(f" −{removed}", calm(palette.error, palette.text)),
         ]
-        words = f"  {counted(waiting, 'difference')} to look at" if waiting else "  all looked at"
+        words = f"  {counted(waiting, 'hunk')} to review" if waiting else "  all reviewed"
         parts.append(Part(words, palette.text, weight=2))
         if self.journal.git is not None:
             label = one_line(self.journal.git.label, 30)
@@ -308,7 +310,7 @@ class ReviewScreen(ModalScreen[None]):
 
     def _is_known(self, change: FileChange) -> bool:
         if change.why:
-            self.app.notify(f"It cannot be undone: {one_line(change.why)}.", markup=False)
+            self.app.notify(f"This cannot be undone: {one_line(change.why)}.", markup=False)
         return not change.why
 
     def _switch(self, change: FileChange, hunk: int | None) -> None:
@@ -327,7 +329,7 @@ class ReviewScreen(ModalScreen[None]):
                 return
             if outcome.refused:
                 left = counted(outcome.refused, "difference")
-                told = f"{left} left alone: somebody else changed these lines since."
+                told = f"{left} not undone: these lines were changed in the meantime."
                 self.app.notify(told, severity="warning", markup=False)
 
         self.run_worker(run(), group="undo")

@@ -43,8 +43,8 @@ DRAW_SECONDS = 0.1
 Asking: TypeAlias = Literal["", "filter", "search", "save"]
 _WORDS: dict[Asking, str] = {
     "filter": "sent, received, error, waiting, method:…, session:…, or any words",
-    "search": "find in what is listed",
-    "save": "a new file for accord trace; secrets are taken out",
+    "search": "search the list",
+    "save": "a new file for accord trace; secrets are removed",
 }
 _HINTS = (
     Hint("Esc", "close", "leave"),
@@ -211,9 +211,9 @@ class TrafficScreen(ModalScreen[None]):
             more = f", {count_words(new)} new" if new > 0 and view.filter.is_empty else ""
             parts.append(Part(f"  paused{more}", palette.waiting, weight=3))
         if self.chat.needs_answer:
-            parts.append(Part("  the agent asks you something: Esc", palette.waiting, weight=9))
+            parts.append(Part("  the agent has a question: Esc", palette.waiting, weight=9))
         if self._traffic.first > 1:
-            gone = f"  ({count_words(self._traffic.first - 1)} older ones are gone)"
+            gone = f"  ({count_words(self._traffic.first - 1)} older ones were discarded)"
             parts.append(Part(gone, palette.dim, weight=1))
         return fit(parts, width)
 
@@ -232,7 +232,11 @@ class TrafficScreen(ModalScreen[None]):
         """Go to the answer, or to the question."""
         item = self.item
         if item is None or item.pair is None:
-            word = "It is not answered yet." if item and item.kind == "request" else "It has none."
+            word = (
+                "There is no response yet."
+                if item and item.kind == "request"
+                else "There is no matching message."
+            )
             self.app.notify(word, timeout=2)
             return
         at = self.view.index_of(item.pair)
@@ -241,7 +245,7 @@ class TrafficScreen(ModalScreen[None]):
             self._set_filter("")
             at = self.view.index_of(item.pair)
         if at is None:
-            self.app.notify("That one is too old to be kept.", timeout=2)
+            self.app.notify("That message is too old; it was discarded.", timeout=2)
             return
         self.frames.move_to(at)
 
@@ -329,7 +333,7 @@ class TrafficScreen(ModalScreen[None]):
             return
         at = self.view.find(self._search_text, start, step)
         if at is None:
-            self.app.notify("Nothing like that.", timeout=2)
+            self.app.notify("No matches.", timeout=2)
         else:
             self.frames.move_to(at)
 
@@ -341,7 +345,7 @@ class TrafficScreen(ModalScreen[None]):
             why = f"Cannot save {one_line(path)}: {error.strerror or error}."
             self.app.notify(why, severity="error", markup=False)
             return
-        told = f"{count_words(frames)} messages are in {one_line(path)}"
+        told = f"{count_words(frames)} messages saved to {one_line(path)}"
         self.app.notify(f"{told}\naccord trace shows them.", markup=False)
 
     def _place(self, text: str) -> str:

@@ -45,7 +45,7 @@ class NameScreen(ModalScreen["str | None"]):
         with Vertical():
             yield Static(self._question, markup=False)
             yield Input(self._value, compact=True)
-            yield Hints([Hint("Enter", "take it", "take"), Hint("Esc", "leave it", "close")])
+            yield Hints([Hint("Enter", "OK", "take"), Hint("Esc", "cancel", "close")])
 
     def action_take(self) -> None:
         """The name, where there is one."""
@@ -76,7 +76,7 @@ class SureScreen(ModalScreen[bool]):
         """The question and two answers."""
         with Vertical():
             yield Static(self._question, markup=False)
-            yield Hints([Hint("Y", self._yes, "yes"), Hint("N, Esc", "leave it", "no")])
+            yield Hints([Hint("Y", self._yes, "yes"), Hint("N, Esc", "cancel", "no")])
 
     def action_yes(self) -> None:
         """It is meant."""

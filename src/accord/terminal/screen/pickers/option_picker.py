@@ -139,7 +139,7 @@ class ChoicesScreen(NamePicker):
     def __init__(self, name: str, rows: Sequence[Row]) -> None:
         super().__init__()
         self._subject = name
-        self.show(rows, empty="There is nothing to choose from.")
+        self.show(rows, empty="Nothing to choose from.")
 
     def on_mount(self) -> None:
         """Say what is chosen here."""
@@ -169,7 +169,7 @@ def _option_row(option: ConfigOption) -> Row:
     described = one_line(option.description or "")
     value = one_line(value_name(option))
     if option.type == "unknown":
-        why = "of a type that is not known here; it cannot be changed"
+        why = "of an unknown type; it cannot be changed"
         return Row(_OPTION + option.option_id, name, described or why, value, enabled=False)
     if option.type == "select":
         described = described or _summed([one_line(one.name) for one in option.choices])

@@ -156,7 +156,7 @@ class Picker(ModalScreen[ResultT], Generic[ResultT]):
     ]
     heading: ClassVar[str] = ""
     search_text: ClassVar[str] = "Type to search"
-    empty_text: ClassVar[str] = "There is nothing here."
+    empty_text: ClassVar[str] = "Nothing here."
     choose_text: ClassVar[str] = "choose"
 
     def __init__(self) -> None:
@@ -198,7 +198,7 @@ class Picker(ModalScreen[ResultT], Generic[ResultT]):
     def empty(self) -> str:
         """What is said where there is no row."""
         if self.rows.all and self.rows.search:
-            return "Nothing fits. Esc closes, or search for something else."
+            return "No matches. Esc closes, or try another search."
         return self.empty_text if self._empty is None else self._empty
 
     def _arrange(self) -> None:

@@ -163,11 +163,11 @@ class Attached:
             if self._owner.app.clipboard:
                 self._paste_words(clean(self._owner.app.clipboard))
             else:
-                self.tell("There is no picture in the clipboard.")
+                self.tell("There is no image in the clipboard.")
             return
         why = refusal(one, self._capabilities())
         if why is not None:
-            self.tell(f"{why} The picture is still in your clipboard.")
+            self.tell(f"{why} The image is still in your clipboard.")
         else:
             self._put(one)
 
@@ -199,9 +199,9 @@ class Attached:
         if capabilities is None:
             return
         if one.kind == "image" and not capabilities.image:
-            self.tell(f"This agent takes no images; {one.name} goes along as a link.")
+            self.tell(f"This agent does not accept images; {one.name} is sent as a link.")
         elif one.kind == "audio" and not capabilities.audio:
-            self.tell(f"This agent takes no audio; {one.name} goes along as a link.")
+            self.tell(f"This agent does not accept audio; {one.name} is sent as a link.")
 
     def tell(self, text: str) -> None:
         """A sentence for a moment."""

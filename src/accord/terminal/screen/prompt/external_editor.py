@@ -53,14 +53,14 @@ async def edit_outside(app: App[Any], text: str, command: Sequence[str]) -> str:
             with app.batch_update(), app.suspend():
                 code = await anyio.to_thread.run_sync(_run, [*command, str(path)])
         except SuspendNotSupported:
-            raise PromptError("This terminal cannot be lent to another program.") from None
+            raise PromptError("This terminal cannot run another program.") from None
         except SpawnFailed as error:
             raise PromptError(f"{error}.") from None
         except OSError as error:
             reason = error.strerror or str(error)
-            raise PromptError(f"{command[0]} cannot be started: {reason}.") from None
+            raise PromptError(f"{command[0]} could not be started: {reason}.") from None
         if code != 0:
-            raise PromptError(f"{command[0]} ended with {code}; the prompt is as it was.")
+            raise PromptError(f"{command[0]} exited with code {code}; the prompt is unchanged.")
         return _read(path)
 
 
@@ -75,7 +75,7 @@ def _read(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(TEXT_BYTES_MAX)
     except OSError:
-        raise PromptError("The file is gone; the prompt is as it was.") from None
+        raise PromptError("The file no longer exists; the prompt is unchanged.") from None
     return data.decode("utf-8", "replace").removesuffix("\n")
 
 

@@ -32,10 +32,10 @@ class HistoryScreen(Picker["str | None"]):
         Binding("ctrl+s", "move(-1)", priority=True),
         Binding("tab", "choose", priority=True),
     ]
-    heading: ClassVar[str] = "What you said before"
-    search_text: ClassVar[str] = "Type words of it"
-    empty_text: ClassVar[str] = "Nothing was said yet."
-    choose_text: ClassVar[str] = "take it"
+    heading: ClassVar[str] = "Earlier prompts"
+    search_text: ClassVar[str] = "Type to search"
+    empty_text: ClassVar[str] = "There are no earlier prompts."
+    choose_text: ClassVar[str] = "insert"
 
     def __init__(self, history: History) -> None:
         super().__init__()
@@ -66,8 +66,8 @@ class AttachScreen(Picker["str | None"]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "complete", priority=True)]
     heading: ClassVar[str] = "Attach a file"
-    search_text: ClassVar[str] = "Some letters of its name, or a path that begins with / or ~"
-    empty_text: ClassVar[str] = "There is no such file."
+    search_text: ClassVar[str] = "Part of its name, or a path that begins with / or ~"
+    empty_text: ClassVar[str] = "No matching file."
     choose_text: ClassVar[str] = "attach"
 
     def __init__(self, index: FilesIndex) -> None:

@@ -335,7 +335,7 @@ class PromptEditor(Widget):
         draft = self.draft
         why = self._attached.refusal()
         if why is not None:
-            self._attached.tell(f"{why} Take it out, or send it to another agent.")
+            self._attached.tell(f"{why} Remove it, or use another agent.")
             return
         self._completer.list.close()
         if not draft.is_empty:
@@ -392,7 +392,7 @@ class PromptEditor(Widget):
         if self.chat.queue:
             self.take_queued(len(self.chat.queue) - 1)
         else:
-            self._attached.tell("No prompt waits to be sent.")
+            self._attached.tell("No prompt is queued.")
 
     def take_queued(self, index: int) -> None:
         """Edit a prompt that waits; what is written here waits in its place."""

@@ -98,7 +98,7 @@ class QueuePanel(Widget, can_focus=False):
     def _heading(self, width: int) -> list[Part]:
         palette = palette_for(self.app.theme)
         count = len(self._drawn)
-        waits = "1 prompt waits" if count == 1 else f"{count} prompts wait"
+        waits = "1 queued prompt" if count == 1 else f"{count} queued prompts"
         found = [Part(waits, palette.strong)]
         if self.has_focus:
             found.append(Part(_KEYS, palette.dim, weight=1, least=20))
