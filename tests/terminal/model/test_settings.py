@@ -73,10 +73,10 @@ def test_keys_are_changed_by_the_names_of_their_actions(tmp_path: Path) -> None:
 
 
 def test_an_action_that_lost_its_last_key_is_a_warning(tmp_path: Path) -> None:
-    """Ours: the person looks for it otherwise."""
+    """Ours: the user looks for it otherwise."""
     found = _settings(tmp_path, '[chat.keys]\nnew_tab = "f4"\nquit = ""')
     assert found.keys_of("follow") == ()
-    # Taking the key of an action away oneself is no surprise.
+    # There is no warning when the user takes the key away.
     assert found.keys_of("quit") == ()
     [warning] = found.warnings
     assert warning.endswith(

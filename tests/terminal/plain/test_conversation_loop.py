@@ -44,7 +44,7 @@ async def test_the_end_of_the_input_denies(tmp_path: Path) -> None:
     said = await spoken(tmp_path, "run touch b.txt")
     assert not (tmp_path / "b.txt").exists()
     assert "(no answer)" in said.text
-    # Issue 14: "you said no" is said only when a person said no.
+    # Issue 14: "you said no" is said only when a user said no.
     assert "denied: nothing allows it" in said.text
 
 
@@ -295,7 +295,7 @@ async def test_agents_of_every_kind_can_be_talked_to(tmp_path: Path) -> None:
 
 
 async def test_a_rule_that_says_no_is_told_as_such(tmp_path: Path) -> None:
-    """Issue 6: denied is told apart, with who said so."""
+    """Issue 6: a denied call is told apart, and by whom it was denied."""
     controller = ChatController(permissions=Permissions(otherwise="reject"))
     said = await spoken(tmp_path, "run echo hello", controller=controller)
     assert "denied: nothing allows it" in said.text

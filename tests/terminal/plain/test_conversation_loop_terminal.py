@@ -1,4 +1,4 @@
-"""The line mode as a person sees it: in a terminal, with a keyboard and a real agent."""
+"""The line mode as a user sees it: in a terminal, with a keyboard and a real agent."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_keys_that_were_pressed_before_a_question_answer_nothing(tmp_path: Path)
         # All at once: the y's come before the question.
         chat.press("write a.txt\nyyy")
         chat.wait_for(PROMPT + "yyy")
-        # What the person has begun to write holds the question back; they end it.
+        # What the user has begun to write holds the question back; they end it.
         chat.press("\n")
         chat.wait_for("Queued: yyy")
         chat.wait_for(QUESTION)

@@ -93,7 +93,7 @@ def test_names_of_options_do_not_push_what_is_asked_away() -> None:
     below = paper.text.split("$ make")[1]
     assert below.count("\n") <= 26
     assert "(? shows it in full)" in below
-    # A person who wants to know gets both ends of a name.
+    # A user who wants to know gets both ends of a name.
     _, shown, _ = answered("permission", asked, "?", "")
     assert "characters not shown⟩" in shown
 

@@ -94,7 +94,7 @@ def test_a_screen_that_changes_its_size_while_words_come_is_never_garbled(tmp_pa
         chat.wait_for("The end of the stream.", "Ready", EMPTY)
         seen = fits(chat, (120, 30), "The end of the stream.", EMPTY, "? keys")
         coloured = chat.screen(colours=True)
-        # A program that comes to the front draws everything anew.
+        # A program that comes to the front draws everything again.
         chat.press("F6")
         chat.wait_for("Traffic with")
         chat.press("Escape")

@@ -1,4 +1,4 @@
-"""A file in the person's editor: only what is in the session's folders, and nothing breaks."""
+"""A file in the user's editor: only what is in the session's folders, and nothing breaks."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ async def test_only_files_of_the_session_are_opened(project: Path) -> None:
     roots = [str(project)]
     async with app.run_test():
         assert "outside" in open_in_editor(app, "/etc/passwd", 1, roots, ("vi",))
-        assert "is no file" in open_in_editor(app, str(project / "sub"), 1, roots, ("vi",))
-        assert "is no file" in open_in_editor(app, str(project / "pipe"), 1, roots, ("vi",))
+        assert "is not a file" in open_in_editor(app, str(project / "sub"), 1, roots, ("vi",))
+        assert "is not a file" in open_in_editor(app, str(project / "pipe"), 1, roots, ("vi",))
         assert "Cannot open" in open_in_editor(app, "nowhere.py", 1, roots, ("vi",))
 
 

@@ -11,7 +11,7 @@ from tests.terminal.screen.harness.stage import NARROW, WIDE, Stage, place_of
 
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 async def test_all_keys_are_listed_and_scrolled(size: tuple[int, int]) -> None:
-    """Issue: keys listed by `?`, the person's own among them."""
+    """Issue: keys listed by `?`, the user's own among them."""
     app = Stage()
     async with app.run_test(size=size) as pilot:
         app.push_screen(HelpScreen(actions_with({"quit": ("alt+q",)})))

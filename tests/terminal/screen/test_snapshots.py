@@ -1,6 +1,6 @@
 """Pictures of the main states, compared cell by cell with those that somebody looked at.
 
-`make snapshots` draws them anew; look at each before it is committed.
+`make snapshots` draws them again; look at each before it is committed.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ SCENES = {
 
 
 async def settled(app: AccordApp, pilot: Pilot[int]) -> str:
-    """The picture when it does not change any more."""
+    """The picture when it does not change anymore."""
     before = ""
     while before != (now := picture_of(app)):
         before = now

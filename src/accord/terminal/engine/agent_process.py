@@ -1,8 +1,8 @@
 """One agent's program, for as long as it runs, and the questions that it asks.
 
-Must not know how anything is shown, nor what is said in a chat.
+This module does not know how anything is shown, nor what is said in a chat.
 
-What always holds
+Invariants
     * The program lives in one task; when that is over, so is the program.
     * Whoever waits for the start is told how it went, and `lost` is told once when it ends by
       itself.
@@ -40,7 +40,7 @@ from accord.terminal.model.traffic import Traffic
 class SharedServices:
     """What all agents of one client have in common.
 
-    `run_in_terminal` runs a login where the person sees it; `files` makes the service that serves
+    `run_in_terminal` runs a login where the user sees it; `files` makes the service that serves
     their files, for the journal that it is to tell.
     """
 

@@ -92,7 +92,7 @@ class ChatLifecycle:
             self._tasks.cancel_scope.cancel()
 
     def leave(self) -> None:
-        """End everything."""
+        """End all agents and let `run` return."""
         self._leaving.set()
 
     def start(self, work: Callable[[], Awaitable[None]], chat: Chat | None = None) -> None:

@@ -1,10 +1,10 @@
 """Permissions of one agent's chats: the user's rules and answers, and questions to the right chat.
 
-Must not know how a question is shown.
+This module does not know how a question is shown.
 
-What always holds
+Invariants
     * All agents share the rules and the remembered answers; each asks in its own chats.
-    * Every decision is told, with who made it: to the audit log and to the chat.
+    * Every decision, and who made it, is reported to the audit log and to the chat.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from accord.client.permissions.state import Callback
 
 
 class ChatPermissions(AuditedPermissions):
-    """The permissions of all, with a person of its own to ask.  Made by `asking`."""
+    """The permissions of all, with a user of its own to ask.  Made by `asking`."""
 
     @classmethod
     def asking(

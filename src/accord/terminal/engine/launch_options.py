@@ -1,4 +1,4 @@
-"""What the person wants to talk to, and where: one agent, one folder, perhaps one session."""
+"""What the user wants to talk to, and where: one agent, one folder, perhaps one session."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class LaunchOptions:
     """How a chat begins.
 
     `session` is the one to go on with; with `go_on` it is the last one of the folder.  What is in
-    `mcp_servers` and `add_dirs` the person named, so an agent that cannot take it is an error;
+    `mcp_servers` and `add_dirs` the user named, so an agent that cannot take it is an error;
     what is in `wished_dirs` and `wished_servers` stands in the configuration and may be left out.
-    `begun_in` is the folder that the person was in when they asked for a session of another one.
+    `begun_in` is the folder that the user was in when they asked for a session of another one.
     """
 
     command: tuple[str, ...]
@@ -42,7 +42,7 @@ class LaunchOptions:
 
     @property
     def roots(self) -> tuple[str, ...]:
-        """The folders that the person named."""
+        """The folders that the user named."""
         return (self.folder, *self.add_dirs)
 
     @property
@@ -51,7 +51,7 @@ class LaunchOptions:
         return tuple(one for one in self.roots if not os.path.isdir(one))
 
     def standing(self) -> LaunchOptions:
-        """The same in folders that are there: where this one is gone, where the person was."""
+        """The same in folders that are there: where this one is gone, where the user was."""
         gone = self.missing
         folder = self.folder
         if folder in gone:
@@ -62,7 +62,7 @@ class LaunchOptions:
 
     @property
     def versions(self) -> tuple[int, ...]:
-        """What is spoken, by the servers that the person named."""
+        """What is spoken, by the servers that the user named."""
         from accord.mcp.server_handoff import versions_for
 
         return versions_for(self.mcp_servers)
@@ -82,7 +82,7 @@ def _here() -> str:
     try:
         return os.getcwd()
     except OSError:
-        # It was taken away beneath us.
+        # It was taken away below us.
         return ""
 
 

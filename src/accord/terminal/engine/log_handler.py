@@ -1,8 +1,8 @@
 """What the library logs while chats run: mistakes of an agent are told in its chat.
 
-Must not know any screen.
+This module does not know any screen.
 
-What always holds
+Invariants
     * Nothing that is logged is written to the terminal: it may have an agent's words in it.
     * A mistake is told in a chat of the agent that made it, clean, and once per kind, because the
       library logs it once.
@@ -23,14 +23,14 @@ TOLERATED = "tolerated: "
 """How the library begins what it says of a mistake that it lived with."""
 WORDS_COLUMNS_MAX = 300
 
-# Who is told of mistakes of the agent whose tasks run; set where an agent is started.
+# Called with mistakes of the agent whose task is running; set when an agent starts.
 hears_mistakes: ContextVar[Callable[[str], None] | None] = ContextVar(
     "accord_hears_mistakes", default=None
 )
 
 
 class ChatLog(logging.Handler):
-    """Takes what is logged.  Guards the invariants at the head of this file."""
+    """Takes what is logged.  Guards the invariants of this module."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)

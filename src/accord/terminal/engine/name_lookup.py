@@ -49,7 +49,7 @@ async def last_session(client: Client, folder: str) -> str:
 
 
 async def whole_id(client: Client, beginning: str) -> str | None:
-    """The id of the one session whose id begins so; None where there is none, or another."""
+    """The id of the one session whose id begins so; None if there is none, or another."""
     if len(beginning) < ID_CHARACTERS_MIN or not client.capabilities.listing:
         return None
     found = await sessions_of(client, None)

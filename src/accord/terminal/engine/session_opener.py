@@ -1,10 +1,10 @@
 """How a chat comes to its session: a new one, one that goes on, one that is opened again.
 
-Must not know tabs or screens.
+This module does not know tabs or screens.
 
-What always holds
+Invariants
     * The chat shows a session only when it is open, with all that came before the answer.
-    * What the configuration wishes and the agent cannot take is left out and said; what the person
+    * What the configuration wishes and the agent cannot take is left out and said; what the user
       named and it cannot take is an error.
 """
 
@@ -45,7 +45,7 @@ async def open_new(client: Client, chat: Chat, launch: LaunchOptions) -> Session
     """A session as the order says: new, the named one, or the last one of the folder.
 
     Raises:
-        AccordError: the agent cannot do what the person asked for.
+        AccordError: the agent cannot do what the user asked for.
     """
     session_id = launch.session
     if launch.go_on:
@@ -159,12 +159,12 @@ async def _handed_on(client: Client, chat: Chat, launch: LaunchOptions) -> Hande
 
 
 async def _of_project(chat: Chat, folder: str) -> Mapping[str, Any]:
-    """The servers of the folder's own file that the person agrees to, asked once for each."""
+    """The servers of the folder's own file that the user agrees to, asked once for each."""
     try:
         found = await to_thread.run_sync(read_project_file, Path(folder))
         consents = Consents(consents_file()) if found else None
     except ConfigError as error:
-        # Not the person's own file, so it does not keep them from their work.
+        # Not the user's own file, so it does not keep them from their work.
         chat.remark(str(error), "warning")
         return {}
     allowed: dict[str, ProjectServer] = {}

@@ -1,11 +1,11 @@
 """One turn of a chat: sent, waited for, stopped, and what went wrong with it in words.
 
-Must not know tabs, screens or how an agent is started.
+This module does not know tabs, screens or how an agent is started.
 
-What always holds
+Invariants
     * A chat has at most one turn of ours; what is sent meanwhile waits in its queue, in order.
     * However a turn ends, the chat says so, and the next queued prompt is sent unless it failed.
-    * A turn that the person leaves is over for the chat in that moment, whatever the agent does.
+    * A turn that the user leaves is over for the chat in that moment, whatever the agent does.
 """
 
 from __future__ import annotations
@@ -100,13 +100,13 @@ class Turns:
             except anyio.get_cancelled_exc_class():
                 if scope.cancel_called:
                     # Here, just before the agent is told once more: what is said next comes after
-                    # that.  How long it may still take to stop is of no matter to the person.
+                    # that.  How long it may still take to stop is of no matter to the user.
                     self._leave()
                 raise
         return turn.stop_reason
 
     def _leave(self) -> None:
-        """The turn is over for the person; what still comes of it is shown as it comes."""
+        """The turn is over for the user; what still comes of it is shown as it comes."""
         self._scope = None
         chat = self._chat
         chat.stop_reason = "cancelled"
@@ -156,7 +156,7 @@ class Turns:
 
 
 def problem_of(error: AccordError, chat: Chat) -> Problem:
-    """What a failure means for the person, and what can be done about it."""
+    """What a failure means for the user, and what can be done about it."""
     if isinstance(error, RateLimited):
         wait = error.retry_after or RETRY_SECONDS
         return Problem(
@@ -187,7 +187,7 @@ def lost_problem(error: AccordError) -> Problem:
     if not isinstance(error, ConnectionLost):
         return Problem("agent_lost", f"The agent stopped: {error}", "", ("restart",))
     detail = "\n".join(_last_words(error))
-    # The status is enough: which agent it was, the person knows.
+    # The status is enough: which agent it was, the user knows.
     how = error.exit_status or error.message
     return Problem("agent_lost", f"The agent stopped: {how}", detail, ("restart",))
 
@@ -204,7 +204,7 @@ def _how(error: ConnectionLost) -> str:
 
 
 def gone_problem(launch: LaunchOptions) -> Problem:
-    """A session cannot begin in folders that are not there; it can where the person is."""
+    """A session cannot begin in folders that are not there; it can where the user is."""
     words = (
         "The folder does not exist" if len(launch.missing) == 1 else "These folders do not exist"
     )

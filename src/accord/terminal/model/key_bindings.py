@@ -1,8 +1,8 @@
 """What can be done by a key, and by which: the defaults, and what the user's configuration changes.
 
-Must not know any screen.
+This module does not know any screen.
 
-What always holds: an action has at least one key or is in the palette; a key that the user gives
+Invariant: an action has at least one key or is in the palette; a key that the user gives
 to one action is taken from the other that had it.
 """
 
@@ -72,7 +72,7 @@ GROUP_TEXTS = {
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """The user gave a key to one action that another had; `is_last`: that has no key any more."""
+    """The user gave a key to one action that another had; `is_last`: that has no key anymore."""
 
     key: str
     given_to: str

@@ -1,10 +1,11 @@
-"""What waits for the person's answer: permissions, forms, pages to visit, logins.
+"""What waits for the user's answer: permissions, forms, pages to visit, logins.
 
-Must not know how anything is asked: a dialog or a line shows the first question and answers it.
+This module does not know how anything is asked: a dialog or a line shows the first question and
+answers it.
 
-What always holds
+Invariants
     * Questions are shown in the order in which they came, one at a time, and each is answered once.
-    * A question whose asker does not wait any more is gone at once, answered or not.
+    * A question whose asker does not wait anymore is gone at once, answered or not.
 """
 
 from __future__ import annotations
@@ -40,13 +41,13 @@ class Question:
         return self._answered.is_set()
 
     def answer(self, value: Any) -> None:
-        """The person's answer; a second one changes nothing."""
+        """The user's answer; a second one changes nothing."""
         if not self._answered.is_set():
             self._answer = value
             self._answered.set()
 
     async def wait(self) -> Any:
-        """The answer."""
+        """Wait for the user's answer."""
         await self._answered.wait()
         return self._answer
 
@@ -58,7 +59,7 @@ class Questions:
         self._clock = clock
         self._changed = changed
         self._waiting: list[Question] = []
-        # Of requests that wait in front of us and were not asked yet, set by who knows.
+        # Counts the requests that wait behind the open one; set by the owner of the agent's process.
         self.count_behind: Callable[[], int] = lambda: 0
 
     @property

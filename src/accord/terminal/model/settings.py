@@ -1,11 +1,11 @@
-"""How the person wants the terminal client, from the configuration and what the terminal says.
+"""How the user wants the terminal client, from the configuration and what the terminal says.
 
-Must not know any screen, and reads no file: the configuration has been read.
+This module does not know any screen, and reads no file: the configuration has been read.
 
-What always holds
+Invariants
     * There are settings without a configuration.
     * A key that cannot be is a `ConfigError` that names the file, the key and what may be; what
-      only surprises (an action that is not known, or that has no key any more) is a warning.
+      only surprises (an action that is not known, or that has no key anymore) is a warning.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _LIGHT_BACKGROUNDS = frozenset({"7", "9", "10", "11", "12", "13", "14", "15"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What was chosen, complete and checked.  `actions` have the person's keys."""
+    """What was chosen, complete and checked.  `actions` have the user's keys."""
 
     theme: ThemeName = "accord-dark"
     actions: tuple[Action, ...] = ACTIONS
@@ -50,9 +50,9 @@ class Settings:
     bell: bool = False
     editor: tuple[str, ...] | None = None
     quiet_seconds: int = QUIET_SECONDS
-    # Folders beside the project's, named by the person for every agent.
+    # Folders beside the project's, named by the user for every agent.
     add_dirs: tuple[str, ...] = ()
-    # Names of MCP servers of the configuration, named by the person for every agent.
+    # Names of MCP servers of the configuration, named by the user for every agent.
     mcp_servers: tuple[str, ...] = ()
     warnings: tuple[str, ...] = field(default=(), compare=False)
 

@@ -1,8 +1,8 @@
 """What of the traffic is looked at: filtered, searched, and one frame in full.
 
-Must not know any screen.
+This module does not know any screen.
 
-What always holds
+Invariants
     * `numbers` are those of the kept frames that pass the filter, in order.
     * Taking in new frames takes no longer when there are many old ones.
     * While it is paused, nothing is added; what is too old goes all the same.
@@ -77,7 +77,7 @@ class Filter:
 
     @property
     def is_empty(self) -> bool:
-        """Whether everything passes."""
+        """Whether the filter lets every frame pass."""
         return self == Filter()
 
     def passes(self, item: Item) -> bool:
@@ -103,7 +103,7 @@ def _has_all(item: Item, words: tuple[bytes, ...]) -> bool:
 
 
 class TrafficView:
-    """Guards the invariants at the head of this file."""
+    """Guards the invariants of this module."""
 
     def __init__(self, traffic: Traffic) -> None:
         self.traffic = traffic
@@ -114,11 +114,11 @@ class TrafficView:
 
     @property
     def filter(self) -> Filter:
-        """What is wanted."""
+        """The filter that is applied."""
         return self._filter
 
     def choose(self, wanted: Filter) -> None:
-        """Look at others."""
+        """Apply another filter to all frames."""
         self._filter = wanted
         end = self._seen
         self.traffic.catch_up()

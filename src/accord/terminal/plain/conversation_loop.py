@@ -1,13 +1,13 @@
-"""`talk`: a conversation line by line, until the person leaves.
+"""`talk`: a conversation line by line, until the user leaves.
 
 The chat says what there is to see (`telling.py`) and to answer (`asking.py`); who answers is a
 `Listener`.
 
-What always holds
+Invariants
     * Nobody is asked before everything that came before the question is told.
     * Ctrl-C stops the turn; pressed again before the next prompt, it leaves.  A question that is
       open is then answered with neither yes nor no.
-    * While a person writes, nothing is told; it is told when they are done, or write no more.
+    * While a user writes, nothing is told; it is told when they are done, or write no more.
     * What is written while the agent works is said when it is done, and that is said.
     * What the agent asks because of a command of ours is answered while that command waits.
 """
@@ -51,7 +51,7 @@ _STALE: Final = object()
 
 
 async def talk(controller: ChatController, chat: Chat, terminal: LineTerminal) -> int:
-    """Talk until the person leaves or the input ends; the exit code.
+    """Talk until the user leaves or the input ends; the exit code.
 
     Raises:
         OSError: nobody reads what is written.
@@ -117,11 +117,11 @@ class Talk:
         self._wake()
 
     def leave(self) -> None:
-        """End the conversation."""
+        """Quit the conversation loop."""
         self._left = True
 
     async def edit(self, command: Sequence[str]) -> int:
-        """Run an editor where the person sees it; its exit code.
+        """Run an editor where the user sees it; its exit code.
 
         Raises:
             AccordError: there is no terminal for it.
@@ -131,7 +131,7 @@ class Talk:
         return await self._listener.lend(command, kept({}))
 
     def start(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do something beside the talk that may ask the person; a failure is told."""
+        """Do something beside the talk that may ask the user; a failure is told."""
         assert self._tasks is not None
 
         async def safely() -> None:
@@ -177,7 +177,7 @@ class Talk:
         history.remember(text)
 
         async def add() -> None:
-            # Where it cannot be kept it is not; that is no reason to bother anybody.
+            # A history that cannot be saved is not worth an error message.
             with suppress(OSError, AccordError):
                 await to_thread.run_sync(history.add, text, folder)
 
@@ -186,7 +186,7 @@ class Talk:
     def _keep_begun(self) -> None:
         """Somebody else ends this in the middle of a line: the next program has it to go on with.
 
-        What the person drops themselves is not kept: they may have had a reason.
+        What the user drops themselves is not kept: they may have had a reason.
         """
         if self._history is not None and isinstance(self._listener, Person):
             text = "\n".join((*self._lines, self._listener.begun))
@@ -270,7 +270,7 @@ class Talk:
         self.start(lambda: self._controller.close_chat(closed))
 
     def _is_stale(self, ask: Ask) -> bool:
-        """Whether what is being read is not what is wanted any more."""
+        """Whether what is being read is not what is wanted anymore."""
         if ask is self._put:
             return self._question is None or self._question.is_answered
         if self._first_question() is not None:
@@ -309,7 +309,7 @@ class Talk:
             await self._screen.drain()
 
     async def _done(self, text: str) -> Draft | None:
-        """Do a command; what the agent asks meanwhile is answered, or both would wait for ever."""
+        """Do a command; what the agent asks meanwhile is answered, or both would wait forever."""
         drafts: list[Draft | None] = []
 
         async def do() -> None:
@@ -334,7 +334,7 @@ class Talk:
         return drafts[0]
 
     def _wanted(self) -> Ask | None:
-        """What to ask for now; None where nothing more can come of it."""
+        """What to ask for now; None if nothing more can come of it."""
         if self._question is not None and self._question.is_answered:
             self._end_dialogue()
             self._printer.remark("(This question is no longer open.)")
@@ -351,7 +351,7 @@ class Talk:
         if self._is_working:
             return WORKING
         if self._listener.held_for is None:
-            # Who is asked what to say next has been told all.
+            # Everything is printed before the user is prompted again.
             self._tell_now()
         if self._teller.is_behind:
             return WORKING
@@ -362,7 +362,7 @@ class Talk:
         return MORE if self._lines else PROMPT
 
     def _ring(self) -> None:
-        """Call the person, where they want that."""
+        """Call the user, where they want that."""
         if self._controller.settings.bell and self._screen.isatty():
             self._screen.write("\a")
 

@@ -23,7 +23,7 @@ async def run_plain(
 ) -> int:
     """Talk as the order says; when this is over, so is the agent.  The exit code.
 
-    Without an order the person chooses one of the choices by its number or name.
+    Without an order the user chooses one of the choices by its number or name.
     """
     if launch is None:
         launch = await _chosen(terminal, choices or {})

@@ -25,7 +25,7 @@ class LineTerminal:
     screen: Screen
     printer: ChatPrinter
     listener: Listener
-    # What the person said before, in every session; None where nothing of theirs is touched.
+    # What the user said before, in every session; None if nothing of theirs is touched.
     history: History | None = None
 
 
@@ -38,13 +38,13 @@ def line_terminal(
     says_yes: bool = False,
     history: History | None = None,
 ) -> Generator[LineTerminal]:
-    """This process's own: a person where there is a terminal, lines of a pipe where there is none.
+    """This process's own: a user where there is a terminal, lines of a pipe where there is none.
 
     With `prompts` nobody is listened to: these are said, and permissions are answered with yes.
-    With `history` what the person says is remembered.
+    With `history` what the user says is remembered.
     """
     if isinstance(sys.stdout, TextIOWrapper):
-        # A letter that the terminal does not know is no reason to end.
+        # Replace characters that the terminal cannot show.
         sys.stdout.reconfigure(errors="replace")
     screen = Screen(Output(sys.stdout))
     printer = ChatPrinter(screen, folder)
@@ -61,7 +61,7 @@ def line_terminal(
 
 
 def is_terminal() -> bool:
-    """Whether a person sits there: what they type and what they see both are a terminal."""
+    """Whether a user sits there: what they type and what they see both are a terminal."""
     # None, whatever the types say, where the descriptor was closed at the start.
     stdin = sys.stdin
     if stdin is None or stdin.closed:  # type: ignore[redundant-expr,unused-ignore]

@@ -1,8 +1,8 @@
 """One entry of a conversation as lines, and what a line of it can be used for.
 
-Must not know the widget that shows the lines.
+This module does not know the widget that shows the lines.
 
-What always holds
+Invariants
     * A line is at most as wide as the look says.
     * A block begins and ends with no blank line; whoever stacks blocks puts one between them, and
       none between two that are `is_tight`.
@@ -70,7 +70,7 @@ class Block(Protocol):
 
     @property
     def entry(self) -> Entry:
-        """What is shown."""
+        """The entry that this block shows."""
         ...
 
     @property
@@ -151,7 +151,7 @@ class CachedBlock(Generic[EntryT]):
         self._key: tuple[Look, bool] | None = None
 
     def lines(self, look: Look, chat: Chat) -> list[Strip]:
-        """The lines, anew."""
+        """Render the lines of the block."""
         raise NotImplementedError
 
     def guess(self, look: Look) -> int:

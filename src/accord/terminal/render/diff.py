@@ -1,8 +1,8 @@
-"""Changes of files as lines: a summary per file, and the lines inline, one beneath the other.
+"""Changes of files as lines: a summary per file, and the lines inline, one below the other.
 
-Must not know tool calls.  `diff_side.py` shows the same beside each other.
+This module does not know tool calls.  `diff_side.py` shows the same beside each other.
 
-What always holds: no line is wider than the look; what was added and removed is told by its sign
+Invariant: no line is wider than the look; what was added and removed is told by its sign
 too, not by colour alone; however large a change is, the work for it is bounded.
 """
 

@@ -251,7 +251,7 @@ class AccordApp(App[int]):
         (self._seconds.resume if runs else self._seconds.pause)()
 
     def _tell(self) -> None:
-        """The bell and the title of the window, where the person looks elsewhere."""
+        """The bell and the title of the window, where the user looks elsewhere."""
         signs = self._attention.take(self.controller.chats)
         if signs.bell and isinstance(self._driver, ScreenDriver):
             self._driver.ring()
@@ -278,11 +278,11 @@ class AccordApp(App[int]):
             self._driver.write(sequence)
 
     def on_app_focus(self) -> None:
-        """The person looks here."""
+        """The user looks here."""
         self._attention.focus(is_here=True)
 
     def on_app_blur(self) -> None:
-        """The person looks elsewhere."""
+        """The user looks elsewhere."""
         self._attention.focus(is_here=False)
 
     def on_resize(self, event: events.Resize) -> None:
@@ -307,7 +307,7 @@ class AccordApp(App[int]):
     def _ended_by(self, number: signal.Signals) -> None:
         shutdown.begin(number)
         if number is signal.SIGHUP and not os.isatty(_INPUT):
-            # The terminal is gone: nothing can be drawn, and who tries waits for ever.
+            # The terminal is gone: nothing can be drawn, and who tries waits forever.
             self.run_worker(self._leave_without_terminal(), exit_on_error=False)
         else:
             self.call_later(self.leave, 128 + number)

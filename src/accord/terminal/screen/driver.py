@@ -3,8 +3,8 @@
 Text of agents is made visible where it is drawn.  Here it is made sure that a mistake there, or in
 what draws, rings no bell and starts no sequence that is not one of the screen's own.
 
-What always holds
-    * What is written has no control characters but line ends, tabs and the escape of a sequence.
+Invariants
+    * What is written has no control characters but line endings, tabs and the escape of a sequence.
     * The sequences are those of the screen: CSI, the window's title, the clipboard, the shape of
       the pointer and pictures.  The others are written as text.
     * The bell rings through `ring` alone.
@@ -31,14 +31,14 @@ _ENDED_BY_BELL = re.compile(r"(\x1b\](?:2|22|52);[^\x00-\x1f\x7f-\x9f]*)\a")
 
 
 class ScreenDriver(LinuxDriver):
-    """Writes to the terminal.  Guards the invariants at the head of this file."""
+    """Writes to the terminal.  Guards the invariants of this module."""
 
     def write(self, data: str) -> None:
         """Write what the screen is made of."""
         super().write(screen_only(data))
 
     def ring(self) -> None:
-        """Call the person."""
+        """Ring the terminal's bell."""
         super().write(BELL)
 
 

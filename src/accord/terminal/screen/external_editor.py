@@ -1,9 +1,9 @@
-"""A file in the person's own editor, on the terminal itself, our picture put aside meanwhile.
+"""A file in the user's own editor, on the terminal itself, our picture put aside meanwhile.
 
-Must not know who wants it opened.
+This module does not know who wants it opened.
 
-What always holds
-    * Only regular files beneath the session's folders are opened: an agent chose the name.
+Invariants
+    * Only regular files below the session's folders are opened: an agent chose the name.
     * While the editor has the terminal nothing of ours is drawn, and agents go on.
 """
 

@@ -1,6 +1,6 @@
-"""The keys, listed by what they are for, with those that the person chose.
+"""The keys, listed by what they are for, with those that the user chose.
 
-Must not know what an action does.
+This module does not know what an action does.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _KEY_COLUMNS_MAX = 24
 
 
 class _HelpLines(ScrollView, can_focus=True):
-    """The list."""
+    """The list of keys."""
 
     DEFAULT_CSS = """
     _HelpLines {
@@ -50,7 +50,7 @@ class _HelpLines(ScrollView, can_focus=True):
         self._lines: list[list[tuple[str, str]]] = []
 
     def on_resize(self) -> None:
-        """Break lines anew."""
+        """Wrap the lines to the new width."""
         self._lines = _laid_out(self._groups, max(self.size.width - 1, 20))
         self.virtual_size = Size(self.size.width, len(self._lines))
         self.refresh()
@@ -141,11 +141,11 @@ class HelpScreen(ModalScreen[None]):
         self.dismiss(None)
 
     def action_lines(self, step: int) -> None:
-        """Scroll a little."""
+        """Scroll by one line."""
         self.query_one(_HelpLines).scroll_relative(y=step, animate=False)
 
     def action_pages(self, step: int) -> None:
-        """Scroll a lot."""
+        """Scroll by a page."""
         lines = self.query_one(_HelpLines)
         lines.scroll_relative(y=step * max(lines.size.height - 1, 1), animate=False)
 

@@ -1,8 +1,9 @@
 """The screen as a picture: an SVG of exactly what is in its cells.
 
-For the README and for tests that compare pictures.  Must not know what is on the screen.
+For the README and for tests that compare pictures.  This module does not know what is on the
+screen.
 
-What always holds
+Invariants
     * The same screen gives the same bytes: no ids, no dates, no order that changes.
     * It needs nothing from elsewhere: any fixed-width font will do, since each run of letters is
       told how wide it is.

@@ -1,8 +1,8 @@
 """Whether the terminal is still there.
 
-Must not know the app.  A terminal that goes tells it by a signal only to those whose own it is; a
-program that a script or another program has put into it hears nothing, and would read for ever from
-what is not there any more.
+This module does not know the app.  A terminal that goes tells it by a signal only to those whose
+own it is; a program that a script or another program has put into it hears nothing, and would read
+forever from what is not there anymore.
 """
 
 from __future__ import annotations

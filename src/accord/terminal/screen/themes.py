@@ -1,8 +1,8 @@
 """The four themes of the terminal client, and the palette of the conversation that goes with each.
 
-Must not know any widget.
+This module does not know any widget.
 
-What always holds
+Invariants
     * Text of every theme stands out from every background of it by 4.5 to 1, in strong contrast
       by 7 to 1; a test counts it.
     * With "accord-none" no colour reaches the terminal, whatever a widget says.
@@ -153,7 +153,7 @@ ACCORD_NONE = Theme(
 )
 
 THEMES: tuple[Theme, ...] = (ACCORD_DARK, ACCORD_LIGHT, ACCORD_CONTRAST, ACCORD_NONE)
-# In words, for who chooses one.
+# The names shown in the theme picker.
 THEME_TEXTS: dict[str, str] = {
     "accord-dark": "Dark",
     "accord-light": "Light",

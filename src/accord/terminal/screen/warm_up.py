@@ -1,6 +1,6 @@
 """What is done in the first quiet moment with an agent, so that no key waits for it later.
 
-Must not know chats or widgets.
+This module does not know chats or widgets.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Opening a page in the person's own browser, outside of this terminal.
+"""Opening a page in the user's own browser, outside of this terminal.
 
 Neither we nor the agent can see what is done there.
 
-What always holds
+Invariants
     * Nothing is fetched here: the address is handed to the system, and only when this is called.
     * A browser that would draw into this terminal gets none to draw into.
 """
@@ -27,7 +27,7 @@ _IN_TERMINALS = frozenset({"lynx", "w3m", "links", "links2", "elinks", "browsh",
 
 
 def opener(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> str | None:
-    """The program that opens pages here; None where there is no screen to open them on.
+    """The program that opens pages here; None if there is no screen to open them on.
 
     What `BROWSER` names comes first: on a machine far away it is often all that there is.
     """

@@ -163,7 +163,7 @@ def test_every_text_of_an_input_is_shown(name: str, shape: str, also: Any) -> No
 
 @pytest.mark.parametrize("given", ["canary", ["canary"], {"deep": [{"a": "canary"}]}])
 def test_an_input_is_shown_beside_the_files_of_a_call(given: Any) -> None:
-    """Issue 12: an input that is no object was not shown where the call named a file."""
+    """Issue 12: an input that is not an object was not shown where the call named a file."""
     shown = texts(paths=(f"{FOLDER}/a",), tool_call=a_call(given=given))
     assert "canary" in "\n".join(shown)
 

@@ -93,7 +93,7 @@ def test_long_text_becomes_a_mark() -> None:
     first = long_text(lines, ())
     assert first is not None
     assert (first.mark, first.data.decode()) == ("[pasted 84 lines]", lines)
-    # A line end at the end is no line more.
+    # A trailing newline does not count as another line.
     ended = long_text(lines + "\n", ())
     assert ended is not None
     assert ended.mark == first.mark

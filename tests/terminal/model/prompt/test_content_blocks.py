@@ -108,7 +108,7 @@ def test_links_that_lead_out_of_the_folders_bring_nothing_along(folder: Path) ->
 def test_a_file_elsewhere_comes_along_when_it_was_attached_and_not_by_words_alone(
     folder: Path,
 ) -> None:
-    """Ours: the person chose it; words may have been pasted from anywhere."""
+    """Ours: the user chose it; words may have been pasted from anywhere."""
     secret = folder.parent / "secret.txt"
     assert _names(_read(Draft(f"@{secret}"), ALL, folder)) == ["str"]
     assert _names(_read(Draft(f"@{folder}/x.py"), ALL, folder)) == ["str", "EmbeddedResource"]
@@ -120,7 +120,7 @@ def test_a_file_elsewhere_comes_along_when_it_was_attached_and_not_by_words_alon
 
 
 def test_pasted_text_stands_where_it_was_pasted(folder: Path) -> None:
-    """Issue 6: paste of long text.  What is in it is no mention."""
+    """Issue 6: paste of long text.  Names in it are not mentions."""
     assert with_pasted(Draft("before [pasted 30 lines] after", (PASTED,))) == (
         "before a\nb @x.py after"
     )

@@ -257,7 +257,7 @@ def test_of_a_long_history_the_end_is_told() -> None:
 
 
 def test_a_question_that_waits_is_no_silence() -> None:
-    """Issue 6: quiet is the agent, not the person."""
+    """Issue 6: quiet is the agent, not the user."""
     told = Told()
     told.chat.set_phase("working")
     told.tell()

@@ -1,4 +1,4 @@
-"""What was said, as blocks: by the person, by the agent, and thoughts."""
+"""What was said, as blocks: by the user, by the agent, and thoughts."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_ascii_marks_where_nothing_else_can_be_shown() -> None:
 
 @given(st.text(min_size=1), st.integers(4, 60), st.sampled_from(PALETTES), st.booleans())
 def test_no_text_breaks_a_message(text: str, width: int, palette: object, folded: bool) -> None:
-    """Required: nothing an agent or a person says commands the terminal or is too wide."""
+    """Required: nothing an agent or a user says commands the terminal or is too wide."""
     for role in ("agent_message", "agent_thought", "user_message"):
         scene = Scene()
         said(scene, text, role)

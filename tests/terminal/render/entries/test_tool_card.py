@@ -1,4 +1,4 @@
-"""The card of a tool call: whatever is reported, a person sees what it is and where it stands."""
+"""The card of a tool call: whatever is reported, a user sees what it is and where it stands."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_output_stays_on_the_card_after_the_terminal_was_released() -> None:
     block.invalidate()
     after = text_of(block.render(a_look(), scene.chat))
     assert "│ compiling\n  │ 100%\n  │ exit code 2" in after
-    # Even where nobody knows the terminal any more.
+    # Even where nobody knows the terminal anymore.
     scene.chat.transcript._view.terminals_by_id.clear()
     block.invalidate()
     assert "│ compiling" in text_of(block.render(a_look(), scene.chat))

@@ -23,7 +23,7 @@ def _failed(chat: Chat, problem: Problem, *, is_told: bool) -> None:
 
 
 async def test_what_the_conversation_tells_is_not_told_again() -> None:
-    """Ours: a message that fails is told once; what can be done stands beneath it."""
+    """Ours: a message that fails is told once; what can be done stands below it."""
     chat = a_chat()
     bar = ProblemBar(chat, "Alt+R")
     app = Stage(bar)

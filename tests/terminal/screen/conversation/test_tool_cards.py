@@ -72,7 +72,7 @@ async def test_a_command_runs_on_its_card_and_its_output_stays(size: tuple[int, 
 @SIZES
 @pytest.mark.rule("V1-PROMPT-15")
 async def test_a_refusal_is_told(size: tuple[int, int]) -> None:
-    """v1: the person sees that the prompt and what follows left the context."""
+    """v1: the user sees that the prompt and what follows left the context."""
     chat = a_chat()
     view = a_conversation(chat)
     app = Stage(view)

@@ -30,7 +30,7 @@ from tests.terminal.screen.harness.question_stage import (
 )
 
 NARROW = (60, 20)
-# Everything that a person may press without thinking.
+# Everything that a user may press without thinking.
 KEYS = ("1", "2", "3", "4", "9", "y", "a", "n", "v", "s", "enter", "space", "escape")
 MOVES = ("up", "down", "left", "right", "tab", "pageup", "pagedown", "home", "end", "x")
 
@@ -217,7 +217,7 @@ async def test_allowing_and_refusing_differ_by_more_than_colour() -> None:
 
 
 async def test_an_id_that_was_offered_twice_cannot_be_chosen() -> None:
-    """Client: an ambiguous id is no answer."""
+    """Client: an ambiguous id does not count as an answer."""
     twice = (option("x", "allow_once"), option("x", "reject_once"), option("z", "reject_once"))
     async with asked("permission", a_request(options=twice)) as scene:
         assert scene.text.count("offered twice") == 2

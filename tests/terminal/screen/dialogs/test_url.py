@@ -1,4 +1,4 @@
-"""Pages that an agent wants the person to visit: shown, agreed to, opened, and waited for."""
+"""Pages that an agent wants the user to visit: shown, agreed to, opened, and waited for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the person writes."""
+"""Where the user writes."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ async def test_commands_are_completed_with_description_and_hint(project: Path) -
         assert app.typed == "/plan "
         assert app.area.suggestion == "what to plan"
         assert "❯ /plan what to plan" in app.text
-        # The hint is no text.
+        # The hint is not part of the text.
         await pilot.press("right", "end")
         assert app.typed == "/plan "
         await typing(pilot, "x")

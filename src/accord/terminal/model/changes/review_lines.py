@@ -1,8 +1,8 @@
 """A file that an agent changed as lines to look at, each with the difference that it belongs to.
 
-Must not know screens.
+This module does not know screens.
 
-What always holds: lines are clean and have no line ends, but all else that the file has; there are
+Invariant: lines are clean and have no line endings, but all else that the file has; there are
 at most `LINES_MAX`.
 """
 
@@ -28,7 +28,7 @@ STATE_WORDS = {
 
 
 class ReviewLine(NamedTuple):
-    """A line, and the number of its hunk; None where it belongs to none."""
+    """A line, and the number of its hunk; None if it belongs to none."""
 
     line: DiffLine
     hunk: int | None

@@ -1,8 +1,9 @@
 """The answers to a permission request: one short list, whoever remembers them.
 
-Must not know any screen; the dialog, the line mode and `accord run --ask` offer the same.
+This module does not know any screen; the dialog, the line mode and `accord run --ask` offer the
+same.
 
-What always holds
+Invariants
     * Each answer says what it covers and for how long, and `covers` also who remembers it.
     * A decision made here names an option that was offered and can be chosen, or none.
     * An option of the agent that lasts is offered in the agent's words and never with a scope of

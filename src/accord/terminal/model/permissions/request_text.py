@@ -1,9 +1,9 @@
-"""Permissions in words for a person: who asks, and what would happen.
+"""Permissions in words for the user: who asks, and what would happen.
 
-Must not know any screen; the dialog and the line mode say the same.  `permission_choices.py` has
-the answers.
+This module does not know any screen; the dialog and the line mode say the same.
+`permission_options.py` has the answers.
 
-What always holds
+Invariants
     * What is shown of a command or a path is all of it: characters that a terminal would not draw
       are written out, so that nothing can hide in them.
 """
@@ -61,7 +61,7 @@ class Fact:
 
 
 def who_asks(request: PermissionRequest, agent_name: str) -> str:
-    """Who wants to know."""
+    """A sentence that says who asks for permission."""
     if request.approved_call is not None:
         title = one_line(request.approved_call) or "another call"
         return f"Accord asks: “{title}” was allowed, but that does not cover this."
@@ -156,7 +156,7 @@ def whole(text: str) -> str:
 
 
 def length_words(text: str) -> str:
-    """How long a text is, and how much of it is blank; nothing where it is seen at a glance."""
+    """How long a text is, and how much of it is blank; nothing if it is seen at a glance."""
     lines = text.removesuffix("\n").split("\n")
     if len(lines) < TELLING_LINES_MIN and len(text) < TELLING_CHARACTERS_MIN:
         return ""
@@ -176,7 +176,7 @@ def _folder_words(cwd: str | None, folder: str, add_dirs: Sequence[str]) -> str:
 
 
 def path_words(path: str, folder: str, add_dirs: Sequence[str] = ()) -> str:
-    """A path as the person knows it: from the folder on, and marked where it is outside of all."""
+    """A path as the user knows it: from the folder on, and marked where it is outside of all."""
     placed = place(path, folder)
     if placed is None:
         return f"{exact_line(path)} ({OUTSIDE}, as far as Accord can tell)"

@@ -1,6 +1,6 @@
-"""Rules and remembered answers in words for a person.
+"""Rules and remembered answers in words for the user.
 
-Must not know how rules match, nor any screen.
+This module does not know how rules match, nor any screen.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ Where: TypeAlias = Literal["rule", "session", "workspace", "always"]
 
 
 def rule_words(rule: Rule, folder: str | None = None) -> str:
-    """What a rule is about; paths beneath the folder are shown from there."""
+    """What a rule is about; paths below the folder are shown from there."""
     doing = _DOING.get(rule.kind or "", "anything with")
     if rule.path is not None:
         if rule.path == "**" and not rule.exact:
@@ -100,12 +100,12 @@ class Row:
 
 
 def row_of_rule(rule: Rule, folder: str | None = None) -> Row:
-    """A written rule."""
+    """Describe a rule of a permissions file."""
     return Row(rule.effect, rule_words(rule, folder), "rule", "a rule")
 
 
 def row_of_grant(grant: Grant, folder: str | None = None) -> Row:
-    """A remembered answer."""
+    """Describe an answer that was remembered."""
     place = {
         "session": "until its session ends",
         "workspace": f"in {exact_line(grant.workspace or '')}",

@@ -1,6 +1,6 @@
 """A picture from the clipboard of the desktop, by the programs that people have for it.
 
-Must not know any screen.  Best effort: a terminal itself hands over text only.
+This module does not know any screen.  Best effort: a terminal itself hands over text only.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MAC_DATA = re.compile(rb"PNGf([0-9A-Fa-f]+)")
 
 
 def command_for(environ: Mapping[str, str], platform: str = sys.platform) -> list[str] | None:
-    """The command that writes the picture of the clipboard; None where there is none."""
+    """The command that writes the picture of the clipboard; None if there is none."""
     tools: list[list[str]] = []
     if platform == "darwin":
         tools += [["pngpaste", "-"], ["osascript", "-e", _MAC_SCRIPT]]
@@ -39,7 +39,7 @@ def command_for(environ: Mapping[str, str], platform: str = sys.platform) -> lis
 
 
 def read_image(environ: Mapping[str, str] | None = None) -> bytes | None:
-    """The picture in the clipboard; None where there is none in it.  Blocks.
+    """The image in the clipboard; None if there is none in it.  Blocks.
 
     Raises:
         PromptError: there is no program that could tell, or the picture is too large.

@@ -1,13 +1,13 @@
 """What is sent to the agent: the words, and what goes with them in the best form it takes.
 
-Must not know any screen.  `accord run` and the terminal client both speak through this.
+This module does not know any screen.  `accord run` and the terminal client both speak through this.
 
-What always holds
+Invariants
     * A picture or a sound is sent as such only to an agent that says it takes them; otherwise a
       file is linked to, and what has no file is an error before anything is sent.
-    * `@name` in the text that names a file beneath the session's folders brings it along, links
+    * `@name` in the text that names a file below the session's folders brings it along, links
       that lead out of them excepted; `@word` that names none is just a word.  A file elsewhere
-      comes along where the person attached it.
+      comes along where the user attached it.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def mentioned(text: str, folder: Path) -> list[Path]:
 
 
 def file_named(name: str, folder: Path) -> Path | None:
-    """The file of this name; None where there is none, or where it is no name of a file at all."""
+    """The file of this name; None if it does not exist or is not a valid file name."""
     try:
         path = folder / os.path.expanduser(name)
         if not path.is_file():
@@ -162,7 +162,7 @@ def _contains(root: str, path: str) -> bool:
 def _typed(text: str, roots: Sequence[str]) -> Iterator[Path]:
     """Files that are named in the text.
 
-    Only beneath the session's folders: words may have been pasted without being read, and must
+    Only below the session's folders: words may have been pasted without being read, and must
     not get a private file sent.
     """
     for path in mentioned(text, Path(roots[0])):

@@ -1,7 +1,7 @@
 """A form, field by field.
 
-What always holds
-    * Nothing is sent before the person has said so at the end.
+Invariants
+    * Nothing is sent before the user has said so at the end.
     * A value that does not fit is asked for again at once, with what is wrong about it.
     * A field of a kind that we do not know is named and left out.
 """
@@ -26,7 +26,7 @@ _LEAVING: Mapping[str, bool | None] = {"/decline": False, "/close": None}
 
 
 class _Left(Exception):
-    """The person does not go on with the form; `answer` is what that means."""
+    """The user does not go on with the form; `answer` is what that means."""
 
     def __init__(self, answer: bool | None) -> None:
         super().__init__()
@@ -78,7 +78,7 @@ def _review(
 
 
 def _field(one: FormField, printer: ChatPrinter, error: str | None) -> Dialogue:
-    """The value; None where the field is left out."""
+    """The value; None if the field is left out."""
     _explain(one, printer)
     if not one.is_known:
         printer.note("Unknown kind of field; it is skipped.")

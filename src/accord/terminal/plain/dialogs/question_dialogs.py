@@ -1,10 +1,10 @@
 """Questions in lines: permissions, forms, pages to visit, logins, keys, servers of a project.
 
-Each is a dialogue: a generator that says what is to be asked next, is told what the person
+Each is a dialogue: a generator that says what is to be asked next, is told what the user
 answered, and returns the answer to the question.  So a keyboard, a pipe and a script can answer,
 and a test can too.
 
-What always holds
+Invariants
     * Only a clear yes is a yes: Enter, Escape, the end of the input and words that nobody
       understands approve nothing.
     * What is asked for was shown before: who asks, why, and what exactly would happen.
@@ -161,14 +161,14 @@ def _credential(reason: str, printer: ChatPrinter) -> Dialogue:
 
 def _server(server: ProjectServer, printer: ChatPrinter) -> Dialogue:
     printer.said("", f"This project configures an MCP server, {server.name}, which")
-    # Behind a sign on every line: the project wrote it, and it may have line ends.
+    # Behind a sign on every line: the project wrote it, and it may have line endings.
     printer.exactly("  > ", server.described)
     said = yield from _clear("Use it, now and in the future?", {"y": "yes", "n": "no"})
     return {"y": True, "n": False}.get(said)
 
 
 def _clear(words: str, keys: Mapping[str, str]) -> Generator[Ask, str | None, str]:
-    """One of the keys, or nothing where none was clearly meant."""
+    """One of the keys, or nothing if none was clearly meant."""
     shown = " ".join(f"({word[0]}){word[1:]}" for word in keys.values())
     remark = ""
     for _ in range(ATTEMPTS_MAX):

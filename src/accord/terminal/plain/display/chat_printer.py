@@ -1,8 +1,8 @@
-"""The lines of a conversation: everybody's printer, and what only a person who talks sees.
+"""The lines of a conversation: everybody's printer, and what only a user who talks sees.
 
-It must not know the connection, nor when something is said: `telling.py` does.
+This module does not know the connection, nor when something is said: `telling.py` does.
 
-What always holds
+Invariants
     * Every state is said in words; colours and marks only repeat them.
     * What an agent sends is shown whole or counted, and it commands nothing.
 """
@@ -78,11 +78,11 @@ class ChatPrinter(ConversationPrinter):
 
     @property
     def out(self) -> Out:
-        """Where it goes."""
+        """The stream that is written to."""
         return self._out
 
     def gap(self) -> None:
-        """A free line."""
+        """Print an empty line."""
         self._blank()
 
     def said(self, first: str, text: str, style: str = "") -> None:
@@ -145,7 +145,7 @@ class ChatPrinter(ConversationPrinter):
             self._paragraph("", "(thinking)", "dim")
 
     def block(self, block: object) -> None:
-        """Content of a message that is no text."""
+        """Print a content block other than text."""
         self._blank()
         self._paragraph("  ", block_words(block), "cyan")
 
@@ -323,7 +323,7 @@ class ChatPrinter(ConversationPrinter):
         self._paragraph("", f"The agent sent {unknown_words(variant)}", "dim")
 
     def remark(self, text: str, tone: str = "info", detail: str = "") -> None:
-        """Words of ours."""
+        """Print a remark of the client."""
         self._blank()
         styles = {"success": "green", "warning": "yellow", "error": "red"}
         self._paragraph("! " if tone in ("warning", "error") else "", text, styles.get(tone, "dim"))

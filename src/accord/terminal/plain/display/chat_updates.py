@@ -1,8 +1,8 @@
 """Tells a chat in lines: what is new in it since it was told last.
 
-It must not know who reads or answers.
+This module does not know who reads or answers.
 
-What always holds
+Invariants
     * Everything of the conversation is told once, in the order in which it came; what grows is
       told on.
     * `tell_some` takes a bounded time, however much is new.
@@ -49,7 +49,7 @@ WAIT_STEPS = (600, 300, 120, 60, 30, 10, 0)
 """Seconds that are left until something may be tried again, at which that is told."""
 
 OVERLAP_CHARACTERS = 256
-"""By which the rest is found in output whose beginning is not kept any more."""
+"""By which the rest is found in output whose beginning is not kept anymore."""
 
 TOLD_CHARACTERS_MAX = 64 * 1024
 """Of one message at a time: a reader may be far behind the agent."""
@@ -91,11 +91,11 @@ class Teller:
         self._is_past = False
         self._quiet_told = 0.0
         self._wait_told: float | None = None
-        # What the person just wrote, which they need not be told.
+        # What the user just wrote, which they need not be told.
         self._typed: str | None = None
 
     def typed(self, text: str) -> None:
-        """The person sees already what they said."""
+        """The user sees already what they said."""
         self._typed = text
 
     def tell(self) -> None:

@@ -1,6 +1,6 @@
-"""Content that is no text, in one line of words each: what it is, its type, its size.
+"""One-line labels for content other than text: what it is, its type, its size.
 
-Must not know the version: it looks at the fields that a block has.
+This module does not know the version: it looks at the fields that a block has.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ RAW_CHARACTERS_MAX = 300
 
 
 def block_words(block: Any) -> str:
-    """A content block for a person; the text of a text block is not repeated here."""
+    """A content block for a user; the text of a text block is not repeated here."""
     if isinstance(block, UnknownVariant):
         return unknown_words(block)
     tag = type(block).__struct_config__.tag if hasattr(block, "__struct_config__") else ""
@@ -38,7 +38,7 @@ def block_words(block: Any) -> str:
 
 
 def is_for_user(block: Any) -> bool:
-    """Whether the person is meant to see it; where nothing is said, they are."""
+    """Whether the user is meant to see it; where nothing is said, they are."""
     audience = getattr(getattr(block, "annotations", None), "audience", None)
     return not isinstance(audience, list) or not audience or "user" in audience
 

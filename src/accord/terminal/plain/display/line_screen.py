@@ -1,9 +1,9 @@
-"""What a person sees in line mode: the output, and the line that is being written at its end.
+"""What a user sees in line mode: the output, and the line that is being written at its end.
 
-Must not know what is written.
+This module does not know what is written.
 
-What always holds
-    * What is told begins on a line of its own, never behind what a person has typed.
+Invariants
+    * What is told begins on a line of its own, never behind what a user has typed.
     * `drain` waits for a slow reader; until then nothing more need be told.
 """
 
@@ -23,11 +23,11 @@ class SlowOut(Out, Protocol):
 
 
 class Screen:
-    """The end of the output.  Guards: whether the line at the end is the person's."""
+    """The end of the output.  Guards: whether the line at the end is the user's."""
 
     def __init__(self, out: SlowOut) -> None:
         self._out = out
-        # Whether the cursor stands on the line that a person writes.
+        # Whether the cursor stands on the line that a user writes.
         self.is_written_on = False
         self._at_edge = True
 
@@ -41,7 +41,7 @@ class Screen:
         self._put(text)
 
     def echo(self, text: str) -> None:
-        """Take what belongs to the line of the person, which begins at the edge."""
+        """Take what belongs to the line of the user, which begins at the edge."""
         if not self.is_written_on:
             self.is_written_on = True
             if not self._at_edge:
@@ -50,7 +50,7 @@ class Screen:
             self._put(text)
 
     def end_line(self) -> None:
-        """The person's line is done."""
+        """The user's line is done."""
         if self.is_written_on:
             self._put("\n")
             self.is_written_on = False
@@ -60,10 +60,10 @@ class Screen:
         self._at_edge = text.endswith("\n")
 
     def flush(self) -> None:
-        """Nothing: `drain` writes."""
+        """Do nothing, because `drain` writes."""
 
     def isatty(self) -> bool:
-        """Whether a person sees it."""
+        """Whether a user sees it."""
         return self._out.isatty()
 
     @property
@@ -75,7 +75,7 @@ class Screen:
         """Write what was taken.
 
         Raises:
-            OSError: nobody reads it any more.
+            OSError: nobody reads it anymore.
         """
         await self._out.drain()
 

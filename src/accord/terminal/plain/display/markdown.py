@@ -3,7 +3,7 @@
 Words go out as they come.  Only the beginning of a line waits, until it is known what the line is,
 and rows of tables and lines of code, until they are whole.  What is not known here is text.
 
-What always holds
+Invariants
     * A line is never wider than it may be, and nothing can command the terminal (`prose.py`).
     * What arrives in pieces looks as if it had come at once.
 """
@@ -66,7 +66,7 @@ class Markdown:
         self._take(lines[-1])
 
     def end(self) -> None:
-        """Nothing more comes."""
+        """Print what is left at the end of the text."""
         # A carriage return at the very end ends the last line, as it does in a file.
         self._show(self._unfinished.removesuffix("\r"))
         self._unfinished = ""

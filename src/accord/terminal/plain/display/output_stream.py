@@ -3,10 +3,10 @@
 A pipe whose reader is slow would stop everything, Ctrl-C included; so text is gathered here and
 written by `drain`, in pieces that the pipe has room for.
 
-What always holds
+Invariants
     * Text is written in the order in which it came, and all of it when `drain` returns; what a
       `drain` that was cancelled did not write, the next one does.
-    * A letter that the terminal does not know is no reason to end.
+    * A character that the terminal cannot show is replaced.
     * What others have written to the same place is not gone on with: see
       `machine/console/open_lines.py`.
 """
@@ -48,7 +48,7 @@ class Output:
         self._writing = anyio.Lock()
 
     def write(self, text: str) -> None:
-        """Take text."""
+        """Queue text for writing."""
         self._waiting.append(text)
         self._waiting_chars += len(text)
 
@@ -63,10 +63,10 @@ class Output:
         return self._waiting_chars > WAITING_CHARS_MAX
 
     def flush(self) -> None:
-        """Nothing: `drain` writes."""
+        """Do nothing, because `drain` writes."""
 
     def isatty(self) -> bool:
-        """Whether a person sees it."""
+        """Whether a user sees it."""
         return self._terminal
 
     @property
@@ -78,7 +78,7 @@ class Output:
         """Write what was taken.
 
         Raises:
-            OSError: nobody reads it any more.
+            OSError: nobody reads it anymore.
         """
         async with self._writing:
             self._rest = data = self._take()

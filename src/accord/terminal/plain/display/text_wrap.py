@@ -1,8 +1,8 @@
 """Text for a terminal: words wrapped to its width as they stream, and Markdown made plain.
 
-It must not know agents or updates, nor which stream the text goes to.
+This module does not know agents or updates, nor which stream the text goes to.
 
-What always holds
+Invariants
     * A line is never wider than it may be; a word that is wider than a line is cut.
     * What arrives in pieces looks as if it had come at once.
     * Nothing that an agent sends can move the cursor or colour the screen.
@@ -17,7 +17,7 @@ from accord.terminal.model.text.display_text import columns, cut
 Paint = Callable[[str, str], str]
 
 WORD_CHARACTERS_MAX = 4096
-"""What is longer is no word, and is shown before its end has come."""
+"""A longer word is printed before its end arrives."""
 
 _PIECES = re.compile(r"\s+|\S+")
 _MARKS = re.compile(r"(\*\*|`)")

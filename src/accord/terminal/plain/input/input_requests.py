@@ -25,14 +25,14 @@ class Ask:
     remark: str = ""
 
 
-# Says what to ask next, is told the answer (None: there is none any more), returns the result.
+# Says what to ask next, is told the answer (None: there is none anymore), returns the result.
 Dialogue: TypeAlias = Generator[Ask, str | None, Any]
 
 
 class Listener(Protocol):
-    """Who is listened to."""
+    """A source of lines: a terminal, a pipe or a script."""
 
-    # Whether a person sees what they write, so that it need not be told again.
+    # Whether a user sees what they write, so that it need not be told again.
     is_person: bool
     # Told when a line was ended or left, so that what waits can be told.
     on_change: Callable[[], None]
@@ -51,11 +51,11 @@ class Listener(Protocol):
         ...
 
     def drop_line(self) -> None:
-        """What was begun is not meant any more."""
+        """What was begun is not meant anymore."""
         ...
 
     def forget_typed(self) -> None:
-        """What was typed until now is no answer to what comes."""
+        """Discard what was typed so far: it does not answer the next question."""
         ...
 
     def resumed(self) -> None:

@@ -1,11 +1,11 @@
-"""A person at a keyboard: they write lines, and press keys where they are asked.
+"""A user at a keyboard: they write lines, and press keys where they are asked.
 
-Must not know chats or agents; `talk.py` says what to ask for.
+This module does not know chats or agents; `talk.py` says what to ask for.
 
-What always holds
+Invariants
     * A key that was pressed before a question stood there is no answer to it, and neither are
       several that come at once.
-    * What a person has begun to write is kept, whatever comes in between; what they drop
+    * What a user has begun to write is kept, whatever comes in between; what they drop
       themselves is one step back in the history, and nowhere else.
 """
 
@@ -25,10 +25,10 @@ from accord.terminal.plain.input.key_reader import Keyboard
 from accord.terminal.plain.input.line_editor import LineEditor, keys_of, name_of
 
 GUARD_SECONDS = 1.0
-"""For how long a question takes no key from a person who had begun to write something else."""
+"""For how long a question takes no key from a user who had begun to write something else."""
 
 HOLD_SECONDS = 15.0
-"""How long what the agent says waits for a person who has begun to write and writes no more."""
+"""How long what the agent says waits for a user who has begun to write and writes no more."""
 
 
 class Person:
@@ -109,13 +109,13 @@ class Person:
             self._invite(ask)
 
     def drop_line(self) -> None:
-        """What was begun is not meant any more; arrow up brings it back."""
+        """What was begun is not meant anymore; arrow up brings it back."""
         self._editor.drop()
         self._ahead.clear()
         self._screen.end_line()
 
     def forget_typed(self) -> None:
-        """What was typed until now is no answer to what comes."""
+        """Discard what was typed so far: it does not answer the next question."""
         self._ahead.clear()
         self._keyboard.forget_typed()
 
@@ -148,7 +148,7 @@ class Person:
 
     async def _line(self, ask: Ask) -> str | None:
         if ask.kind in ("line", "secret"):
-            # What was begun for the agent is no answer to this.
+            # A half-typed prompt is not an answer to this question.
             begun = self._editor.text
             self._editor.take("")
             try:

@@ -1,8 +1,8 @@
-"""A person's keyboard: every key as it is pressed, nothing shown by the terminal itself.
+"""A user's keyboard: every key as it is pressed, nothing shown by the terminal itself.
 
 Read on the event loop: a thread that waits for input could not be stopped.
 
-What always holds
+Invariants
     * The terminal is put back as it was found.
     * What is pressed is shown by us, or not at all.
     * Ctrl-C stays a signal.
@@ -30,7 +30,7 @@ class Keyboard:
 
     def __init__(self, descriptor: int) -> None:
         self._attributes = termios.tcgetattr(descriptor)
-        # Opened anew, so that reading never blocks: Ctrl-C drops what was typed, also between our
+        # Opened again, so that reading never blocks: Ctrl-C drops what was typed, also between our
         # hearing of it and our reading it.  The flag on stdin itself would be on stdout as well.
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
         self._descriptor = os.open(_name_of(descriptor), flags)
@@ -50,7 +50,7 @@ class Keyboard:
 
     @contextmanager
     def lent(self) -> Generator[None]:
-        """The terminal is as it was found, for another program that talks to the person."""
+        """The terminal is as it was found, for another program that talks to the user."""
         self._show()
         try:
             yield

@@ -1,11 +1,11 @@
-"""A line that a person writes: keys go in, what the terminal is to show comes out.
+"""A line that a user writes: keys go in, what the terminal is to show comes out.
 
-Pure.  Must not know which terminal it is, nor what the line is for.
+Pure.  This module does not know which terminal it is, nor what the line is for.
 
-What always holds
-    * Nothing is written but letters, backspaces and line ends, so every terminal can show it and
+Invariants
+    * Nothing is written but letters, backspaces and line endings, so every terminal can show it and
       a screen reader reads it: no cursor is moved by commands.
-    * A line that is wider than the terminal is changed at its end, or written anew beneath.
+    * A line that is wider than the terminal is changed at its end, or written again below.
     * A key that is not known changes nothing.
 """
 
@@ -82,7 +82,7 @@ class LineEditor:
         self._kept = ""
 
     def press(self, key: str) -> Pressed:
-        """Take one key."""
+        """Handle one key press."""
         match name_of(key):
             case "enter":
                 return self._enter()

@@ -1,8 +1,8 @@
 """Who answers where nobody sits: lines of a pipe, or a script.
 
-Must not know chats or agents; `talk.py` says what to ask for.
+This module does not know chats or agents; `talk.py` says what to ask for.
 
-What always holds
+Invariants
     * A pipe is read when something is asked for, and no further: its lines are prompts and
       answers in the order in which they are needed.
     * A script says yes to every permission, and to nothing else.
@@ -72,16 +72,16 @@ class Pipe:
         return said
 
     def refresh(self) -> None:
-        """Nothing is shown."""
+        """Do nothing, because there is no screen."""
 
     def drop_line(self) -> None:
-        """Nothing was begun."""
+        """Return nothing, because nobody types."""
 
     def forget_typed(self) -> None:
-        """Nothing is typed."""
+        """Do nothing, because nobody types."""
 
     def resumed(self) -> None:
-        """Nothing is shown."""
+        """Do nothing, because there is no screen."""
 
     async def _next(self) -> str | None:
         while b"\n" not in self._kept:
@@ -132,20 +132,20 @@ class Script:
         return yes
 
     def refresh(self) -> None:
-        """Nothing is shown."""
+        """Do nothing, because there is no screen."""
 
     def drop_line(self) -> None:
-        """Nothing was begun."""
+        """Return nothing, because nobody types."""
 
     def forget_typed(self) -> None:
-        """Nothing is typed."""
+        """Do nothing, because nobody types."""
 
     def resumed(self) -> None:
-        """Nothing is shown."""
+        """Do nothing, because there is no screen."""
 
 
 def stdin_descriptor() -> int | None:
-    """Standard input; None where it was closed at the start."""
+    """Standard input; None if it was closed at the start."""
     stdin = sys.stdin
     if stdin is None or stdin.closed:  # type: ignore[redundant-expr,unused-ignore]
         return None

@@ -1,8 +1,8 @@
-"""What a person can say to us rather than to the agent: lines that begin with a slash.
+"""What a user can say to us rather than to the agent: lines that begin with a slash.
 
-It must not know how lines are read.
+This module does not know how lines are read.
 
-What always holds
+Invariants
     * A slash and a word that is not ours goes to the agent; `//word` always does.
     * A failure is a sentence; it never ends the conversation.
 """
@@ -37,15 +37,15 @@ from accord.terminal.plain.slash_commands.session_commands import SessionCommand
 from accord.transcript import Plan
 
 USAGE_COLUMNS = 18
-"""How wide the names of the commands are in their list."""
+"""The width of the command names in the list."""
 
 LEAVING = frozenset({"quit", "exit", "bye"})
-"""Words that leave without a slash too: it is what people type first."""
+"""Words that quit without a slash too, because people type them first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: what may follow its name, and what it is for."""
+    """One command: its function, its arguments and its description."""
 
     do: Callable[[Commands, str], Awaitable[None]]
     given: str
@@ -53,7 +53,7 @@ class Command:
 
 
 class Commands:
-    """Our own commands.  Guards: what is attached goes with the next prompt, once."""
+    """Accord's own commands.  Guards: an attachment is sent once, with the next prompt."""
 
     def __init__(
         self, controller: ChatController, situation: Situation, printer: ChatPrinter
@@ -73,14 +73,14 @@ class Commands:
         self._printer.said("", text)
 
     def complete(self, begun: str) -> list[str]:
-        """The commands that begin so, ours and the agent's."""
+        """The commands that begin with this text, Accord's and the agent's."""
         if not begun.startswith("/") or " " in begun:
             return []
         names = [*TABLE, *(one.name for one in self._chat.transcript.commands)]
         return sorted({f"/{name} " for name in names if name.startswith(begun[1:])})
 
     async def take(self, line: str) -> Draft | None:
-        """Do what is ours; a draft is for the agent."""
+        """Run a command of Accord, or return a draft for the agent."""
         text = line.strip()
         if text in LEAVING:
             self._situation.leave()
@@ -97,7 +97,7 @@ class Commands:
         return None
 
     def is_ours(self, line: str) -> bool:
-        """Whether a line is for us."""
+        """Whether a line is a command of Accord."""
         text = line.strip()
         return text in LEAVING or self._found(text)[0] is not None
 
@@ -107,7 +107,7 @@ class Commands:
         name, _, rest = text[1:].partition(" ")
         command = TABLE.get(ALIASES.get(name, name))
         if command is not None and rest.strip() and not command.given:
-            # It takes nothing behind it; the agent's of the same name may.
+            # It takes no arguments; the agent's command of the same name may.
             is_theirs = any(one.name == name for one in self._chat.transcript.commands)
             command = None if is_theirs else command
         return command, rest
@@ -119,7 +119,7 @@ class Commands:
     # ---- the commands
 
     async def help(self, given: str) -> None:
-        """All commands."""
+        """List all commands of Accord and of the agent."""
         self._say("Accord commands:")
         for name, command in TABLE.items():
             usage = f"/{name} {command.given}".rstrip()
@@ -142,17 +142,17 @@ class Commands:
         self._printer.said(" " * (USAGE_COLUMNS + 3), text)
 
     async def quit(self, given: str) -> None:
-        """Leave."""
+        """End the conversation and quit."""
         self._situation.leave()
 
     async def stop(self, given: str) -> None:
-        """Cancel the turn."""
+        """Stop the running turn."""
         if not self._chat.is_busy:
             raise AccordError("No turn is running.")
         self._controller.stop(self._chat)
 
     async def retry(self, given: str) -> None:
-        """Do again what failed or was denied."""
+        """Retry what failed or was denied."""
         chat = self._chat
         if chat.problem is not None:
             self._controller.retry(chat)
@@ -170,7 +170,7 @@ class Commands:
         self._controller.restart(self._chat)
 
     async def grants(self, given: str) -> None:
-        """What agents may do."""
+        """List permission rules and remembered answers."""
         permissions = self._controller.permissions
         rows = rows_of(permissions.rules, self._controller.remembered(), self._chat.folder, given)
         self._grants = ["" if row.grant is None else row.grant.grant_id for row in rows]
@@ -180,7 +180,7 @@ class Commands:
         numbered(self._printer, "Permission rules; /revoke NUMBER removes one:", shown)
 
     async def revoke(self, given: str) -> None:
-        """Take back what was remembered."""
+        """Revoke a remembered answer."""
         if not (given.isdecimal() and 1 <= int(given) <= len(self._grants)):
             raise AccordError("Which one? /grants lists them, /revoke NUMBER removes one.")
         grant_id = self._grants[int(given) - 1]
@@ -228,7 +228,7 @@ class Commands:
         self._say(f"{counted(many, 'message')} saved; `accord trace {one_line(given)}` shows them.")
 
     async def queue(self, given: str) -> None:
-        """What waits to be said."""
+        """List the queued prompts, remove one, or send it now."""
         queue = self._chat.queue
         verb, _, number = given.partition(" ")
         if verb in ("drop", "now"):
@@ -254,7 +254,7 @@ class Commands:
         )
 
     async def plan(self, given: str) -> None:
-        """The agent's plans, as they stand."""
+        """Show the latest plan of the agent."""
         plans = [one for one in self._chat.entries if isinstance(one, Plan)]
         if not plans:
             raise AccordError("The agent has no plan.")
@@ -262,19 +262,19 @@ class Commands:
         self._printer.plan(plans[-1])
 
     async def files(self, given: str) -> None:
-        """Files that the agent changed."""
+        """List the files that the agent changed."""
         journal = self._controller.journal(self._chat)
         await journal.settle()
         show_changes(self._printer, journal, self._chat.folder)
 
     async def diff(self, given: str) -> None:
-        """What the agent changed, in full."""
+        """Show the diffs of the agent's changes."""
         journal = self._controller.journal(self._chat)
         await journal.settle()
         show_changes(self._printer, journal, self._chat.folder, given, full=True)
 
     async def undo_file(self, given: str) -> None:
-        """Take back what the agent changed in a file."""
+        """Undo the agent's changes to a file."""
         journal = self._controller.journal(self._chat)
         await journal.settle()
         pairs = [(one.path, path_words(one.path, self._chat.folder)) for one in journal.changes]
@@ -283,15 +283,15 @@ class Commands:
         self._say(f"Undone: {outcome.done}. Not undone, because changed since: {outcome.refused}.")
 
     async def details(self, given: str) -> None:
-        """What a tool was given and gave back."""
+        """Show the input and output of a tool call."""
         show_details(self._printer, self._chat, given)
 
     async def history(self, given: str) -> None:
-        """All of the conversation."""
+        """Print the whole conversation again."""
         show_history(self._printer, self._chat)
 
     async def status(self, given: str) -> None:
-        """Where things stand."""
+        """Show the agent's state, the session, the mode and the cost."""
         chat = self._chat
         view = chat.transcript
         phases = {
@@ -314,7 +314,7 @@ class Commands:
 
 
 def editor_of(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The editor that the person has chosen for everything."""
+    """The user's editor, by $VISUAL or $EDITOR."""
     return tuple(shlex.split(environ.get("VISUAL") or environ.get("EDITOR") or "")) or ("vi",)
 
 

@@ -32,7 +32,7 @@ _STATES = {
 
 
 def show_details(printer: ChatPrinter, chat: Chat, given: str) -> None:
-    """All of one tool call: the last one, or the one so many before it.
+    """Print everything about one tool call, counted from the last.
 
     Raises:
         AccordError: there is no such call.
@@ -66,7 +66,7 @@ def _show(printer: ChatPrinter, title: str, text: str) -> None:
 def show_changes(
     printer: ChatPrinter, journal: Journal, folder: str, given: str = "", *, full: bool = False
 ) -> None:
-    """The files that the agent changed, by name or with every difference.
+    """Print the files that the agent changed, by name or with their diffs.
 
     Raises:
         AccordError: there are none.
@@ -90,7 +90,7 @@ def show_changes(
 
 
 def show_history(printer: ChatPrinter, chat: Chat) -> None:
-    """Everything again."""
+    """Print the whole conversation again."""
     from accord.terminal.plain.display.chat_updates import Teller
 
     again = Teller(chat, ChatPrinter(printer.out, chat.folder))

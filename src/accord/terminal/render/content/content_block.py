@@ -1,8 +1,9 @@
 """Blocks of content as lines: pictures, sounds, links, embedded resources, and whatever else.
 
-For messages and tool calls alike.  Must not know where a block came from, nor which version.
+For messages and tool calls alike.  This module does not know where a block came from, nor which
+version.
 
-What always holds: every block gives at least one line, of whatever kind it is; one that is not
+Invariant: every block gives at least one line, of whatever kind it is; one that is not
 meant for the user is folded, not dropped.
 """
 

@@ -1,4 +1,4 @@
-"""Content blocks beneath each other: text as Markdown that grows, the rest as what it is.
+"""Content blocks below each other: text as Markdown that grows, the rest as what it is.
 
 What a block's audience leaves out the user for is not dropped: it is one line that unfolds.
 """
@@ -45,7 +45,7 @@ def unfolds(block: Any) -> bool:
 def beginning_folded(text: str) -> int:
     """How many characters at the beginning of a text are folded, because it is very long.
 
-    Many at a time, so that a text that grows is not laid out anew with every word.
+    Many at a time, so that a text that grows is not laid out again with every word.
     """
     if len(text) <= TEXT_SHOWN_MAX:
         return 0

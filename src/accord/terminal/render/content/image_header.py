@@ -18,7 +18,7 @@ class ImageFacts(NamedTuple):
 
 
 def image_facts(data: bytes) -> ImageFacts | None:
-    """Type and size, by the header; None where it is none that we know."""
+    """Type and size, by the header; None if it is none that we know."""
     try:
         if data.startswith(b"\x89PNG\r\n\x1a\n") and data[12:16] == b"IHDR":
             return ImageFacts("png", *struct.unpack(">II", data[16:24]))

@@ -27,7 +27,7 @@ class Pixels(NamedTuple):
 
 
 def read_png(data: bytes) -> Pixels | None:
-    """The pixels; None where the picture is broken, too large, or of a kind that is not read."""
+    """The pixels; None if the picture is broken, too large, or of a kind that is not read."""
     try:
         return _read(data)
     except (struct.error, zlib.error, IndexError, ValueError):

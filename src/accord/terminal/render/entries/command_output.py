@@ -1,9 +1,9 @@
 """Output of commands as lines, live: colours, the last lines, and how many stand above them.
 
-Must not know tool calls; a card shows the output of its terminals by what stands here, and
-`terminal_block` shows a terminal that no card shows.
+This module does not know tool calls; a card shows the output of its terminals by what stands here,
+and `terminal_block` shows a terminal that no card shows.
 
-What always holds
+Invariants
     * What a command printed is read once at most, however long it goes on; what is shown costs
       the lines that are shown.
     * No escape sequence of the output is in any segment: colours are styles.

@@ -38,7 +38,7 @@ def tone_mark(tone: str, look: Look) -> tuple[str, Style]:
 
 
 class NoticeBlock(CachedBlock[Notice]):
-    """A notice: its title in the colour of its severity, its description beneath."""
+    """A notice: its title in the colour of its severity, its description below."""
 
     __slots__ = ()
 

@@ -32,7 +32,7 @@ def state_words(child: Subagent) -> str:
 
 
 class SubagentBlock(CachedBlock[Subagent]):
-    """One child session."""
+    """The block of a child session."""
 
     is_foldable = True
     is_tight = True
@@ -90,7 +90,7 @@ class SubagentBlock(CachedBlock[Subagent]):
 
 
 def subagent_block(entry: Subagent, chat: Chat) -> Block:
-    """A child session."""
+    """Create the block of a child session."""
     del chat
     return SubagentBlock(entry, folded=True)
 

@@ -15,7 +15,7 @@ from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import shortened
 from accord.transcript.unknown_variants import fields_of
 
-# Members that are likely to be words for a person, in this order.
+# Members that are likely to be words for a user, in this order.
 _WORDS = ("title", "text", "message", "name", "description", "content")
 
 

@@ -1,6 +1,6 @@
 """The last line of the screen: who works here, how, with what left, and where.
 
-Must not know how anything is set; a click asks for what the key of it does.
+This module does not know how anything is set; a click asks for what the key of it does.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TIGHT, _FULL = 0.8, 0.95
 
 
 class Footer(PartsLine):
-    """What a person wants to know at any time.  The less important goes where it is narrow."""
+    """What a user wants to know at any time.  The less important goes where it is narrow."""
 
     DEFAULT_CSS = """
     Footer { height: 1; dock: bottom; padding: 0 1; background: $panel; color: $text; }
@@ -123,7 +123,7 @@ class Footer(PartsLine):
         text = folder if whole else folder.rpartition("/")[2] or folder
         found = [Part(text, palette.dim, weight=3, least=10, target=_FOLDERS)]
         if chat.roots:
-            # Folders outside of the project are there because the person named them: it is said.
+            # Folders outside of the project are there because the user named them: it is said.
             count = len(chat.roots)
             more = f"+{counted(count, 'folder') if words else count}"
             found.append(Part(more, palette.dim, weight=4, target=_FOLDERS))
@@ -142,7 +142,7 @@ class Footer(PartsLine):
 
 
 def shortened(folder: str) -> str:
-    """A folder with ~ for the home of the person."""
+    """A folder with ~ for the home of the user."""
     home = os.path.expanduser("~").rstrip("/")
     if home and (folder == home or folder.startswith(home + "/")):
         return "~" + folder[len(home) :]

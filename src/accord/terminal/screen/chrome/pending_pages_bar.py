@@ -1,6 +1,6 @@
-"""Pages that the person was sent to and that are not done: a bar that waits with them.
+"""Pages that the user was sent to and that are not done: a bar that waits with them.
 
-An agent says when a page has done its work.  Where that never comes the person can open the page
+An agent says when a page has done its work.  Where that never comes the user can open the page
 again, say that it is done, or stop waiting.
 """
 
@@ -27,7 +27,7 @@ class PageButton(Static):
     """A word to click on."""
 
     class Pressed(Message):
-        """It was clicked."""
+        """The user clicked a button of the bar."""
 
         def __init__(self, action: str) -> None:
             super().__init__()
@@ -38,7 +38,7 @@ class PageButton(Static):
         self._action = action
 
     def on_click(self, event: events.Click) -> None:
-        """Do it."""
+        """Press the button that was clicked."""
         event.stop()
         self.post_message(self.Pressed(self._action))
 
@@ -98,7 +98,7 @@ class PagesBar(Horizontal, can_focus=True):
             words.update(Content(f"Waiting for {host}…"))
 
     def on_page_button_pressed(self, event: PageButton.Pressed) -> None:
-        """By the mouse."""
+        """Handle a click on a button."""
         event.stop()
         getattr(self, f"action_{event.action}")()
 
@@ -113,7 +113,7 @@ class PagesBar(Horizontal, can_focus=True):
             self.notify("Could not open a browser; the address was copied.", markup=False)
 
     def action_done(self) -> None:
-        """The person says that the page has done its work."""
+        """The user says that the page has done its work."""
         if self.page is not None:
             self.chat.page_done(self.page.elicitation_id)
             self.refresh_chat()

@@ -1,9 +1,9 @@
 """The plan of the agent above the prompt: one line, or all of it.
 
-Must not know how a plan is told.
+This module does not know how a plan is told.
 
-What always holds
-    * There is nothing where there is no plan, nor when the turn is over and nothing of it is open;
+Invariants
+    * There is nothing if there is no plan, nor when the turn is over and nothing of it is open;
       the conversation still has it.
     * A status, priority or form that we do not know is shown in the agent's word.
     * The panel never takes more than `LINES_MAX` lines from the conversation; more is scrolled.
@@ -50,7 +50,7 @@ _PRIORITIES = {"high": "! ", "medium": "", "low": ""}
 class PlanPanel(Widget):
     """The plans there are: all of it while the agent works and there is room, else a line.
 
-    What the person chose holds until the plan is finished.
+    What the user chose holds until the plan is finished.
     """
 
     DEFAULT_CSS = """
@@ -77,7 +77,7 @@ class PlanPanel(Widget):
         return is_working and not self._was_over and self.app.size.height >= ROOM_MIN
 
     def compose(self) -> ComposeResult:
-        """A line, and what is beneath it when it is open."""
+        """A line, and what is below it when it is open."""
         yield _PlanLine(self._chat, self)
         yield _PlanBody(self._chat)
 
@@ -94,7 +94,7 @@ class PlanPanel(Widget):
         return self.is_open
 
     def _see_end(self) -> bool:
-        """Whether the turn and the plans are over; what the person chose is over with them."""
+        """Whether the turn and the plans are over; what the user chose is over with them."""
         plans = self._chat.transcript.plans
         told = tuple(map(_content, plans))
         # The next turn does not bring back what went with the one before.
@@ -172,7 +172,7 @@ class _PlanLine(PartsLine):
         )
 
     def pressed(self, target: str) -> None:
-        """Fold or unfold."""
+        """Fold or unfold the plan."""
         self._panel.toggle()
 
 
@@ -228,11 +228,11 @@ class _PlanBody(ScrollView, can_focus=False):
         self._lay_out()
 
     def on_resize(self) -> None:
-        """Break lines anew."""
+        """Wrap the lines to the new width."""
         self._lay_out()
 
     def notify_style_update(self) -> None:
-        """Other colours."""
+        """Render again in the new colours."""
         super().notify_style_update()
         if self._look is not None and self._look.palette is not palette_for(self.app.theme):
             self._lay_out()

@@ -1,8 +1,8 @@
 """What can be done about what went wrong in a chat, by one key or click.
 
-Must not know how anything is mended: the controller does that.
+This module does not know how anything is mended: the controller does that.
 
-What always holds: what went wrong is told once.  What is said about it in the conversation is not
+Invariant: what went wrong is told once.  What is said about it in the conversation is not
 said here; where nothing is, because there is no conversation yet, all of it is.
 """
 
@@ -49,7 +49,7 @@ class ProblemBar(Widget):
     """
 
     class Chosen(Message):
-        """The person wants this done about it."""
+        """The user wants this done about it."""
 
         def __init__(self, remedy: Remedy) -> None:
             super().__init__()
@@ -108,7 +108,7 @@ class ProblemBar(Widget):
             if number == 0 and self._retry_key:
                 words = f"{words} ({self._retry_key})"
             buttons.append(Button(words, remedy))
-        # The person may have left meanwhile.
+        # The user may have left meanwhile.
         if place.is_attached:
             await place.mount(*buttons)
 

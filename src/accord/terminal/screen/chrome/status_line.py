@@ -1,10 +1,10 @@
 """One line on what happens now, and how to stop it.
 
-Must not know how a turn is stopped.
+This module does not know how a turn is stopped.
 
-What always holds
+Invariants
     * Nothing moves in it but the seconds.
-    * Waiting for the person, working, quiet, stopping and stopped are told by words, not only by
+    * Waiting for the user, working, quiet, stopping and stopped are told by words, not only by
       colour.
 """
 
@@ -37,7 +37,7 @@ class StatusLine(PartsLine):
     """
 
     class StopPressed(Message):
-        """The person clicked Stop."""
+        """The user clicked Stop."""
 
     def __init__(self, chat: Chat, controller: ChatController) -> None:
         super().__init__()
@@ -147,7 +147,7 @@ class StatusLine(PartsLine):
         return [Part(words, self.palette.dim, weight=2, least=_LAST_LEAST)]
 
     def pressed(self, target: str) -> None:
-        """Stop was clicked."""
+        """The user clicked Stop."""
         self.post_message(self.StopPressed())
 
 

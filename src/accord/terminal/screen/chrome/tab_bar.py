@@ -1,8 +1,8 @@
-"""The tabs: one per chat, marked where the person is needed.
+"""The tabs: one per chat, marked where the user is needed.
 
-Must not know what is in a chat.
+This module does not know what is in a chat.
 
-What always holds
+Invariants
     * The tab in front is seen, however many there are.
     * A chat that needs an answer is marked wherever it is, also where its tab does not fit.
 """
@@ -38,14 +38,14 @@ class TabBar(PartsLine):
     """
 
     class TabChosen(Message):
-        """The person wants this chat in front."""
+        """The user wants this chat in front."""
 
         def __init__(self, chat: Chat) -> None:
             super().__init__()
             self.chat = chat
 
     class TabClosed(Message):
-        """The person wants this chat closed."""
+        """The user wants this chat closed."""
 
         def __init__(self, chat: Chat) -> None:
             super().__init__()
@@ -73,7 +73,7 @@ class TabBar(PartsLine):
         self.renew()
 
     def mark(self, chat: Chat) -> str:
-        """What a person should know about a chat that they do not see."""
+        """What a user should know about a chat that they do not see."""
         if chat.needs_answer:
             return NEEDS
         if chat.problem is not None or chat.phase == "lost":

@@ -1,7 +1,7 @@
 """How many lines each of thousands of blocks has, and which block is at which line.
 
-Must not know blocks.  Changing one height, and finding a line, cost the logarithm of their number:
-a sum of heights is kept for every power of two (a Fenwick tree).
+This module does not know blocks.  Changing one height, and finding a line, cost the logarithm of
+their number: a sum of heights is kept for every power of two (a Fenwick tree).
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ class Conversation(ScrollView, can_focus=True):
         self._relook()
 
     def _relook(self) -> None:
-        """Lay out anew in the width that there is, and keep the place."""
+        """Lay out again in the width that there is, and keep the place."""
         rows, top = self._rows, self._top
         if rows is None:
             return
@@ -129,7 +129,7 @@ class Conversation(ScrollView, can_focus=True):
         """Another size: the place is kept."""
         del event
         if self._rows is None:
-            # All that is there becomes rows now; nothing of it is a change any more.
+            # All that is there becomes rows now; nothing of it is a change anymore.
             self.chat.take_changes()
         if self.rows.look.width != self._room.width:
             self._relook()
@@ -206,7 +206,7 @@ class Conversation(ScrollView, can_focus=True):
     # ---- scrolling
 
     def _settle_scroll(self) -> None:
-        """Let the scrollbar show where we are; nothing is laid out anew for that."""
+        """Let the scrollbar show where we are; nothing is laid out again for that."""
         rows = self.rows
         line = rows.line_of(self._top)
         # Guesses out of sight must not make the end look as if it were elsewhere.
@@ -269,11 +269,11 @@ class Conversation(ScrollView, can_focus=True):
         self._end_left = Place(last, rows.rows(last)) if last >= 0 else START
 
     def action_scroll_up(self) -> None:
-        """One row up."""
+        """Scroll one row up."""
         self.scroll_rows(-1)
 
     def action_scroll_down(self) -> None:
-        """One row down."""
+        """Scroll one row down."""
         self.scroll_rows(1)
 
     def action_page_up(self) -> None:
@@ -321,7 +321,7 @@ class Conversation(ScrollView, can_focus=True):
         self.refresh()
 
     def notify_style_update(self) -> None:
-        """Other colours lie beneath the lines."""
+        """Other colours lie below the lines."""
         super().notify_style_update()
         if self._rows is not None and self.is_mounted:
             self._draw(everything=True)
@@ -357,7 +357,7 @@ class Conversation(ScrollView, can_focus=True):
 
     @property
     def selected(self) -> Entry | None:
-        """The entry that is selected; None where the person selected none."""
+        """The entry that is selected; None if the user selected none."""
         rows = self.rows
         if self._selected is None or self._selected >= len(rows.blocks):
             return None
@@ -382,7 +382,7 @@ class Conversation(ScrollView, can_focus=True):
             self._show(at)
 
     def unselect(self) -> None:
-        """Select no entry."""
+        """Clear the selection of an entry."""
         self._selected = None
         self._draw()
 

@@ -1,6 +1,6 @@
 """Lines of blocks as they stand on the screen: a mark at the left, a background to the right end.
 
-What always holds: a line that did not change is the very same strip as before, so that whoever
+Invariant: a line that did not change is the very same strip as before, so that whoever
 draws can see that nothing is to be done, and what the terminal was told of it can be told again.
 """
 

@@ -1,9 +1,9 @@
 """All lines of a conversation, of which only those that somebody looks at exist.
 
-Must not know the widget.  A row is a line of a block, or the blank line above it; a place is the
-number of a block and the row in it.
+This module does not know the widget.  A row is a line of a block, or the blank line above it; a
+place is the number of a block and the row in it.
 
-What always holds
+Invariants
     * A block is rendered when it comes into sight, never before; until then its height is a guess.
     * Guesses that turn out wrong never move what is in sight: places, not line numbers, stay.
     * No more than `STRIPS_MAX` lines are kept, but for what is in sight.
@@ -43,7 +43,7 @@ START = Place(0, 0)
 
 
 class Rows:
-    """The rows of a chat in one look.  Guards the invariants at the head of this file."""
+    """The rows of a chat in one look.  Guards the invariants of this module."""
 
     def __init__(self, chat: Chat, look: Look) -> None:
         self.chat = chat
@@ -209,7 +209,7 @@ class Rows:
         return self.heights[index]
 
     def strip_at(self, place: Place) -> Strip | None:
-        """The line at a place; None where it is blank."""
+        """The line at a place; None if it is blank."""
         lines = self.lines(place.block)
         line = place.row - self._gaps[place.block]
         return lines[line] if 0 <= line < len(lines) else None

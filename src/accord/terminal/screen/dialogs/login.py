@@ -1,6 +1,6 @@
 """Logging in: which way, and with which key; and whether servers that a project brings are used.
 
-What always holds
+Invariants
     * A key is shown to nobody, and is in no object here once it was handed over.
     * A login that we do not know the kind of is shown with that word, and not as another.
 """
@@ -40,12 +40,12 @@ class LoginDialog(ChoiceDialog):
 
     @property
     def heading(self) -> str:
-        """Who asks."""
+        """The title: who asks."""
         return f"{one_line(self.chat.agent_name) or 'The agent'} asks you to log in"
 
     @property
     def hint(self) -> str:
-        """The keys."""
+        """The keys of the dialog."""
         return "Esc: not now · ↑↓ Enter"
 
     @property
@@ -69,7 +69,7 @@ class LoginDialog(ChoiceDialog):
         return fitted(lines, look.width)
 
     def chosen(self, index: int) -> None:
-        """That one."""
+        """Log in by the chosen method."""
         self.answer(self.methods[index].method_id)
 
 
@@ -87,17 +87,17 @@ class ServersDialog(ChoiceDialog):
 
     @property
     def heading(self) -> str:
-        """Who asks."""
+        """The title: who asks."""
         return "This project configures an MCP server"
 
     @property
     def hint(self) -> str:
-        """The keys."""
+        """The keys of the dialog."""
         return "Esc: not now, ask me again · ↑↓ Enter"
 
     @property
     def rows(self) -> Sequence[Row]:
-        """Yes or no."""
+        """The two answers: yes and no."""
         return self._ROWS
 
     def body(self, look: Look) -> list[Strip]:
@@ -115,7 +115,7 @@ class ServersDialog(ChoiceDialog):
         return fitted(lines, look.width)
 
     def chosen(self, index: int) -> None:
-        """Yes or no."""
+        """Answer with yes or no."""
         self.answer(index == 0)
 
 
@@ -128,12 +128,12 @@ class CredentialDialog(Dialog):
 
     @property
     def heading(self) -> str:
-        """Who asks."""
+        """The title: who asks."""
         return f"{one_line(self.chat.agent_name) or 'The agent'} needs an API key"
 
     @property
     def hint(self) -> str:
-        """The keys."""
+        """The keys of the dialog."""
         return "Enter: send it · Esc: not now"
 
     def compose(self) -> ComposeResult:
@@ -171,7 +171,7 @@ class CredentialDialog(Dialog):
         return True
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Hand it over."""
+        """Answer with the typed key."""
         event.stop()
         if event.value and not self.is_early:
             self._close(event.value)

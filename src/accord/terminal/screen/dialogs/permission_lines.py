@@ -1,6 +1,6 @@
 """A permission request as lines: why, and what would happen.
 
-Must not know the dialog; every text of the agent is cleaned here or in the words.
+This module does not know the dialog; every text of the agent is cleaned here or in the words.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def body_of(
 
 
 def _title(request: PermissionRequest) -> str:
-    """The title, where it says more than the command that stands beneath it."""
+    """The title, where it says more than the command that stands below it."""
     title = one_line(request.title)
     command = None if request.command is None else one_line(request.command)
     return "" if title.removeprefix("Run ").strip("`") == command else title
@@ -194,7 +194,7 @@ def facts_lines(facts: Sequence[Fact], look: Look) -> tuple[list[Strip], list[in
         style = _style(fact, look)
         text = fact.text
         if fact.kind == "json":
-            # Arguments are many lines; beneath their label they have the whole width.
+            # Arguments are many lines; below their label they have the whole width.
             lines.append(strip_of((fact.label, look.palette.dim)))
             below = text_lines(text, look, style, indent=_INDENT)
             lines += indented(below, (" " * _INDENT, Style.null()))
@@ -229,7 +229,7 @@ def text_lines(text: str, look: Look, style: Style, *, indent: int = 0) -> list[
 
 
 def _marked(part: str, style: Style) -> list[tuple[str, Style]]:
-    """A line with what stands for other characters in reverse: it is no letter of the text."""
+    """A line in which placeholders for other characters are shown in reverse video."""
     if "⟨" not in part:
         return [(part, style)]
     over = style + Style(reverse=True)

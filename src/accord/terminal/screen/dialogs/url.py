@@ -1,9 +1,9 @@
 """May this page be opened?  The dialog of an elicitation by URL.
 
-What always holds
+Invariants
     * The page is shown in full, with its host, before anything is done with it; nothing is fetched.
-    * It is opened once the person said yes, in their own browser; where that fails the address is
-      there to be copied, and the agent is told yes only when the person says so.
+    * It is opened once the user said yes, in their own browser; where that fails the address is
+      there to be copied, and the agent is told yes only when the user says so.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ class UrlDialog(ChoiceDialog):
 
     @property
     def heading(self) -> str:
-        """Who asks."""
+        """The title: who asks."""
         return f"{one_line(self.chat.agent_name) or 'The agent'} asks you to visit a page"
 
     @property
     def hint(self) -> str:
-        """The keys."""
+        """The keys of the dialog."""
         return "Opening…" if self.state == "opening" else "Esc: not now · ↑↓ Enter"
 
     @property

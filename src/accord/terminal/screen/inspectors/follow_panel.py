@@ -1,8 +1,8 @@
 """The file that the agent works on, live, at its line, marked with the tool call.
 
-Must not know how a call is told.
+This module does not know how a call is told.
 
-What always holds
+Invariants
     * The file is read in a thread, at most once a second and when the call changes; what did not
       change is not drawn again.
     * Of a file outside the session's folders only the name is shown.
@@ -47,7 +47,7 @@ READ_SECONDS = 1.0
 """How often a file is looked at while the agent works."""
 
 FILES_MAX = 4
-"""Changed files that are listed beneath."""
+"""Changed files that are listed below."""
 
 LOW_LINES = 12
 """A panel with fewer lines does without what is not the file."""
@@ -90,7 +90,7 @@ def read_page(files: JournalFiles, path: str, place: Followed | None, palette: P
 
 
 class FollowPanel(Widget, can_focus=False):
-    """Guards the invariants at the head of this file."""
+    """Guards the invariants of this module."""
 
     DEFAULT_CSS = """
     FollowPanel { layout: vertical; background: $surface; border-left: vkey $border; }
@@ -127,7 +127,7 @@ class FollowPanel(Widget, can_focus=False):
         yield LineList(self._touched, id="touched")
 
     def on_mount(self) -> None:
-        """Begin as the chat is, also where nothing happens any more; mounted it is a bit later."""
+        """Begin as the chat is, also where nothing happens anymore; mounted it is a bit later."""
         self.call_later(self.refresh_chat)
 
     # ---- what is shown
@@ -322,7 +322,7 @@ class FollowTitle(PartsLine):
         self._panel = panel
 
     def parts(self, width: int) -> list[Part]:
-        """See `FollowPanel.title_parts`."""
+        """The title of the panel; see `FollowPanel.title_parts`."""
         return self._panel.title_parts(width)
 
     def pressed(self, target: str) -> None:

@@ -64,7 +64,7 @@ class GrantsScreen(ModalScreen[None]):
             yield Static("", id="said", markup=False)
 
     def on_mount(self) -> None:
-        """Show all."""
+        """Fill the list when the screen opens."""
         self._fill()
         self.query_one(Input).focus()
 
@@ -75,7 +75,7 @@ class GrantsScreen(ModalScreen[None]):
         self._fill()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """To the list."""
+        """Move the focus to the list."""
         event.stop()
         self.query_one(OptionList).focus()
 

@@ -1,8 +1,8 @@
 """What the agent changed: the files, their differences, and what to do with each.
 
-Must not know how a difference is undone.
+This module does not know how a difference is undone.
 
-What always holds
+Invariants
     * Nothing is changed but by a key that says so, and whatever is undone can be done again.
     * Files are coloured in a thread; only what is on the screen is drawn.
 """
@@ -56,7 +56,7 @@ _HINTS = (
 
 
 class ReviewScreen(ModalScreen[None]):
-    """Guards the invariants at the head of this file."""
+    """Guards the invariants of this module."""
 
     DEFAULT_CSS = """
     ReviewScreen > Vertical { background: $surface; }
@@ -114,7 +114,7 @@ class ReviewScreen(ModalScreen[None]):
         self._draw()
 
     def on_unmount(self) -> None:
-        """Nobody looks any more."""
+        """Stop listening to the journal."""
         self.journal.on_change = None
 
     def on_resize(self) -> None:
@@ -135,12 +135,12 @@ class ReviewScreen(ModalScreen[None]):
 
     @property
     def lines(self) -> LineList:
-        """The differences."""
+        """The list of diff lines."""
         return self.query_one("#changes", LineList)
 
     @property
     def change(self) -> FileChange | None:
-        """The chosen file."""
+        """The file that is shown."""
         at = self.files.cursor
         return self._changes[at] if at < len(self._changes) else None
 
@@ -238,7 +238,7 @@ class ReviewScreen(ModalScreen[None]):
     # ---- moving
 
     def on_line_list_moved(self, event: LineList.Moved) -> None:
-        """Another file."""
+        """Show the file that the cursor moved to."""
         event.stop()
         if event.lines.id == "files":
             self._draw()
@@ -278,7 +278,7 @@ class ReviewScreen(ModalScreen[None]):
         return change, None if self.files.has_focus else self.hunk
 
     def action_keep(self) -> None:
-        """Keep it."""
+        """Keep the selected hunk."""
         wanted = self._wanted
         if wanted is not None and self._is_known(wanted[0]):
             self.journal.keep(wanted[0].path, wanted[1])
@@ -290,7 +290,7 @@ class ReviewScreen(ModalScreen[None]):
             self.journal.keep(self.change.path)
 
     def action_keep_all(self) -> None:
-        """Keep everything."""
+        """Keep all changes of all files."""
         self.journal.keep_all()
 
     def action_undo(self) -> None:
@@ -360,7 +360,7 @@ class ReviewTitle(PartsLine):
         self._owner = owner
 
     def parts(self, width: int) -> list[Part]:
-        """See `ReviewScreen.title_parts`."""
+        """The title of the screen; see `ReviewScreen.title_parts`."""
         return self._owner.title_parts(width)
 
 

@@ -1,6 +1,6 @@
 """A message between us and the agent as one line: when, which way, what, how large, how long.
 
-Must not know the list that it stands in.
+This module does not know the list that it stands in.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The inspector: every message between us and the agent, as a list and one of them in full.
 
-Must not know how frames are kept or found.
+This module does not know how frames are kept or found.
 
-What always holds
+Invariants
     * Only what is on the screen is drawn, however many messages there are, and not more often than
       ten times a second.
     * Who stands on the last message stays on the last; who looks at another stays there.
@@ -59,7 +59,7 @@ _HINTS = (
 
 
 class TrafficScreen(ModalScreen[None]):
-    """Guards the invariants at the head of this file."""
+    """Guards the invariants of this module."""
 
     DEFAULT_CSS = """
     TrafficScreen > Vertical { background: $surface; }
@@ -121,7 +121,7 @@ class TrafficScreen(ModalScreen[None]):
         self._show_frame()
 
     def on_unmount(self) -> None:
-        """Nobody looks any more."""
+        """Stop listening to the traffic."""
         self._traffic.on_change = None
 
     @property
@@ -131,7 +131,7 @@ class TrafficScreen(ModalScreen[None]):
 
     @property
     def frames(self) -> LineList:
-        """The list."""
+        """The list of frames."""
         return self.query_one("#frames", LineList)
 
     @property
@@ -184,7 +184,7 @@ class TrafficScreen(ModalScreen[None]):
             lines.scroll_home(animate=False)
 
     def on_resize(self) -> None:
-        """Lines are broken anew."""
+        """Lines are broken again."""
         self.call_after_refresh(self._show_frame)
 
     def _line(self, index: int, width: int) -> Strip:
@@ -264,7 +264,7 @@ class TrafficScreen(ModalScreen[None]):
     # ---- filter, search, save
 
     def action_ask(self, what: Asking) -> None:
-        """Let the person type."""
+        """Let the user type."""
         self.asking = what
         line = self.query_one(Input)
         line.placeholder = _WORDS[what]
@@ -303,7 +303,7 @@ class TrafficScreen(ModalScreen[None]):
             self._set_filter(event.value)
 
     async def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Do it."""
+        """Filter, search or save, by the text that was entered."""
         event.stop()
         asking, text = self.asking, event.value.strip()
         if asking == "search":
@@ -364,7 +364,7 @@ class TrafficTitle(PartsLine):
         self._owner = owner
 
     def parts(self, width: int) -> list[Part]:
-        """See `TrafficScreen.title_parts`."""
+        """The title of the screen; see `TrafficScreen.title_parts`."""
         return self._owner.title_parts(width)
 
 

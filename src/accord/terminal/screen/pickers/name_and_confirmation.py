@@ -54,7 +54,7 @@ class NameScreen(ModalScreen["str | None"]):
             self.dismiss(name)
 
     def action_close(self) -> None:
-        """No name."""
+        """Close without a name."""
         self.dismiss(None)
 
 
@@ -79,11 +79,11 @@ class SureScreen(ModalScreen[bool]):
             yield Hints([Hint("Y", self._yes, "yes"), Hint("N, Esc", "cancel", "no")])
 
     def action_yes(self) -> None:
-        """It is meant."""
+        """Close and confirm the action."""
         self.dismiss(True)
 
     def action_no(self) -> None:
-        """It is not."""
+        """Close and cancel the action."""
         self.dismiss(False)
 
 

@@ -1,8 +1,8 @@
 """Modes, models and options of a session, to look at and to set.
 
-Must not know how a choice reaches the agent: the controller does that.
+This module does not know how a choice reaches the agent: the controller does that.
 
-What always holds
+Invariants
     * Options stand in the order of the agent, those that belong to a model right behind it.
     * An option of a type that we do not know is shown with its value, and is not changed.
     * What is shown as set is what the agent says, never what was only asked for.
@@ -57,7 +57,7 @@ class OptionsScreen(Picker[None]):
         self._chat.hearers.append(self._heard)
 
     def on_unmount(self) -> None:
-        """Nobody looks any more."""
+        """Stop listening to the chat."""
         self._chat.hearers.remove(self._heard)
 
     def _heard(self, update: Update) -> None:

@@ -1,8 +1,8 @@
 """The sessions that the agent keeps: find one, go on with it, rename, fork or delete it.
 
-Must not know how any of that is asked of the agent: the controller does that.
+This module does not know how any of that is asked of the agent: the controller does that.
 
-What always holds
+Invariants
     * What the agent cannot do is not done; trying it says why not.
     * A title is shown as the agent gave it back, not as it was typed.
     * Nothing is deleted without a second answer.
@@ -134,7 +134,7 @@ class SessionsScreen(Picker["Chat | None"]):
         return None if row is None else self._sessions.get(row.key)
 
     def action_rename(self) -> None:
-        """Another title."""
+        """Ask for a new title of the session."""
         info = self._meant()
         can = self._controller.capabilities(self._chat)
         if info is None:

@@ -1,8 +1,8 @@
 """What goes along with the text of the editor: pasted, dropped, named or chosen.
 
-Must not know keys, history or how anything is sent.
+This module does not know keys, history or how anything is sent.
 
-What always holds
+Invariants
     * An attachment goes along exactly as long as its mark stands in the text, so that deleting,
       undoing and editing elsewhere do what they look like.
     * What the agent does not take is said at once, and nothing of it is lost: a file is named in
@@ -70,7 +70,7 @@ class Attached:
         self._area.show_text(text)
 
     def forget(self) -> None:
-        """Everything was sent."""
+        """Forget all attachments after they were sent."""
         self._known.clear()
 
     def refusal(self) -> str | None:
@@ -172,7 +172,7 @@ class Attached:
             self._put(one)
 
     async def attach(self, path: Path) -> None:
-        """A file that the person chose, wherever it is."""
+        """A file that the user chose, wherever it is."""
         try:
             roots = tuple(self._roots())
             one = await anyio.to_thread.run_sync(attachment_of, path, roots)

@@ -1,8 +1,8 @@
 """Completing commands and files in the editor: what is offered, and what taking it does.
 
-Must not know how anything is attached or sent.
+This module does not know how anything is attached or sent.
 
-What always holds
+Invariants
     * The list is there exactly while something fits what stands before the cursor, unless the
       person closed it for just that.
     * A search never waits for the disk; when that was looked at, the list is renewed.
@@ -58,7 +58,7 @@ class Completer:
         self._roots = roots
         self._on_file = on_file
         self._index = FilesIndex(())
-        # Where the word begins for which the list was closed by the person.
+        # Where the word begins for which the list was closed by the user.
         self._closed_at: tuple[int, int] | None = None
 
     @property
@@ -86,7 +86,7 @@ class Completer:
     # ---- offering
 
     def renew(self, *, again: bool = False) -> None:
-        """Offer what could be meant now; `again` also where the person closed it."""
+        """Offer what could be meant now; `again` also where the user closed it."""
         asked = self.asked()
         if asked is None:
             self._closed_at = None

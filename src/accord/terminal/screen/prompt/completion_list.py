@@ -1,8 +1,8 @@
 """The list of what could be meant, over the conversation, just above what is typed.
 
-Must not know what is completed.
+This module does not know what is completed.
 
-What always holds: it takes no room of its own, shows at most `ROWS_MAX` lines, and never has the
+Invariant: it takes no room of its own, shows at most `ROWS_MAX` lines, and never has the
 focus.
 """
 
@@ -95,7 +95,7 @@ class CompletionList(Widget, can_focus=False):
             self.styles.offset = (-frame.left, -lines - frame.top)
 
     def close(self) -> None:
-        """Offer nothing."""
+        """Hide the list of choices."""
         self._choices = ()
         self._empty = ""
         self.set_class(False, "-open")
@@ -112,7 +112,7 @@ class CompletionList(Widget, can_focus=False):
         return max(0, min(self._at - ROWS_MAX + 2, len(self._choices) - ROWS_MAX))
 
     def render_line(self, y: int) -> Strip:
-        """One choice."""
+        """Render one line of the list."""
         width = self.size.width
         palette = palette_for(self.app.theme)
         y += self._first

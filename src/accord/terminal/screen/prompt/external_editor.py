@@ -1,6 +1,6 @@
-"""Writing the prompt in another program: the person's own editor, on the terminal itself.
+"""Writing the prompt in another program: the user's own editor, on the terminal itself.
 
-What always holds: the text is in a private file that is gone afterwards, and agents are listened
+Invariant: the text is in a private file that is gone afterwards, and agents are listened
 to all the while.
 """
 
@@ -40,7 +40,7 @@ def editor_command(chosen: Sequence[str] | None, environ: Mapping[str, str]) -> 
 
 
 async def edit_outside(app: App[Any], text: str, command: Sequence[str]) -> str:
-    """Let the person edit a text in another program; what it is then.
+    """Let the user edit a text in another program; what it is then.
 
     Raises:
         PromptError: the program cannot be started, or failed; a sentence.

@@ -1,6 +1,6 @@
 """What the prompt remembers beyond a run: history and drafts, the same for all tabs.
 
-What always holds: the disk is touched in threads; what fails there is not told, since nobody
+Invariant: the disk is touched in threads; what fails there is not told, since nobody
 could go on any better by knowing it.
 """
 
@@ -59,7 +59,7 @@ class Memory:
                 pass
 
     def release(self, chat: Chat) -> None:
-        """The chat is not shown any more; who opens its folder next gets what was typed."""
+        """The chat is not shown anymore; who opens its folder next gets what was typed."""
         if self._drafts is not None:
             self._drafts.release(_writer(chat).chat)
 

@@ -1,6 +1,6 @@
 """Searching what was said before, and choosing a file to attach: lists over the screen.
 
-Must not know the editor.
+This module does not know the editor.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""The prompt: where the person writes, with completion, history and attachments.
+"""The prompt: where the user writes, with completion, history and attachments.
 
-Must not know how anything reaches the agent: it says `Submitted`, and the controller sends.
+This module does not know how anything reaches the agent: it says `Submitted`, and the controller
+sends.
 
-What always holds
+Invariants
     * `chat.draft` is what is written here, and is on the disk soon after; what was sent is not.
     * Only an untouched prompt is filled with a draft of before.
     * Nothing that was written is lost by a key: sending what cannot be sent keeps it, walking
@@ -48,7 +49,7 @@ _ACTIONS = ("send", "newline", "search_history", "attach", "edit_outside", "edit
 
 
 class PromptEditor(Widget):
-    """Where the person writes.  Guards the invariants at the head of this file."""
+    """Where the user writes.  Guards the invariants of this module."""
 
     DEFAULT_CSS = """
     PromptEditor {
@@ -65,7 +66,7 @@ class PromptEditor(Widget):
     ]
 
     class Submitted(Message):
-        """The person says this; an empty draft where there was nothing to say."""
+        """The user says this; an empty draft where there was nothing to say."""
 
         def __init__(self, draft: Draft) -> None:
             super().__init__()
@@ -159,7 +160,7 @@ class PromptEditor(Widget):
         marked = self._area.selected_text
         if marked:
             self.app.copy_to_clipboard(marked)
-            # Nothing is marked any more, so that the same key means something else the next time.
+            # Nothing is marked anymore, so that the same key means something else the next time.
             self._area.move_cursor(self._area.cursor_location)
         return bool(marked)
 
@@ -361,7 +362,7 @@ class PromptEditor(Widget):
         self.app.push_screen(HistoryScreen(self._memory.history), chosen)
 
     def action_attach(self) -> None:
-        """Choose a file."""
+        """Open the picker of files to attach."""
         from accord.terminal.screen.prompt.history_and_file_pickers import AttachScreen
 
         index = self._completer.files
@@ -374,7 +375,7 @@ class PromptEditor(Widget):
         self.app.push_screen(AttachScreen(index), chosen)
 
     def action_edit_outside(self) -> None:
-        """Write in the person's own editor."""
+        """Write in the user's own editor."""
         self.run_worker(self._edit_outside(), exit_on_error=False, group="outside", exclusive=True)
 
     async def _edit_outside(self) -> None:

@@ -1,8 +1,8 @@
 """What waits to be sent until the turn is over: seen, edited, removed, put in another order.
 
-Must not know how anything is sent.
+This module does not know how anything is sent.
 
-What always holds
+Invariants
     * It is there as long as something waits, and takes at most `ROWS_MAX` lines and one.
     * Everything goes by keys and by mouse.
 """
@@ -184,7 +184,7 @@ class QueuePanel(Widget, can_focus=False):
     # ---- what can be done
 
     def action_choose(self, step: int) -> None:
-        """Another row."""
+        """Move the cursor to another row."""
         self._at = min(max(self._at + step, 0), max(len(self._chat.queue) - 1, 0))
         self.refresh()
 
@@ -231,7 +231,7 @@ class QueuePanel(Widget, can_focus=False):
         self.refresh()
 
     def on_blur(self) -> None:
-        """Nothing is chosen any more."""
+        """Nothing is chosen anymore."""
         self.refresh()
 
 

@@ -1,8 +1,8 @@
 """The lines that are typed into: a text area that grows, and asks its owner about every key.
 
-Must not know commands, files, history or any chat.
+This module does not know commands, files, history or any chat.
 
-What always holds
+Invariants
     * No control character gets into the text: it is drawn as it is.
     * Keys that move and edit are done here, in the order of the letters.
     * What a key or a paste began (looking for a file, reading the clipboard) is over before the
@@ -39,7 +39,7 @@ _LINE_ENDS = re.compile(r"\r\n?|[\u2028\u2029]")
 
 
 def clean(text: str) -> str:
-    """A text as it may be typed: its line ends are ours, control characters are gone."""
+    """A text as it may be typed: its line endings are ours, control characters are gone."""
     return _CONTROL.sub("", _LINE_ENDS.sub("\n", text[:PASTE_CHARACTERS_MAX]))
 
 
@@ -130,7 +130,7 @@ class PromptArea(TextArea, inherit_bindings=False):
         self.suggestion = next(cut(hint, room)) if hint and room > 0 else ""
 
     def action_cursor_right(self, select: bool = False) -> None:
-        """Move; the hint behind the cursor is no text to be taken."""
+        """Move the cursor without accepting the hint behind it."""
         self.suggestion = ""
         super().action_cursor_right(select)
         self.update_suggestion()

@@ -21,7 +21,7 @@ class Button(Static, can_focus=True):
     """
 
     class Pressed(Message):
-        """It was pressed."""
+        """The user pressed the button."""
 
         def __init__(self, action: str) -> None:
             super().__init__()

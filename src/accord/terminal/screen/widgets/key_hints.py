@@ -1,6 +1,6 @@
 """What can be done in a dialog, at its foot: keys and words, each to be clicked too.
 
-Must not know what any of it does.
+This module does not know what any of it does.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Hints(PartsLine):
         self._hints = tuple(hints)
 
     def show(self, hints: Sequence[Hint]) -> None:
-        """Offer something else."""
+        """Replace the hints of the line."""
         self._hints = tuple(hints)
         self.refresh()
 

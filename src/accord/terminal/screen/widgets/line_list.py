@@ -1,8 +1,8 @@
 """Very many lines, of which only those on the screen are drawn; with a cursor where one is chosen.
 
-Must not know what the lines say: whoever owns the list draws each when it is looked at.
+This module does not know what the lines say: whoever owns the list draws each when it is looked at.
 
-What always holds
+Invariants
     * A line is drawn only when it is on the screen, however many there are.
     * The cursor is on a line as long as there is one, and on the screen when it was moved.
 """
@@ -33,12 +33,12 @@ class _AboutLine(Message):
 
     @property
     def control(self) -> LineList:
-        """The list."""
+        """The list that sent the message."""
         return self.lines
 
 
 class LineList(ScrollView, can_focus=True):
-    """Lines that `draw(index, width)` gives.  Guards the invariants at the head of this file."""
+    """Lines that `draw(index, width)` gives.  Guards the invariants of this module."""
 
     DEFAULT_CSS = """
     LineList { background: $surface; overflow-x: hidden; scrollbar-size-vertical: 1; }

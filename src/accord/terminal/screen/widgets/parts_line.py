@@ -1,9 +1,9 @@
 """One line of the screen made of parts: what is less important goes first where there is no room,
 and a part can be clicked.
 
-Must not know what any line says.
+This module does not know what any line says.
 
-What always holds
+Invariants
     * A line is never wider than its widget, whatever its texts are, and is cut between letters.
     * Texts are clean before they come here; none is read as markup.
     * A line is drawn again only when it says something else.
@@ -103,7 +103,7 @@ class PartsLine(Widget):
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """The line."""
+        """Render the parts into one line."""
         width = self.content_size.width
         if y or not width:
             return Strip.blank(width, self.rich_style)
@@ -112,7 +112,7 @@ class PartsLine(Widget):
         return strip.crop_extend(0, width, None).apply_style(self.rich_style)
 
     def on_click(self, event: events.Click) -> None:
-        """Find the part."""
+        """Press the part that was clicked."""
         offset = event.get_content_offset(self)
         if offset is None:
             return

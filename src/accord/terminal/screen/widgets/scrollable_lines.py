@@ -1,6 +1,6 @@
 """Lines that scroll: what a dialog has to say, as high as there is room for it.
 
-Must not know what the lines say; `build` makes them for a width.
+This module does not know what the lines say; `build` makes them for a width.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Build = Callable[[int], list[Strip]]
 
 
 class Lines(ScrollView, can_focus=False):
-    """Ready lines.  They are built anew when the width changes, or by `rebuild`."""
+    """Ready lines.  They are built again when the width changes, or by `rebuild`."""
 
     DEFAULT_CSS = """
     Lines {
@@ -84,7 +84,7 @@ class Body(Lines, can_focus=False):
         """Other lines are in view."""
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Tell the dialog."""
+        """Tell the dialog that the text was scrolled."""
         super().watch_scroll_y(old_value, new_value)
         self.post_message(self.Scrolled())
 
