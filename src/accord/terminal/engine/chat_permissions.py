@@ -1,4 +1,4 @@
-"""Permissions of one agent's chats: the user's rules and answers, and questions to the right chat.
+"""Permissions of one agent: shared rules and answers, and questions in the right chat.
 
 This module does not know how a question is shown.
 
@@ -18,7 +18,7 @@ from accord.client.permissions.state import Callback
 
 
 class ChatPermissions(AuditedPermissions):
-    """The permissions of all, with a user of its own to ask.  Made by `asking`."""
+    """Shared permissions that ask in the chats of one agent.  Create it with `asking`."""
 
     @classmethod
     def asking(

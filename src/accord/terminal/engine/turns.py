@@ -1,11 +1,11 @@
-"""One turn of a chat: sent, waited for, stopped, and what went wrong with it in words.
+"""The turns of a chat: sending, waiting, stopping, and problems in words.
 
 This module does not know tabs, screens or how an agent is started.
 
 Invariants
-    * A chat has at most one turn of ours; what is sent meanwhile waits in its queue, in order.
-    * However a turn ends, the chat says so, and the next queued prompt is sent unless it failed.
-    * A turn that the user leaves is over for the chat in that moment, whatever the agent does.
+    * A chat has at most one turn of ours; prompts sent meanwhile are queued in order.
+    * The chat shows how each turn ended; unless it failed, the next queued prompt is sent.
+    * A turn that the user abandons is over for the chat at once, whatever the agent does.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from accord.terminal.model.prompt.content_blocks import blocks_of
 from accord.terminal.model.prompt.draft import Draft
 
 RETRY_SECONDS = 30.0
-"""When to try again where the agent says: too many, and not until when."""
+"""The wait after a rate limit for which the agent gave no time."""
 
 
 class Turns:
@@ -43,11 +43,11 @@ class Turns:
         self._chat = chat
         self.session = session
         self._capabilities = capabilities
-        # The turn that runs, to be left where the agent does not stop.
+        # The scope of the running turn, to abandon it if the agent does not stop.
         self._scope: anyio.CancelScope | None = None
 
     async def run(self, draft: Draft) -> None:
-        """Send this, and what is queued behind it, until all is done or something fails."""
+        """Send a prompt and those queued behind it, until all are done or one fails."""
         chat = self._chat
         going_on: Draft | None = draft
         while going_on is not None:
@@ -55,12 +55,12 @@ class Turns:
             going_on = chat.queue.pop(0) if done and chat.queue else None
 
     async def _take(self, draft: Draft) -> bool:
-        """One turn; whether the next one may follow."""
+        """Run one turn; return whether the next one may follow."""
         chat = self._chat
         chat.set_problem(None)
         chat.last_sent = draft
         chat.stop_reason = None
-        # What was not allowed before is not what Retry means from now on.
+        # From now on Retry no longer refers to an earlier denial.
         chat.denied_request = None
         chat.set_phase("working")
         problem: Problem | None = None
@@ -72,7 +72,7 @@ class Turns:
         except RequestCancelled:
             chat.stop_reason = "cancelled"
         except ConnectionLost:
-            # Whoever watches the agent says how it ended.
+            # The lifecycle reports how the agent ended.
             if self._scope is scope:
                 chat.set_phase("lost")
         except AccordError as error:
@@ -82,31 +82,31 @@ class Turns:
                 "turn_failed", f"The prompt could not be sent: {error}", "", ("retry",)
             )
         if self._scope is not scope:
-            # It was left, and another one may run by now.
+            # It was abandoned, and another turn may be running by now.
             return False
         if scope.cancelled_caught:
-            # It had not been sent yet.
+            # It was abandoned before it was sent.
             self._leave()
             return False
         self._scope = None
         return self._ended(problem)
 
     async def _wait(self, blocks: Sequence[Any], scope: anyio.CancelScope) -> str | None:
-        """Send it and wait for its end; why it ended."""
+        """Send the prompt, wait for the end of the turn and return the stop reason."""
         async with self.session.prompt(blocks) as turn:
             self._chat.sent()
             try:
                 await turn.wait()
             except anyio.get_cancelled_exc_class():
                 if scope.cancel_called:
-                    # Here, just before the agent is told once more: what is said next comes after
-                    # that.  How long it may still take to stop is of no matter to the user.
+                    # Here, just before the agent is told to cancel again, so that the next
+                    # prompt comes after that.  How long it takes to stop does not matter.
                     self._leave()
                 raise
         return turn.stop_reason
 
     def _leave(self) -> None:
-        """The turn is over for the user; what still comes of it is shown as it comes."""
+        """Abandon the turn; later updates of it are still shown."""
         self._scope = None
         chat = self._chat
         chat.stop_reason = "cancelled"
@@ -125,11 +125,11 @@ class Turns:
         elif chat.stop_reason not in (None, "end_turn"):
             words = stop_words(chat.stop_reason)
             chat.remark(words.text, "info" if words.is_good else "warning")
-        # Who stopped it wants to think, and what failed would fail again.
+        # After a stop the user wants to think; after a failure the next would fail too.
         return problem is None and not stopped and chat.phase == "ready"
 
     async def add(self, draft: Draft) -> None:
-        """Send something into the turn that runs; what the agent makes of it is its matter."""
+        """Send a prompt into the running turn; the agent decides what to do with it."""
         blocks = await blocks_of(draft, self._capabilities, self.session.roots)
         try:
             async with self.session.prompt(blocks) as turn:
@@ -140,7 +140,7 @@ class Turns:
                 self._chat.remark(f"The agent did not accept the prompt: {error}", "error")
 
     async def stop(self) -> None:
-        """Cancel the turn; once more leaves it where the agent does not stop."""
+        """Cancel the turn; a second call abandons it if the agent has not stopped."""
         chat = self._chat
         if chat.phase == "stopping":
             if self._scope is not None:
@@ -149,14 +149,14 @@ class Turns:
         try:
             await self.session.cancel()
         except AccordError:
-            # It is gone, which ends the turn too.
+            # The agent has ended, and the turn with it.
             return
         if chat.is_busy:
             chat.turn_cancelled()
 
 
 def problem_of(error: AccordError, chat: Chat) -> Problem:
-    """What a failure means for the user, and what can be done about it."""
+    """Describe a failure to the user, with its remedies."""
     if isinstance(error, RateLimited):
         wait = error.retry_after or RETRY_SECONDS
         return Problem(
@@ -183,11 +183,11 @@ def problem_of(error: AccordError, chat: Chat) -> Problem:
 
 
 def lost_problem(error: AccordError) -> Problem:
-    """The agent is gone: how it ended, and what it said last."""
+    """Describe how the agent ended, with its last output."""
     if not isinstance(error, ConnectionLost):
         return Problem("agent_lost", f"The agent stopped: {error}", "", ("restart",))
     detail = "\n".join(_last_words(error))
-    # The status is enough: which agent it was, the user knows.
+    # The exit status is enough: the user knows which agent it was.
     how = error.exit_status or error.message
     return Problem("agent_lost", f"The agent stopped: {how}", detail, ("restart",))
 
@@ -198,13 +198,13 @@ def _last_words(error: ConnectionLost) -> list[str]:
 
 
 def _how(error: ConnectionLost) -> str:
-    """How it ended; the message mostly says it already."""
+    """How the agent ended; the message mostly includes the exit status."""
     status = error.exit_status
     return error.message if not status or status in error.message else f"{error.message} ({status})"
 
 
 def gone_problem(launch: LaunchOptions) -> Problem:
-    """A session cannot begin in folders that are not there; it can where the user is."""
+    """Describe missing folders, with the folder that a new session would use."""
     words = (
         "The folder does not exist" if len(launch.missing) == 1 else "These folders do not exist"
     )
@@ -217,10 +217,10 @@ def gone_problem(launch: LaunchOptions) -> Problem:
 def start_problem(
     error: AccordError, *, is_running: bool = False, is_wish: bool = False
 ) -> Problem:
-    """The agent could not be started, or, where `is_running`, gave no session.
+    """Describe why the agent did not start or, if `is_running`, opened no session.
 
-    With `is_wish` it could not do what was asked for at the start: going on with a session, a
-    mode, a model.  Asked again it cannot either; without that it mostly can.
+    With `is_wish` the launch options asked for more than a new session: an existing one, a mode
+    or a model.  Retrying would fail again; a plain new session mostly works.
     """
     if isinstance(error, AuthenticationRequired):
         text = f"The agent requires a login: {error.message}"
@@ -228,8 +228,8 @@ def start_problem(
     words = list(getattr(error, "__notes__", ()))
     text = str(error)
     if is_running and not isinstance(error, ConnectionLost):
-        # Other tabs may have sessions with it: it is not said to be gone.
-        # What it refused it may allow later, such as a session that is open elsewhere.
+        # The agent is still running; other tabs may have sessions with it.
+        # A refused request may succeed later, such as a session that is open elsewhere.
         is_hopeless = is_wish and not isinstance(error, RequestFailed)
         again: tuple[Remedy, ...] = () if is_hopeless else ("restart",)
         remedies: tuple[Remedy, ...] = ("new_session", *again)

@@ -1,10 +1,10 @@
-"""A file in the user's own editor, on the terminal itself, our picture put aside meanwhile.
+"""Open a file in the user's editor, in this terminal while the app is suspended.
 
-This module does not know who wants it opened.
+This module does not know its callers.
 
 Invariants
-    * Only regular files below the session's folders are opened: an agent chose the name.
-    * While the editor has the terminal nothing of ours is drawn, and agents go on.
+    * Only regular files in the session's folders are opened, because an agent chose the name.
+    * While the editor has the terminal, we draw nothing, and agents keep working.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def open_in_editor(
     roots: Sequence[str],
     editor: Sequence[str] | None = None,
 ) -> str:
-    """Open a file at a line, counted from 1; what is wrong, in a sentence, or nothing."""
+    """Open a file at a line, counted from 1; return an error sentence, or nothing."""
     path = os.path.normpath(os.path.join(roots[0], path)) if roots else path
     try:
         if LocalFiles(roots).stat(path).kind != "file":
@@ -60,14 +60,14 @@ def _start(command: Sequence[str]) -> str:
             stdout=nothing,
             stderr=nothing,
             start_new_session=True,
-            # It is the user's, and stays when we leave.
+            # It belongs to the user and stays open when we quit.
             env=kept(),
         )
     except SpawnFailed as error:
         return _sentence(error)
     except OSError as error:
         return f"Cannot start {command[0]}: {error.strerror or error}."
-    # Somebody has to hear how it ended, whenever that is.
+    # Reap the process when it ends.
     threading.Thread(target=process.wait, daemon=True).start()
     return ""
 
@@ -84,9 +84,9 @@ async def _edit(app: App[Any], command: Sequence[str]) -> None:
 
 
 async def lend_terminal(app: App[Any], command: Sequence[str]) -> str:
-    """Let a program have the terminal until it ends; what is wrong, in a sentence, or nothing."""
+    """Give the terminal to a program until it ends; return an error sentence, or nothing."""
     try:
-        # The one gives the terminal away; without the other we would draw over the editor.
+        # Both are needed: without `batch_update` we would draw over the editor.
         with app.batch_update(), app.suspend():
             async with await anyio.open_process(
                 with_program(command), stdin=None, stdout=None, stderr=None, env=kept()

@@ -1,4 +1,4 @@
-"""The keys, listed by what they are for, with those that the user chose.
+"""The list of keys by purpose, including the user's own bindings.
 
 This module does not know what an action does.
 """
@@ -68,7 +68,7 @@ class _HelpLines(ScrollView, can_focus=True):
 
 
 def grouped(actions: Sequence[Action]) -> dict[str, list[tuple[str, str]]]:
-    """By group: keys and what they do; what has no key is reached by the palette."""
+    """By group: keys and what they do; actions without a key are in the command palette."""
     found: dict[str, list[tuple[str, str]]] = {}
     for action in actions:
         group = GROUP_TEXTS.get(action.group, action.group)
@@ -99,7 +99,7 @@ def _laid_out(groups: dict[str, list[tuple[str, str]]], width: int) -> list[list
 
 
 class HelpScreen(ModalScreen[None]):
-    """What can be done, and by which key."""
+    """The screen that lists all keys."""
 
     DEFAULT_CSS = """
     HelpScreen { align: center middle; background: $background 60%; }
@@ -124,7 +124,7 @@ class HelpScreen(ModalScreen[None]):
         self._actions = actions
 
     def compose(self) -> ComposeResult:
-        """A frame with the list."""
+        """Put the list in a frame."""
         with Vertical() as frame:
             frame.border_title = "Keys"
             yield _HelpLines(self._actions)
@@ -137,7 +137,7 @@ class HelpScreen(ModalScreen[None]):
             )
 
     def action_close(self) -> None:
-        """Back to the chat."""
+        """Return to the chat."""
         self.dismiss(None)
 
     def action_lines(self, step: int) -> None:
@@ -150,7 +150,7 @@ class HelpScreen(ModalScreen[None]):
         lines.scroll_relative(y=step * max(lines.size.height - 1, 1), animate=False)
 
     def on_click(self, event: events.Click) -> None:
-        """A click beside it closes it."""
+        """Close the screen on a click outside the frame."""
         if event.widget is self:
             self.dismiss(None)
 

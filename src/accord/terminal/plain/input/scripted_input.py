@@ -1,11 +1,10 @@
-"""Who answers where nobody sits: lines of a pipe, or a script.
+"""Input without a user: lines of a pipe, or a script.
 
-This module does not know chats or agents; `talk.py` says what to ask for.
+This module does not know chats or agents; the conversation loop says what to ask for.
 
 Invariants
-    * A pipe is read when something is asked for, and no further: its lines are prompts and
-      answers in the order in which they are needed.
-    * A script says yes to every permission, and to nothing else.
+    * A pipe is read one line at a time, when a prompt or an answer is needed.
+    * A script approves every permission request, and nothing else.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ PIECE_BYTES = 65_536
 
 
 class Pipe:
-    """Lines that come from a pipe or a file."""
+    """Lines of a pipe or a file."""
 
     is_person = False
 
     def __init__(self, descriptor: int | None, printer: ChatPrinter, screen: Screen) -> None:
-        """Without a descriptor there is never a line."""
+        """Without a descriptor there are no lines."""
         self.on_change: Callable[[], None] = lambda: None
         self._descriptor = descriptor
         self._printer = printer
@@ -44,7 +43,7 @@ class Pipe:
     held_for = None
 
     async def read(self, ask: Ask) -> str | None:
-        """The next line; while the agent works none is read."""
+        """The next line; none is read while the agent works."""
         if ask.kind == "working":
             await anyio.sleep_forever()
         if ask.kind == "prompt":
@@ -99,7 +98,7 @@ class Pipe:
         try:
             await anyio.wait_readable(self._descriptor)
         except OSError:
-            # Not a thing that can be waited for, such as a file: reading it never blocks.
+            # A file cannot be polled, and reading it never blocks.
             pass
         try:
             return os.read(self._descriptor, PIECE_BYTES)
@@ -108,7 +107,7 @@ class Pipe:
 
 
 class Script:
-    """Prompts that are said one after the other."""
+    """Prompts that are sent one after the other."""
 
     is_person = False
     held_for = None

@@ -191,7 +191,7 @@ class Dialog(Vertical, can_focus=True):
                 event.stop()
                 event.prevent_default()
                 self._was_early = True
-                # The user is still typing a prompt; only a key after a pause is meant for the dialog.
+                # The user is still typing a prompt; a key after a pause is meant for the dialog.
                 self.raise_guard()
                 self.post_message(self.TooEarly(event))
             return
