@@ -1,10 +1,9 @@
-"""Blocks of content as lines: pictures, sounds, links, embedded resources, and whatever else.
+"""Render content blocks: images, audio, links, embedded resources and unknown ones.
 
-For messages and tool calls alike.  This module does not know where a block came from, nor which
-version.
+Used for messages and tool calls.  This module does not know the protocol version.
 
-Invariant: every block gives at least one line, of whatever kind it is; one that is not
-meant for the user is folded, not dropped.
+Invariant: every block has at least one line, whatever its kind; one that is not meant for the user
+is folded, not dropped.
 """
 
 from __future__ import annotations
@@ -32,20 +31,20 @@ TEXT_CHARACTERS_MAX = 100_000
 
 
 def is_for_user(block: object) -> bool:
-    """Whether the user is meant to see it; a block that says nothing is for everybody."""
+    """Whether the block's audience includes the user; without an audience it does."""
     audience = getattr(getattr(block, "annotations", None), "audience", None)
     return not isinstance(audience, list) or not audience or "user" in audience
 
 
 def is_text(block: object) -> bool:
-    """Whether a block is words of the speaker, shown as Markdown."""
+    """Whether a block is text, shown as Markdown."""
     return isinstance(getattr(block, "text", None), str)
 
 
 def content_lines(
     block: object, look: Look, *, folder: str = "", unfolded: bool = False
 ) -> list[Strip]:
-    """A block as lines; `unfolded` shows all of it, and what is not meant for the user."""
+    """Render a block; `unfolded` shows all of it, even if it is not meant for the user."""
     if not is_for_user(block) and not unfolded:
         mark = look.mark("▸", ">")
         said = f"{mark} {_described(block)}; for the agent only"
@@ -55,7 +54,7 @@ def content_lines(
 
 
 def content_target(block: object) -> Target | None:
-    """What Enter on the first line of a block opens."""
+    """The target of the first line of a block."""
     resource = getattr(block, "resource", block)
     uri = _word(resource, "uri") or _word(getattr(block, "source", None), "url")
     if not uri:
