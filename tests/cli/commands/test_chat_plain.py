@@ -40,7 +40,7 @@ def test_an_agent_is_chosen_and_what_was_said_is_remembered(home: Home) -> None:
             chat.wait_for("Which one? (press Enter to quit) ")
             chat.press("nobody\n" if number else "liner\n")
             if number:
-                chat.wait_for("There is no 'nobody'; there is built-in, liner.")
+                chat.wait_for("Unknown value 'nobody'; choose one of built-in, liner.")
                 chat.press("2\n")
             chat.wait_for(PROMPT)
             # What the first said is what the second remembers.

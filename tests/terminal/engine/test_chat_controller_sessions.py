@@ -178,7 +178,7 @@ def test_what_the_agent_refuses_at_the_start_can_be_tried_again() -> None:
     refused = RequestFailed("session/load", -32056, "open in another process")
     again = start_problem(refused, is_running=True, is_wish=True)
     assert again.remedies == ("new_session", "restart")
-    none = LocalProtocolError("there is no session to go on with")
+    none = LocalProtocolError("there is no session to continue")
     assert start_problem(none, is_running=True, is_wish=True).remedies == ("new_session",)
 
 

@@ -95,10 +95,10 @@ def test_an_unknown_action_is_a_warning(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "key", "said"),
     [
-        ('stop = "strg+x"', "chat.keys.stop", "there is no such key; a key is written like"),
-        ('stop = "x"', "chat.keys.stop", "x alone writes"),
-        ('stop = "space"', "chat.keys.stop", "space alone writes"),
-        ('stop = "f9"\nquit = "F9"', "chat.keys.quit", "f9 is the key of stop already"),
+        ('stop = "strg+x"', "chat.keys.stop", "unknown key; a key is written like"),
+        ('stop = "x"', "chat.keys.stop", "x types a character"),
+        ('stop = "space"', "chat.keys.stop", "space types a character"),
+        ('stop = "f9"\nquit = "F9"', "chat.keys.quit", "f9 is already the key of stop"),
     ],
 )
 def test_a_key_that_cannot_be_is_an_error(tmp_path: Path, keys: str, key: str, said: str) -> None:

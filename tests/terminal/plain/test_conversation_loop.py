@@ -115,7 +115,7 @@ async def test_a_page_is_shown_in_full_before_it_is_agreed_to(
     """Issue 6: URLs with consent."""
     said = await spoken(tmp_path, "page", answer)
     assert "http://example.com/a" in said.text
-    assert "It is on example.com." in said.text
+    assert "The page is on example.com." in said.text
     assert "Careful: The connection is not encrypted." in said.text
     assert f"page: {action}" in said.text
 
@@ -124,7 +124,7 @@ async def test_an_agent_that_dies_is_told_of_and_ends_a_script(tmp_path: Path) -
     """Issue 6: what happened, exit code and last words."""
     said = await spoken(tmp_path, "die", "more")
     assert said.code == 1
-    assert "The agent is gone" in said.text
+    assert "The agent stopped" in said.text
     assert "7" in said.text
     assert "the disk is on fire" in said.text
     assert "/restart to restart the agent" in said.text
@@ -134,7 +134,7 @@ async def test_an_agent_that_is_not_there_is_told_of(tmp_path: Path) -> None:
     """Issue 6: it did not start."""
     said = await spoken(tmp_path, "hello", agent=("no-such-agent-anywhere",))
     assert said.code == 1
-    assert "It did not start" in said.text
+    assert "The agent could not be started" in said.text
 
 
 async def test_a_failed_turn_says_why_and_a_rate_limit_when(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ async def test_a_failed_turn_says_why_and_a_rate_limit_when(tmp_path: Path) -> N
     assert said.code == 1
     assert "the model broke" in said.text
     assert "/retry to try again" in said.text
-    assert "It may be tried again in 45 s: /retry." in said.text
+    assert "You can try again in 45 s: /retry." in said.text
 
 
 @pytest.mark.rule("V1-PROMPT-15")
@@ -180,7 +180,7 @@ async def test_a_login_that_a_command_leads_to_can_be_answered(
 async def test_unknown_things_are_shown(tmp_path: Path) -> None:
     """Issue 6: unknown kinds are shown generically, never dropped."""
     said = await spoken(tmp_path, "odd")
-    assert "dance, which is not known here" in said.text
+    assert "dance, unknown to this client" in said.text
     assert '"steps":3' in said.text.replace("\n", "")
     assert "danced" in said.text
 
@@ -197,7 +197,7 @@ async def test_thoughts_plans_and_usage_are_told_in_words(tmp_path: Path) -> Non
     """Issue 6: states in words for screen readers."""
     said = await spoken(tmp_path, "think", "plan", "usage")
     assert "(thinking)\ndeeply" in said.text
-    assert "Its plan has 2 steps:\n  1. first" in said.text
+    assert "The plan has 2 steps:\n  1. first" in said.text
     assert "(context: 1.2k of 200k tokens (1 %), $0.25)" in said.text
 
 
@@ -206,21 +206,21 @@ async def test_modes_models_and_options_are_set_by_name_or_number(tmp_path: Path
     said = await spoken(
         tmp_path, "/mode", "/mode free", "/model 2", "state", "/options", "/model huge"
     )
-    assert "The mode is Ask first. There are:" in said.text
+    assert "The mode is Ask first. Available modes:" in said.text
     assert "The mode is now Free hand." in said.text
     assert "mode=free model=large" in said.text
     assert "Model: Large one" in said.text
-    assert "There is no 'huge'" in said.text
+    assert "Unknown value 'huge'" in said.text
 
 
 async def test_a_file_goes_along_and_a_long_line_goes_on(tmp_path: Path) -> None:
     """Issue 6: attachments; a backslash at the end goes on in the next line."""
     (tmp_path / "note.txt").write_text("words\n")
     said = await spoken(tmp_path, "/attach note.txt", "blocks", "one\\", "two", "/attach nothing")
-    assert "note.txt goes with what you say next." in said.text
+    assert "note.txt will be sent with your next prompt." in said.text
     assert re.search("TextContent (EmbeddedResource|ResourceLink)", said.text)
     assert "echo: one\ntwo" in said.text
-    assert "There is no file nothing." in said.text
+    assert "File not found: nothing" in said.text
 
 
 async def test_changed_files_are_listed_shown_and_taken_back(tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ async def test_our_commands_are_listed_with_the_agents(tmp_path: Path) -> None:
     assert "/callers" in said.text
     assert "//help" in said.text, "theirs of the same name"
     assert "waits for you" in said.text
-    assert "There have been 0 tool calls here." in said.text
+    assert "There are only 0 tool calls." in said.text
 
 
 async def test_what_a_tool_was_given_can_be_read(tmp_path: Path) -> None:
@@ -279,7 +279,7 @@ async def test_a_session_is_found_and_gone_on_with(
     )
     assert "No sessions found." in said.text
     assert "Earlier in this session:" in said.text
-    assert "> (said elsewhere) where is mean" in said.text or "> where is mean" in said.text
+    assert "> (sent from elsewhere) where is mean" in said.text or "> where is mean" in said.text
     assert "The session continues here." in said.text
 
 

@@ -155,7 +155,7 @@ def test_a_server_of_the_project_is_used_by_a_clear_yes(
     )
     found, shown, _ = answered("servers", server, said)
     assert found is answer
-    assert "This project wants an MCP server, files, which > runs npx" in shown
+    assert "This project configures an MCP server, files, which > runs npx" in shown
 
 
 def test_what_a_server_of_the_project_runs_is_shown_exactly() -> None:
@@ -199,7 +199,7 @@ def test_lists_numbers_and_unknown_fields_of_a_form() -> None:
     answer, shown, asked = answered("form", form, "1", "red, 2", "9", "1.5", "y")
     assert answer == {"many": ["r", "g"], "size": 1.5}
     assert "2 Green: as grass" in shown
-    assert "not known here, and is left out" in shown
+    assert "Unknown kind of field; it is skipped" in shown
     assert "odd: (skipped)" in shown
     assert asked[1].startswith("Choose at least 2.")
     assert asked[3].startswith("This must be at most 2.")

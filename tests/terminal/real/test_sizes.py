@@ -64,7 +64,7 @@ def test_everything_can_be_used_on_sixty_columns(tmp_path: Path) -> None:
         chat.press("Escape")
         fits(chat, NARROW, "You stopped the turn.", "? keys")
         chat.say("die")
-        fits(chat, NARROW, "The agent is gone", "Restart the agent", "? keys")
+        fits(chat, NARROW, "The agent stopped", "Restart the agent", "? keys")
         chat.press("C-q")
         assert chat.wait_ended() == 0
 

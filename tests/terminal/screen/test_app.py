@@ -237,13 +237,13 @@ async def test_a_rate_limit_counts_down() -> None:
         await until(pilot, lambda: "try again in 4 s" in text_of(app))
         chat.clock.now += 9  # type: ignore[attr-defined]
         app.pane.tick()
-        await until(pilot, lambda: "may be tried again now" in text_of(app))
+        await until(pilot, lambda: "you can try again now" in text_of(app))
 
 
 async def test_remedies_can_be_clicked() -> None:
     """Issue 6: restart by one key, or by a click."""
     async with staged() as (app, pilot, chat):
-        chat.set_problem(Problem("agent_lost", "The agent is gone", "", ("restart",)))
+        chat.set_problem(Problem("agent_lost", "The agent stopped", "", ("restart",)))
         await until(pilot, lambda: len(app.query_one(ProblemBar).query(Button)) == 1)
         await pilot.pause()
         await pilot.click(app.query_one(ProblemBar).query_one(Button))

@@ -51,7 +51,7 @@ async def test_what_cannot_be_is_said(project: Path, monkeypatch: pytest.MonkeyP
     """Ours: a screen that is tested cannot be lent, and a program may be missing."""
     app = Bench()
     async with app.run_test() as pilot:
-        assert "cannot be lent" in await lend_terminal(app, ["true"])
+        assert "cannot run an editor" in await lend_terminal(app, ["true"])
         assert open_in_editor(app, "x.py", 3, [str(project)], ("vi",)) == ""
         await app.workers.wait_for_complete()
         await pilot.pause()

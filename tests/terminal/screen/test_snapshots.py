@@ -110,8 +110,8 @@ async def asking(app: AccordApp, pilot: Pilot[int], chat: Chat) -> None:
 async def lost(app: AccordApp, pilot: Pilot[int], chat: Chat) -> None:
     await working(app, pilot, chat)
     chat.set_phase("lost")
-    text = "The agent is gone (exit code 3): it ended"
-    chat.remark(text, "error", "Its last words:\nTraceback\nMemoryError")
+    text = "The agent stopped (exit code 3): it ended"
+    chat.remark(text, "error", "Last output on stderr:\nTraceback\nMemoryError")
     chat.set_problem(Problem("agent_lost", text, "Traceback\nMemoryError", ("restart",)))
 
 

@@ -115,7 +115,7 @@ async def test_somebody_elses_change_is_left_alone(project: Project) -> None:
     await project.agent_writes(NEW)
     theirs = NEW.replace("TWO", "mine")
     project.write("top\n" + theirs)
-    with pytest.raises(ChangedSince, match="changed since by somebody else"):
+    with pytest.raises(ChangedSince, match="was changed in the meantime"):
         await project.journal.undo(project.path, 0)
     assert project.read() == "top\n" + theirs
     assert await project.journal.undo(project.path) == Outcome(1, refused=1)

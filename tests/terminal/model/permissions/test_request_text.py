@@ -35,7 +35,7 @@ def test_who_asks_is_the_agent_or_we_because_it_did_not() -> None:
     assert who_asks(a_request(), "Claude\x1b[0m") == "Claude asks for permission."
     assert who_asks(a_request(), "") == "The agent asks for permission."
     for origin in ("read", "write", "terminal"):
-        assert who_asks(a_request(origin=origin), "Claude").startswith("Accord asks, because")
+        assert who_asks(a_request(origin=origin), "Claude").startswith("Accord asks because")
 
 
 def test_all_that_is_known_is_said() -> None:
@@ -84,9 +84,9 @@ def test_paths_are_shown_from_the_folder_and_marked_outside(tmp_path: Path) -> N
     assert path_words(str(other), here) == f"{other} (outside the project)"
     assert path_words(str(other), here, [str(other)]) == str(other)
     assert path_words(f"{folder}/link/x", here) == (
-        f"link/x (outside the project, really {other}/x)"
+        f"link/x (outside the project, actually {other}/x)"
     )
-    assert "as far as can be told" in path_words("a\0b", here)
+    assert "as far as Accord can tell" in path_words("a\0b", here)
 
 
 @given(st.text())
@@ -114,7 +114,7 @@ def test_the_question_is_also_there_as_lines() -> None:
         "Why: because⟨U+0007⟩",
         "File: src/app.py",
     )
-    assert described(a_request(paths=()), "", FOLDER)[-1].startswith("It does not say")
+    assert described(a_request(paths=()), "", FOLDER)[-1].startswith("The agent does not say")
 
 
 def test_a_denial_can_be_taken_up_again() -> None:

@@ -58,9 +58,9 @@ def test_what_cannot_be_attached_is_said_in_a_sentence(tmp_path: Path) -> None:
     """Ours."""
     roots = [str(tmp_path)]
     (tmp_path / "sub").mkdir()
-    with pytest.raises(PromptError, match="sub is a folder; name a file in it"):
+    with pytest.raises(PromptError, match="sub is a folder; choose a file in it"):
         attachment_of(tmp_path / "sub", roots)
-    with pytest.raises(PromptError, match="There is no file nope"):
+    with pytest.raises(PromptError, match="File not found: nope"):
         attachment_of(tmp_path / "nope", roots)
     with pytest.raises(PromptError):
         attachment_of(tmp_path / "a\0b", roots)

@@ -134,7 +134,7 @@ def test_a_rate_limit_counts_down_in_steps() -> None:
     assert "in 30 s" in told.goes_by(15)
     assert told.goes_by(5) == ""
     assert "in 10 s" in told.goes_by(15)
-    assert "tried again now: /retry" in told.goes_by(10)
+    assert "try again now: /retry" in told.goes_by(10)
     assert told.goes_by(100) == ""
     assert told.wait() is None
 
@@ -155,7 +155,7 @@ def test_a_plan_is_told_whole_and_then_step_by_step() -> None:
         return told.tell()
 
     assert plan("pending", "pending").split("\n")[1:4] == [
-        "Its plan has 2 steps:",
+        "The plan has 2 steps:",
         "  1. part 0",
         "  2. part 1",
     ]
@@ -163,7 +163,7 @@ def test_a_plan_is_told_whole_and_then_step_by_step() -> None:
     assert plan("completed", "pending") == ""
     assert "Step 2 of 2: part 1 (dropped)" in plan("completed", "cancelled")
     plan("in_progress", "pending")
-    assert "Steps 1 and 2 of 2 are dropped" in plan("cancelled", "cancelled")
+    assert "Steps 1 and 2 of 2 dropped" in plan("cancelled", "cancelled")
 
 
 def test_output_of_a_command_is_told_by_whole_lines_as_it_stands() -> None:
@@ -202,7 +202,7 @@ def test_messages_are_told_on_and_what_is_no_text_in_words() -> None:
     assert chunk(image).strip() == "[image, image/png, 5 bytes]"
     link = {"type": "resource_link", "name": "log", "uri": "file:///x/log", "size": 2000}
     assert chunk(link).strip() == "[link: log, file:///x/log, 2.0 kB]"
-    assert "[weird, which is not known here:" in chunk({"type": "weird", "x": 1})
+    assert "[weird, unknown to this client:" in chunk({"type": "weird", "x": 1})
     secret = {**text("for the model"), "annotations": {"audience": ["assistant"]}}
     assert chunk(secret).strip() == "[for the agent only: 13 characters]"
     assert told.tell() == ""
@@ -219,7 +219,7 @@ def test_a_call_of_an_unknown_kind_and_status_is_shown_with_both_words() -> None
         status="hovering",
     )
     shown = told.tell()
-    assert "kind levitate, which is not known here" in shown
+    assert "unknown kind: levitate" in shown
     assert "hovering" in shown
 
 

@@ -191,7 +191,7 @@ def test_text_that_is_not_meant_for_the_user_is_folded() -> None:
         title="Run", content=[text("for the model", annotations={"audience": ["assistant"]})]
     )
     assert "for the model" not in scene.shown()
-    assert "not meant for you" in scene.shown()
+    assert "for the agent only" in scene.shown()
     assert "for the model" in scene.unfolded()
 
 

@@ -213,7 +213,7 @@ async def test_other_forms_and_several_plans() -> None:
         _other(chat, {"type": "_graph", "planId": "g", "nodes": []})
         panel.refresh_chat()
         await pilot.pause()
-        assert "a form that is not known here (_graph)" in app.text
+        assert "an unknown form (_graph)" in app.text
         for plan_id in ("m", "f", "g"):
             hear(chat, sessionUpdate="plan_removed", planId=plan_id)
         panel.refresh_chat()

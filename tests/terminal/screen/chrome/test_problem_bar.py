@@ -55,7 +55,7 @@ async def test_the_wait_is_counted_down_where_the_limit_is_told_above() -> None:
         assert _said(bar) == ["Try again in 7 s"]
         pass_time(chat, 9)
         bar.refresh_chat()
-        assert _said(bar) == ["It may be tried again now"]
+        assert _said(bar) == ["You can try again now"]
         chat.set_problem(None)
         bar.refresh_chat()
         assert not bar.has_class("-shown")

@@ -68,7 +68,7 @@ async def test_a_turn_from_its_beginning_to_its_end(size: tuple[int, int]) -> No
         line.refresh_chat()
         await pilot.pause()
         assert _line(app).startswith("◌ Stopping…")
-        assert _line(app).endswith("[Leave it] Esc")
+        assert _line(app).endswith("[Abandon it] Esc")
         chat.stop_reason = "cancelled"
         chat.set_phase("ready")
         line.refresh_chat()
@@ -81,7 +81,7 @@ async def test_a_turn_from_its_beginning_to_its_end(size: tuple[int, int]) -> No
     [
         (None, "Ready"),
         ("end_turn", "Ready"),
-        ("max_tokens", "Ready · The agent stopped: its answer reached the limit of tokens"),
+        ("max_tokens", "Ready · The agent stopped: it reached the token limit"),
         ("_too_hot\x1b[31m", "Ready · The turn ended: _too_hot"),
     ],
 )
@@ -154,7 +154,7 @@ async def test_an_agent_that_works_by_itself_is_seen_and_can_be_stopped() -> Non
 @pytest.mark.parametrize(
     ("kind", "words", "prompt"),
     [
-        ("agent_lost", "✗ The agent is not running", "The agent is gone"),
+        ("agent_lost", "✗ The agent is not running", "The agent stopped"),
         ("session_lost", "✗ No session", "No session yet"),
         ("login_needed", "✗ Not logged in", "Not logged in"),
     ],

@@ -74,7 +74,7 @@ async def test_options_keep_their_order_with_those_of_the_model_behind_it(
         names = ["Effort", "Model", "Depth", "Size", "Temperature", "Web search", "Second model"]
         places = [place_of(app, f" {name}")[1] for name in names]
         assert places == sorted(places)
-        assert "not known here" in app.line_with("Temperature")
+        assert "unknown type" in app.line_with("Temperature")
         await pilot.press(*"temper")
         await pilot.press("enter")
         await pilot.pause()

@@ -200,7 +200,7 @@ async def test_a_list_that_does_not_come_says_why_and_one_that_is_slow_waits() -
     async with listing.app.run_test(size=WIDE) as pilot:
         listing.push()
         await pilot.pause()
-        assert "The list did not come: the agent is [b]tired[/b]" in listing.app.text
+        assert "The sessions could not be listed: the agent is [b]tired[/b]" in listing.app.text
     slow = Listing(*STORED)
     gate = anyio.Event()
 

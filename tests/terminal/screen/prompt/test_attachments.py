@@ -107,7 +107,7 @@ async def test_an_agent_without_images_gets_a_link_and_that_is_said_at_once(proj
         await typing(pilot, "see ")
         await paste(pilot, str(project / "pic.png"))
         await until(pilot, lambda: app.told)
-        assert app.told == ["This agent takes no images; pic.png goes along as a link."]
+        assert app.told == ["This agent does not accept images; pic.png is sent as a link."]
         assert app.typed == "see @pic.png "
         await pilot.press("enter")
         assert app.said[0].attachments[0].path == str(project / "pic.png")
