@@ -1,11 +1,10 @@
-"""One line on what happens now, and how to stop it.
+"""The status line: what happens now, and how to stop it.
 
 This module does not know how a turn is stopped.
 
 Invariants
-    * Nothing moves in it but the seconds.
-    * Waiting for the user, working, quiet, stopping and stopped are told by words, not only by
-      colour.
+    * Only the seconds change on their own.
+    * All states are shown in words, not only by colour.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ if TYPE_CHECKING:
 
 _STOP = "stop"
 _LAST_LEAST, _QUIET_LEAST = 12, 32
-"""Columns for what the agent did last, which matter more while it is quiet."""
+"""Columns for the agent's last action, which matters more while it is quiet."""
 
 
 class StatusLine(PartsLine):
-    """Where the turn stands."""
+    """The state of the turn in one line."""
 
     DEFAULT_CSS = """
     StatusLine { height: 1; padding: 0 1; background: $background; }
@@ -45,11 +44,11 @@ class StatusLine(PartsLine):
         self._controller = controller
 
     def refresh_chat(self) -> None:
-        """Look whether there is something else to say."""
+        """Draw the line again if something changed."""
         self.renew()
 
     def parts(self, width: int) -> list[Part]:
-        """What happens at the left, Stop at the right."""
+        """The parts: the state on the left, Stop on the right."""
         right = self._stop()
         room = width - sum(part.cells for part in right) - (2 if right else 0)
         left = fit(self._now(), max(room, 0))
@@ -66,7 +65,7 @@ class StatusLine(PartsLine):
         keys = self._controller.settings.keys_of("stop")
         words = "Abandon it" if self._chat.phase == "stopping" else "Stop"
         found = [Part(f"[{words}]", palette.error, target=_STOP)]
-        # While a question is open its dialog has the key.
+        # An open dialog has the key.
         if keys and not self._chat.needs_answer:
             found.append(Part(f" {key_text(keys[0])}", palette.dim, target=_STOP))
         return found
@@ -117,7 +116,7 @@ class StatusLine(PartsLine):
         return [Part(f" · {span(elapsed)}", self.palette.dim, weight=1)]
 
     def _behind(self) -> list[Part]:
-        """Work that goes on whatever the conversation does."""
+        """The number of background tasks."""
         count = len(self._chat.transcript.state.background or ())
         return (
             [Part(f" · {counted(count, 'task')} in the background", self.palette.dim)]
@@ -132,14 +131,14 @@ class StatusLine(PartsLine):
         if chat.stop_reason in (None, "end_turn"):
             return [Part("Ready", palette.dim), *self._asks_again()]
         ended = stop_words(chat.stop_reason)
-        # The conversation has all of it.
+        # The conversation has the details.
         words = one_line(ended.text.partition(". ")[0].rstrip("."))
         style = palette.dim if ended.is_good else palette.warning
         found = [Part("Ready", palette.dim), Part(f" · {words}", style, least=_LAST_LEAST)]
         return [*found, *self._asks_again()]
 
     def _asks_again(self) -> list[Part]:
-        """How to have the agent try what was not allowed."""
+        """The hint about retrying what was denied."""
         keys = self._controller.settings.keys_of("retry")
         if self._chat.denied_request is None or not keys:
             return []

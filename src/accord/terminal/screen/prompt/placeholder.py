@@ -1,4 +1,4 @@
-"""What the empty prompt says."""
+"""The placeholder of the empty prompt."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from accord.terminal.model.text.display_text import one_line
 
 
 def placeholder(chat: Chat) -> str:
-    """What can be written now, and what becomes of it."""
+    """A hint about what happens to the next message."""
     if chat.phase == "starting":
         return "The agent is starting; you can already type"
     if chat.lacks_session:
