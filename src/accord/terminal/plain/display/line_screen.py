@@ -32,7 +32,7 @@ class Screen:
         self._at_edge = True
 
     def write(self, text: str) -> None:
-        """Buffer output."""
+        """Buffer output of the printer."""
         if not text:
             return
         if self.is_written_on:

@@ -68,7 +68,7 @@ class Person:
 
     @property
     def begun(self) -> str:
-        """The unfinished line."""
+        """The line that the user has not finished."""
         return self._editor.text
 
     @property

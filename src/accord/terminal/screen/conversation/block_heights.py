@@ -26,7 +26,7 @@ class Heights:
         return self._heights[index]
 
     def append(self, height: int) -> None:
-        """Append a height."""
+        """Append the height of a block."""
         self._heights.append(height)
         self.total += height
         number = len(self._heights)

@@ -312,7 +312,7 @@ class Conversation(ScrollView, can_focus=True):
     # ---- text selection
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The selected text."""
+        """The text of a selection."""
         return text_between(self.rows, selection, GUTTER), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:

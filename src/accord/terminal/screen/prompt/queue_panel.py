@@ -34,7 +34,7 @@ _KEYS = "Enter edit · s send now · Del remove · Alt-↑↓ move"
 
 
 class QueuePanel(Widget, can_focus=False):
-    """The queued prompts."""
+    """The list of queued prompts."""
 
     DEFAULT_CSS = """
     QueuePanel { display: none; height: auto; padding: 0 1; background: $surface; }
@@ -189,7 +189,7 @@ class QueuePanel(Widget, can_focus=False):
         self.refresh()
 
     def action_edit(self) -> None:
-        """Edit the prompt."""
+        """Edit the selected prompt."""
         self._editor().take_queued(self._at)
 
     def action_remove(self) -> None:
@@ -227,11 +227,11 @@ class QueuePanel(Widget, can_focus=False):
         return found[0]
 
     def on_focus(self) -> None:
-        """Show the selection."""
+        """Highlight the selected row."""
         self.refresh()
 
     def on_blur(self) -> None:
-        """Hide the selection."""
+        """Remove the highlight of the row."""
         self.refresh()
 
 
