@@ -148,7 +148,7 @@ async def test_a_failed_turn_says_why_and_a_rate_limit_when(tmp_path: Path) -> N
 
 @pytest.mark.rule("V1-PROMPT-15")
 @pytest.mark.parametrize(
-    ("reason", "words"), [("max_tokens", "limit of tokens"), ("refusal", "refused")]
+    ("reason", "words"), [("max_tokens", "the token limit"), ("refusal", "refused")]
 )
 async def test_a_turn_that_ends_early_says_why(tmp_path: Path, reason: str, words: str) -> None:
     """Issue 6: stop reasons."""
@@ -174,7 +174,7 @@ async def test_a_login_that_a_command_leads_to_can_be_answered(
     said = await spoken(tmp_path, "/model large", answer, "/status", agent=LOCKED)
     assert "Which number?" in said.text
     assert told in said.text
-    assert "waits for you" in said.text
+    assert "is ready in" in said.text
 
 
 async def test_unknown_things_are_shown(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ async def test_changed_files_are_listed_shown_and_taken_back(tmp_path: Path) -> 
     )
     assert "a.txt: changed, 1 line added, 1 removed" in said.text
     assert "-old text" in said.text
-    assert "a.txt: taken back" in said.text
+    assert "a.txt: undone" in said.text
     assert (tmp_path / "a.txt").read_text() == "old text\n"
 
 
@@ -242,7 +242,7 @@ async def test_our_commands_are_listed_with_the_agents(tmp_path: Path) -> None:
     assert "/restart" in said.text
     assert "/callers" in said.text
     assert "//help" in said.text, "theirs of the same name"
-    assert "waits for you" in said.text
+    assert "is ready in" in said.text
     assert "There are only 0 tool calls." in said.text
 
 
@@ -256,7 +256,7 @@ async def test_a_new_session_knows_nothing_and_the_talk_goes_on(tmp_path: Path) 
     """Issue 6: sessions."""
     said = await spoken(tmp_path, "hello", "/new", "state", "/history")
     assert said.code == 0
-    assert "A new session" in said.text
+    assert "Opened a new session" in said.text
     assert "mode=ask" in said.text
 
 

@@ -97,7 +97,7 @@ def test_a_line_can_be_corrected_and_said_again(tmp_path: Path) -> None:
         chat.wait_for("echo: hello!")
         chat.wait_for(PROMPT, 3)
         chat.press("/sta\t\n")
-        chat.wait_for("waits for you")
+        chat.wait_for("is ready in")
         chat.press("one\\\ntwo\n")
         chat.wait_for("\n... two\n")
         chat.wait_for("echo: one\ntwo")

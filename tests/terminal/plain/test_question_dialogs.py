@@ -72,7 +72,7 @@ def test_every_option_has_a_key_also_two_of_a_kind_and_unknown_ones() -> None:
     )
     answer, shown, _ = answered("permission", request(*options), "2")
     assert answer == Decision("yes2")
-    assert "1 Allow: “Do it” (once) 2 Allow: “Do it twice” (this" in shown
+    assert "1 Allow: “Do it” (once) 2 Allow: “Do it twice” (once)" in shown
     assert "5 Ponder (unknown kind: ponder, approves nothing) n Reject: “Leave it”" in shown
 
 
@@ -123,7 +123,7 @@ def test_what_would_happen_is_shown_before_it_is_asked() -> None:
         "/etc/passwd (outside the project",
         "Host: example.com",
         "Why: it is full",
-        "without having asked",
+        "did not ask before",
     ):
         assert words in shown
 

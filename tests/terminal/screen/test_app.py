@@ -205,7 +205,7 @@ async def test_what_changed_in_a_tab_behind_is_seen_when_it_comes_to_the_front()
         await pilot.press("ctrl+pageup")
         await until(pilot, lambda: app.chat is first)
         await pilot.pause()
-        await until(pilot, lambda: "limit of tokens" in text_of(app))
+        await until(pilot, lambda: "token limit" in text_of(app))
 
 
 async def test_a_problem_says_what_happened_and_is_mended_by_one_key() -> None:

@@ -278,7 +278,7 @@ class ChatLifecycle:
 
         session = await open_new(client, slot.chat, slot.launch)
         if not slot.chat.entries:
-            slot.chat.remark(f"{_introduced(client, slot.launch)} is working in {session.cwd}")
+            slot.chat.remark(f"Connected to {_introduced(client, slot.launch)} in {session.cwd}")
         return session
 
     async def _reopen(self, slot: ChatSlot, client: Client) -> Session:

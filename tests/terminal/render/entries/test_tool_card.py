@@ -73,7 +73,7 @@ def test_a_refusal_is_told_in_the_conversation(width: int) -> None:
     """v1: after `refusal` it is shown that the prompt and what follows left the context."""
     scene = Scene()
     scene.chat.remark(stop_words("refusal").text, "warning")
-    assert "left the context" in " ".join(scene.shown(width=width).split())
+    assert "It removed your prompt" in " ".join(scene.shown(width=width).split())
 
 
 def test_unknown_kinds_and_statuses_are_shown_with_their_own_words() -> None:

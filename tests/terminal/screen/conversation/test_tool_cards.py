@@ -80,7 +80,7 @@ async def test_a_refusal_is_told(size: tuple[int, int]) -> None:
         chat.remark(stop_words("refusal").text, "warning")
         view.refresh_chat()
         await pilot.pause()
-        assert "left the context" in " ".join(on_screen(app).split())
+        assert "It removed your prompt" in " ".join(on_screen(app).split())
 
 
 async def test_a_card_unfolds_and_shows_raw_values_by_a_key() -> None:

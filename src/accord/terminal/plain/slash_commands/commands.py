@@ -301,7 +301,7 @@ class Commands:
             "stopping": "is being stopped",
             "lost": "is not running",
         }
-        self._say(f"{one_line(chat.agent_name)} {phases[chat.phase]}, in {one_line(chat.folder)}.")
+        self._say(f"{one_line(chat.agent_name)} {phases[chat.phase]} in {one_line(chat.folder)}.")
         for what, words in (
             ("Session", chat.title or chat.session_id or ""),
             ("Mode", mode_name(view)),

@@ -48,7 +48,7 @@ class SubagentBlock(CachedBlock[Subagent]):
         ]
         if child.state.background:
             behind = counted(len(child.state.background), "task")
-            runs.append((f", {behind} queued", palette.dim))
+            runs.append((f", {behind} in the background", palette.dim))
         found = [strip_of(*shortened(runs, look.width))]
         description = visible(child.description or "").strip()
         if description:
