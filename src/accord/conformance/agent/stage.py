@@ -390,6 +390,11 @@ class AgentStage:
         """The working folder of sessions."""
         return self.root / "work"
 
+    @property
+    def programs(self) -> Path:
+        """A folder of the agent's search path that is empty at first."""
+        return self.root / "bin"
+
     async def another(self) -> Talk:
         """Start the agent once more, with the same home and folders."""
         program = await self.stack.enter_async_context(
@@ -514,7 +519,7 @@ async def speaks(open_stage: OpenStage, version: Version) -> bool:
 
 def _prepare(name: str, scenario: Scenario) -> tuple[Path, dict[str, str]]:
     root = Path(os.path.realpath(name))
-    for folder in ("home", "work", "config", "state"):
+    for folder in ("home", "work", "config", "state", "bin"):
         (root / folder).mkdir()
     for name, text in scenario.files.items():
         path = root / "work" / name
@@ -529,6 +534,7 @@ def _prepare(name: str, scenario: Scenario) -> tuple[Path, dict[str, str]]:
         "XDG_DATA_HOME": str(root / "state"),
         "ACCORD_CONFIG_DIR": str(root / "config"),
         "ACCORD_STATE_DIR": str(root / "state"),
+        "PATH": f"{root / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         "NO_COLOR": "1",
         "TERM": "dumb",
         **scenario.environment,

@@ -399,6 +399,12 @@ async def single_calls_can_be_cancelled(stage: AgentStage) -> None:
         if (one.get("capabilities") or {}).get("cancel") is not None and "toolCallId" in one
     ]  # fmt: skip
     if not able:
+        for name, call in calls_of(talk, since).items():
+            if call.get("status") == "in_progress":
+                params = {"sessionId": session, "toolCallId": name}
+                error = await talk.error_of("tool_call/cancel", params)
+                ok = error.get("code") == INVALID_PARAMS
+                stage.judge.judge("V2-CANCEL-18", ok, "not -32602", sent=params, came=error)
         stage.judge.close("no tool call offers to be cancelled", failing=False)
         return
     stage.judge.brought_about()
