@@ -157,8 +157,12 @@ async def answered(talk: Talk, session: str, text: str | None) -> Message:
         raise NotReady(f"the prompt {text!r} does not work: {error}") from None
 
 
-async def cancelled(talk: Talk, stage: AgentStage, sent: Any, limit: float) -> None:
+async def cancelled(
+    talk: Talk, stage: AgentStage, sent: Any, limit: float, *, waited: bool = False
+) -> None:
     """Judge the end of a turn that was just cancelled, which is to come within this limit.
+
+    One that `waited` for its client was not over when it was cancelled.
 
     Raises:
         NotAsked: it was over by itself before.
@@ -173,7 +177,8 @@ async def cancelled(talk: Talk, stage: AgentStage, sent: Any, limit: float) -> N
         raise NotReady("the cancelled turn does not end") from None
     took = time.monotonic() - began
     reason = looking.at(answer, "result.stopReason")
-    if "result" in answer and reason != "cancelled" and await is_short(talk, sent, stopped):
+    done = "result" in answer and reason != "cancelled" and not waited
+    if done and await is_short(talk, sent, stopped):
         raise NotAsked(OVER)
     said = f"over only {took:.1f} s after the cancel"
     stage.judge.judge("V1-CANCEL-04", took <= limit, said)
@@ -265,7 +270,7 @@ async def files_that_come_too_late_or_not_at_all(stage: AgentStage) -> None:
         return
     await talk.peer.notify("session/cancel", {"sessionId": session})
     let_go.set()
-    await cancelled(talk, stage, sent, limit)
+    await cancelled(talk, stage, sent, limit, waited=True)
     talk.peer.responders[READING] = always(Reply.refused(NOBODYS, "an error nobody knows"))
     await answered(talk, session, stage.scenario.prompt("read"))
     result = await talk.prompt(session, stage.scenario.prompt("say") or "")
