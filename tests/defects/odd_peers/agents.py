@@ -48,7 +48,7 @@ class NeverAsks(WritesUnasked):
     pass
 
 
-@ODD.judged("V1-PERM-06", *CANCELS, opens=" ".join(("V1-PERM-06", *CANCELS)))
+@ODD.judged("V1-PERM-06", *CANCELS, opens="V1-PERM-06")
 class NeverAsksNorTakesLong(WritesUnasked):
     def do_long(self, session: Json, _rest: str) -> Work:
         self.say(session, "done")
