@@ -48,8 +48,13 @@ class NeverAsks(WritesUnasked):
     pass
 
 
-@ODD.judged("V1-PERM-06", *CANCELS, opens="V1-PERM-06")
+@ODD.judged("V1-PERM-06", *CANCELS, opens=" ".join(("V1-PERM-06", *CANCELS)))
 class NeverAsksNorTakesLong(WritesUnasked):
+    """And reads its files without its client."""
+
+    def can(self, *names: str) -> bool:
+        return names[0] != "fs" and super().can(*names)
+
     def do_long(self, session: Json, _rest: str) -> Work:
         self.say(session, "done")
         yield from ()
