@@ -6,7 +6,6 @@ from contextlib import suppress
 
 from accord.conformance.agent.scenario import Scenario
 from accord.conformance.agent.stage import (
-    LOGIN_NEEDED,
     NO_METHOD,
     AgentStage,
     Declined,
@@ -278,7 +277,7 @@ async def judge_status(stage: AgentStage) -> Message:
     first, second = [await stage.talk.peer.call("auth/status", {}) for _ in range(2)]
     for answer in (first, second):
         error = answer.get("error")
-        if isinstance(error, dict) and error.get("code") != LOGIN_NEEDED[stage.version]:
+        if isinstance(error, dict) and error.get("code") != stage.talk.dialect.login_needed:
             raise NotReady(f"auth/status does not work: {error}")
         said = "auth/status needs a login"
         stage.judge.judge("V1-AUTH-13", error is None, said, came=answer)

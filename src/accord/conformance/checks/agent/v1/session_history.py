@@ -179,7 +179,7 @@ async def taken_up(stage: AgentStage, session: str, method: str) -> Talk:
         return talk
     stage.talks.remove(first)
     stage.talks.append(first)
-    if stage.version == "2" or first.can("sessionCapabilities.close"):
+    if first.dialect.always_closes or first.can("sessionCapabilities.close"):
         await first.peer.call("session/close", {"sessionId": session})
     return first
 

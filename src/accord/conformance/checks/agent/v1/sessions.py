@@ -426,7 +426,7 @@ async def stdio_servers_are_connected(stage: AgentStage) -> None:
 async def judge_servers_again(stage: AgentStage, method: str, session: str, rule: str) -> None:
     """A server is connected also when an old session is opened with it."""
     talk = stage.talk
-    if method != "session/fork" and (stage.version == "2" or talk.can(CLOSING)):
+    if method != "session/fork" and (talk.dialect.always_closes or talk.can(CLOSING)):
         await talk.peer.call("session/close", {"sessionId": session})
     server, log = stage.mcp_server()
     log.unlink(missing_ok=True)
