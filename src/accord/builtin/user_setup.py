@@ -30,7 +30,7 @@ from accord.store import MemoryStore
 
 if TYPE_CHECKING:
     from accord.agent.agent import PromptType
-    from accord.builtin.agent import AgentSettings
+    from accord.builtin.agent_settings import AgentSettings
     from accord.builtin.models.providers import ModelChoice
     from accord.store import SessionStore
 
@@ -175,7 +175,7 @@ class Setup:
         """The user's sessions; a store in memory where theirs cannot be opened."""
         if self.settings.in_memory:
             return MemoryStore()
-        from accord.builtin.session_store import Substitute, open_store
+        from accord.builtin.session_store import FallbackStore, open_store
         from accord.discovery.user_paths import store_file
 
         try:
@@ -184,7 +184,7 @@ class Setup:
             self._trouble(f"Sessions are not stored: {error}. {IN_MEMORY}")
             return MemoryStore()
         store = open_store(path)
-        if isinstance(store, Substitute):
+        if isinstance(store, FallbackStore):
             self._trouble(f"Sessions are not stored: {store.problem}. {IN_MEMORY}")
         return store
 

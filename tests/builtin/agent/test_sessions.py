@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from accord.builtin import session as conversation
+from accord.builtin import session as builtin_session
 from tests.agent.raw_client import raw_client
 from tests.builtin.agent.turns import begin, made, option, say, spoken
 
@@ -15,7 +15,7 @@ from tests.builtin.agent.turns import begin, made, option, say, spoken
 class Parrot:
     """A brain that repeats."""
 
-    async def turn(self, turn: Any, tools: Any, workspace: Any) -> str | None:
+    async def turn(self, turn: Any, message: Any, tools: Any, workspace: Any) -> str | None:
         await turn.say(f"heard: {turn.text}")
         return None
 
@@ -23,7 +23,7 @@ class Parrot:
 @pytest.fixture(autouse=True)
 def parrot(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the brain does is not what is tested here."""
-    monkeypatch.setattr(conversation, "OfflineBrain", Parrot)
+    monkeypatch.setattr(builtin_session, "OfflineBrain", Parrot)
 
 
 @pytest.mark.parametrize("version", [1, 2])

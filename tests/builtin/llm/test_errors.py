@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from accord.builtin.llm.errors import failure_of
-from accord.builtin.models.providers import ModelChoice
-from accord.builtin.models.secret import Secret
+from accord.builtin.models.providers import ModelChoice, Secret
 from tests.builtin.llm.talk import FORMATS, KEY, Talk, choice_of, made, talk
 from tests.fake_llm import FakeLLM
 

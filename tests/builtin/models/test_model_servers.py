@@ -12,8 +12,7 @@ import pytest
 from anyio.abc import ByteStream, SocketAttribute
 
 from accord.builtin.models.model_servers import Listing, models_at, probe_models
-from accord.builtin.models.providers import OLLAMA_ADDRESS, ModelChoice
-from accord.builtin.models.secret import Secret
+from accord.builtin.models.providers import OLLAMA_ADDRESS, ModelChoice, Secret
 from accord.discovery.config import Config, ModelSettings
 from tests.fake_llm import serve
 from tests.hang_limit import HANG_SECONDS

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from accord.builtin.offline.source_code import project
-from accord.builtin.offline.source_code import project_overview as overview
+from accord.builtin.offline.source_code import project, project_overview
 from accord.builtin.tools.search.grep_process import Reader, read
 from accord.schema import v2
 from tests.builtin.offline.talk import talking, write
@@ -52,7 +51,7 @@ async def test_of_a_project_that_is_too_large_all_that_has_the_name_is_read(
 ) -> None:
     """A rename of the first 10,000 files would have broken the others; never an invention."""
     monkeypatch.setattr(project, "PROJECT_FILES_MAX", 3)
-    monkeypatch.setattr(overview, "MODULES_READ_MAX", 2)
+    monkeypatch.setattr(project_overview, "MODULES_READ_MAX", 2)
     write(tmp_path, {f"a{number}.py": "x = 1\n" for number in range(5)})
     write(tmp_path, {"y.py": "def late():\n    pass\n", "z.py": "from y import late\nlate()\n"})
     async with talking(tmp_path) as talk:

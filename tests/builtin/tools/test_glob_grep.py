@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from accord.builtin.tools.search import glob_grep as searching
-from accord.builtin.tools.search import project_files as listing
+from accord.builtin.tools.search import glob_grep, project_files
 from accord.builtin.tools.search.glob_grep import Match, Searched, read_matches
 from tests.builtin.tools.bench import bench, everywhere, text
 
@@ -102,7 +101,7 @@ async def test_a_pattern_that_never_ends_is_stopped(
 ) -> None:
     """Brief: Python's re with bounds; it cannot be interrupted, so it has its own process."""
     (tmp_path / "a.txt").write_text("a" * 64 + "b\n")
-    monkeypatch.setattr(searching, "SEARCH_SECONDS_MAX", 0.5)
+    monkeypatch.setattr(glob_grep, "SEARCH_SECONDS_MAX", 0.5)
     async with bench(tmp_path) as b:
         said = text(await b.use(lambda t: t.grep("(a+)+$")), ok=False)
         assert said.startswith("The search did not end within 0.5 seconds")
@@ -113,9 +112,9 @@ async def test_many_results_are_capped_and_say_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Issue: every result capped, and says so."""
-    monkeypatch.setattr(searching, "MATCHES_MAX", 5)
-    monkeypatch.setattr(searching, "PATHS_SHOWN_MAX", 5)
-    monkeypatch.setattr(listing, "FILES_MAX", 8)
+    monkeypatch.setattr(glob_grep, "MATCHES_MAX", 5)
+    monkeypatch.setattr(glob_grep, "PATHS_SHOWN_MAX", 5)
+    monkeypatch.setattr(project_files, "FILES_MAX", 8)
     for number in range(10):
         (tmp_path / f"{number}.txt").write_text("x\n" * 3 + "y" * 1000 + "x")
     async with bench(tmp_path) as b:

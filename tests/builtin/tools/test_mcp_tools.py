@@ -62,7 +62,7 @@ async def call(b: Bench, played: Played, server: str, tool: str, **arguments: An
     """Call a tool of a played server."""
 
     async def work(tools: Toolbox) -> Any:
-        tools.workspace.mcp = cast(McpServers, played)
+        tools.context.workspace.mcp = cast(McpServers, played)
         return await tools.mcp(server, tool, arguments)
 
     return await b.use(work)
@@ -145,7 +145,7 @@ async def test_the_client_may_stop_one_call_alone(tmp_path: Path) -> None:
         played = Played(None)
 
         async def work(tools: Toolbox) -> Any:
-            tools.workspace.mcp = cast(McpServers, played)
+            tools.context.workspace.mcp = cast(McpServers, played)
             return await tools.mcp("maths", "add", {})
 
         b.work = work

@@ -89,7 +89,7 @@ async def test_cancelling_the_turn_ends_the_command(tmp_path: Path, variant: str
         begun = anyio.Event()
 
         async def work(tools: Toolbox) -> None:
-            tools.turn.session.connection.tasks.start_soon(_set_when_running, tools, begun)
+            tools.context.turn.session.connection.tasks.start_soon(_set_when_running, tools, begun)
             await tools.run("sleep 60")
 
         b.work = work
@@ -102,7 +102,7 @@ async def test_cancelling_the_turn_ends_the_command(tmp_path: Path, variant: str
 
 
 async def _set_when_running(tools: Toolbox, begun: anyio.Event) -> None:
-    while not tools.turn.session.terminals.running_ids():
+    while not tools.context.turn.session.terminals.running_ids():
         await anyio.lowlevel.checkpoint()
     begun.set()
 

@@ -32,9 +32,8 @@ from accord.agent.turn import Turn
 from accord.builtin.llm.answer_stream import Listener
 from accord.builtin.llm.errors import ModelFailed
 from accord.builtin.llm.message_history import History, estimated_tokens
-from accord.builtin.llm.model_request import Question, ask
+from accord.builtin.llm.model_request import Question, RetryPolicy, ask
 from accord.builtin.llm.prompt_content import readable
-from accord.builtin.llm.retry import Patience
 from accord.builtin.llm.token_usage import Accounts
 from accord.builtin.models.model_loader import LoadedModel
 
@@ -118,7 +117,7 @@ async def _written(
         loaded.settings,
     )
     listener = _Summary(compaction)
-    response = await ask(turn, loaded, question, listener, Patience(tries=2))
+    response = await ask(turn, loaded, question, listener, RetryPolicy(tries=2))
     await accounts.count(response, aside=True)
     return listener.said or _by_rules(told)
 

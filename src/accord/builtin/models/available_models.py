@@ -16,8 +16,7 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from accord.builtin.models.credentials import Credentials
-from accord.builtin.models.providers import OLLAMA_ADDRESS, PROVIDERS, ModelChoice, Provider
-from accord.builtin.models.secret import Secret
+from accord.builtin.models.providers import OLLAMA_ADDRESS, PROVIDERS, ModelChoice, Provider, Secret
 from accord.discovery.config import Config, ModelSettings
 
 MODEL_VARIABLE = "ACCORD_MODEL"

@@ -13,8 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from accord.builtin.models.providers import PROVIDERS, Provider
-from accord.builtin.models.secret import Secret
+from accord.builtin.models.providers import PROVIDERS, Provider, Secret
 from accord.discovery.user_paths import credentials_file, replace_file
 from accord.errors import ConfigError
 

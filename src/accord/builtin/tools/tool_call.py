@@ -30,7 +30,7 @@ from accord.schema.struct import UNSET
 
 if TYPE_CHECKING:
     from accord.agent.serving.wire import PermissionOption
-    from accord.builtin.tools.toolbox import Toolbox
+    from accord.builtin.tools.tool_context import ToolContext
 
 Work = Callable[[ToolCallHandle], Awaitable[ToolResult]]
 
@@ -139,7 +139,7 @@ def _denial(by: str | None) -> Denial:
 
 
 async def permit(
-    box: Toolbox,
+    context: ToolContext,
     call: ToolCallHandle,
     kind: str,
     doing: str,
@@ -158,14 +158,14 @@ async def permit(
     Raises:
         ToolFailed: it was refused, and by whom.
     """
-    auto = box.turn.options.get("auto_approve") is True
+    auto = context.turn.options.get("auto_approve") is True
     asked = "execute" if act.is_executed else kind
-    verdict = decision(box.mode, asked, auto_approve=auto)
+    verdict = decision(context.mode, asked, auto_approve=auto)
     if verdict == "refuse":
-        raise ToolFailed(refusal(box.mode, doing), denied="mode")
+        raise ToolFailed(refusal(context.mode, doing), denied="mode")
     if verdict == "allow":
         return None
-    answer = decided(box.turn.session, act)
+    answer = decided(context.turn.session, act)
     chosen: PermissionOption | None = None
     denied: Denial = "session"
     if answer is None:

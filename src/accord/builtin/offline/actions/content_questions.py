@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accord.builtin.offline.actions import code_lookup as looking
+from accord.builtin.offline.actions import code_lookup
 from accord.builtin.offline.actions.unknown_request import search_words
 from accord.builtin.offline.answer_format import bullets, first_sentence
 from accord.builtin.offline.prompt.arguments import looks_like_path
@@ -13,20 +13,20 @@ from accord.builtin.offline.turn_context import Place, Work
 
 def is_about_this(intent: Intent) -> bool:
     """Whether a sentence asks about something that it does not name."""
-    return intent.name == "explain" and intent["target"].lower() in looking.THIS
+    return intent.name == "explain" and intent["target"].lower() in code_lookup.THIS
 
 
 async def contents(work: Work, intent: Intent) -> None:
     """What is in a file, a folder or a symbol?"""
     target = intent["path"]
-    if target.lower() in looking.THIS and work.message.attached:
+    if target.lower() in code_lookup.THIS and work.message.attached:
         attached = work.message.attached[0]
         target = work.path_of(attached)
     project = await work.project()
     if looks_like_path(target) and not project.below(target) and not target.endswith("/"):
-        await looking.show_file(work, Intent("show", {"path": target}))
+        await code_lookup.show_file(work, Intent("show", {"path": target}))
     else:
-        await looking.explain(work, Intent("explain", {"target": target}))
+        await code_lookup.explain(work, Intent("explain", {"target": target}))
 
 
 async def about_words(work: Work, intent: Intent) -> None:

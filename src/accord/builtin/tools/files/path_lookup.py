@@ -24,7 +24,7 @@ from accord.machine.filesystem.roots import Roots
 
 if TYPE_CHECKING:
     from accord.agent.session.session import AgentSession
-    from accord.builtin.tools.toolbox import Toolbox
+    from accord.builtin.tools.tool_context import ToolContext
     from accord.machine.filesystem.async_files import Files
 
 SNIFF_BYTES = 8 * 1024
@@ -145,10 +145,10 @@ def missing_words(session: AgentSession, path: str) -> str:
 class OwnFiles:
     """Files of our own within the session's roots, for one operation."""
 
-    def __init__(self, box: Toolbox) -> None:
+    def __init__(self, context: ToolContext) -> None:
         from accord.machine.filesystem.async_files import Files
 
-        self._files = Files(box.turn.session.roots)
+        self._files = Files(context.turn.session.roots)
 
     def __enter__(self) -> Files:
         return self._files

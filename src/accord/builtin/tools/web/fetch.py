@@ -29,7 +29,7 @@ from accord.version import __version__
 
 if TYPE_CHECKING:
     from accord.agent.tools.tool_call import ToolCallHandle
-    from accord.builtin.tools.toolbox import Toolbox
+    from accord.builtin.tools.tool_context import ToolContext
 
 PAGE_BYTES_MAX = 4 * 1024 * 1024
 SECONDS_MAX = 20.0
@@ -53,10 +53,10 @@ class Page:
     is_cut: bool
 
 
-async def fetch_page(box: Toolbox, url: str) -> ToolResult:
+async def fetch_page(context: ToolContext, url: str) -> ToolResult:
     """Get a page as a tool call."""
     shown_url = _without_login(url)
-    call = box.turn.tool_call(
+    call = context.turn.tool_call(
         f"Fetch {shown_url}"[:300], kind="fetch", name="fetch", raw_input={"url": shown_url}
     )
 
@@ -68,7 +68,7 @@ async def fetch_page(box: Toolbox, url: str) -> ToolResult:
         # An answer for the internet is none for the user's own network.
         host = urlsplit(target).hostname or ""
         act = page_act(target, host, shown=shown_url, is_private=is_private)
-        await permit(box, call, "fetch", f"Fetching {shown_url}", why, act)
+        await permit(context, call, "fetch", f"Fetching {shown_url}", why, act)
         await call.start()
         try:
             with anyio.fail_after(SECONDS_MAX):
@@ -77,7 +77,7 @@ async def fetch_page(box: Toolbox, url: str) -> ToolResult:
             raise ToolFailed(
                 f"{shown_url} did not answer within {SECONDS_MAX:g} seconds."
             ) from None
-        text = box.redactor.text(text_of(page))
+        text = context.redactor.text(text_of(page))
         note = f"\n[only the first {size_words(PAGE_BYTES_MAX)} were taken]" if page.is_cut else ""
         about = {"url": page.url, "contentType": page.content_type, "bytes": len(page.data)}
         await call.show(f"{size_words(len(page.data))} of {page.content_type}")

@@ -1,12 +1,16 @@
-"""A template plan for a change, filled with what the project has.  Pure and modest."""
+"""A template plan for a change, filled in with what the project has."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 
+from accord.builtin.mode_permissions import PLAN
 from accord.builtin.offline.prompt.arguments import words_of
+from accord.builtin.offline.prompt.intent import Intent
 from accord.builtin.offline.source_code.references import Definition, definitions_of, is_test
+from accord.builtin.offline.turn_context import Work
+from accord.builtin.tools.plan_and_task import leave_plan
 
 PLACES_MAX = 5
 
@@ -43,3 +47,30 @@ def plan_for(
     if readme is not None:
         steps.append(f"Say it in {readme}")
     return tuple(steps), tuple(found)
+
+
+async def show_plan(work: Work, intent: Intent) -> None:
+    """A plan for a change, from a template and from what the project has.
+
+    It is said and not shown as the plan of the turn: nobody works on it here, so that it would
+    stand beside the same words in the message, and stay open for good.
+    """
+    text = intent["text"]
+    project = await work.project()
+    command = await work.test_command()
+    line = None if command is None else command.line
+    steps, found = await work.compute(plan_for, text, project.files, line)
+    places = [(one.path, one.symbol.line) for one in found]
+    if places:
+        shown = "\n".join(f"{one.place}: {one.symbol.signature}" for one in found)
+        await work.looked("Look for what it touches", "symbols", {"text": text}, places, shown)
+    numbered = "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1))
+    await work.say(
+        f"A plan for “{text}”:",
+        numbered,
+        "It is a template filled with what I found here, to be ticked off by hand; thinking it "
+        "through takes you, or a model (`/model`).",
+    )
+    if work.tools.context.mode == PLAN:
+        # The plan is there; whether work begins is the user's to say.
+        await leave_plan(work.tools.context, numbered, is_said=True)
