@@ -118,7 +118,7 @@ async def test_a_store_that_cannot_be_opened_is_said_once_and_left_alone(
         await say(client, session, "one")
         await say(client, session, "two")
         told = spoken(client) + str(client.updates("notice"))
-        assert told.count("Sessions are not stored") == 1
+        assert told.count("Sessions are not saved") == 1
         assert "heard: two" in told
         old = {"sessionId": "0" * 32, "cwd": str(tmp_path), "mcpServers": []}
         method = "session/load" if version == 1 else "session/resume"

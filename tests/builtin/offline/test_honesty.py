@@ -94,7 +94,7 @@ async def test_files_that_a_rename_could_not_look_into_are_named(tmp_path: Path)
     (tmp_path / "old.py").write_bytes(b"# caf\xe9\nfrom a import late\n")
     async with talking(tmp_path) as talk:
         answer = await talk.say("rename late to soon")
-        assert "Not looked into, since they are too large or not in UTF-8: `old.py`." in answer
+        assert "Not searched because they are too large or not UTF-8: `old.py`." in answer
 
 
 async def test_a_folder_that_is_gone_is_told_and_not_an_error(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ async def test_a_folder_that_is_gone_is_told_and_not_an_error(tmp_path: Path) ->
         (folder / "a.py").unlink()
         folder.rmdir()
         for typed in ("what is this project?", "run the tests", "$ ls", "find x", "rename x to y"):
-            assert "is not there" in await talk.say(typed)
+            assert "does not exist" in await talk.say(typed)
         assert "I work without" in await talk.say("/help")
 
 

@@ -55,7 +55,7 @@ async def test_glob_lists_what_git_does_not_ignore(project: Path, variant: str) 
         # An ignored folder that is asked for by name is searched.
         assert (await b.use(lambda t: t.glob("*.py", "build"))).text == "build/calc.py"
         none = await b.use(lambda t: t.glob("*.rs"))
-        assert (none.ok, none.text, none.data) == (True, "No file fits *.rs.", [])
+        assert (none.ok, none.text, none.data) == (True, "No file matches *.rs.", [])
         assert "no folder" in text(await b.use(lambda t: t.glob("*", "nowhere")), ok=False)
         assert "outside" in text(await b.use(lambda t: t.glob("*", "..")), ok=False)
         assert "at most" in text(await b.use(lambda t: t.glob("x" * 2000)), ok=False)
@@ -80,7 +80,7 @@ async def test_grep_finds_lines_with_their_places(project: Path, variant: str) -
         assert one.text == "src/calc.py:2:     return sum(values)"
         assert (await b.use(lambda t: t.grep("nowhere"))).text == "Nothing matches nowhere."
         said = text(await b.use(lambda t: t.grep("(")), ok=False)
-        assert said.startswith("The pattern is no regular expression: missing )")
+        assert said.startswith("The pattern is not a valid regular expression: missing )")
         assert "outside" in text(await b.use(lambda t: t.grep("x", "link.py")), ok=False)
         assert "characters" in text(await b.use(lambda t: t.grep("")), ok=False)
 
@@ -104,7 +104,7 @@ async def test_a_pattern_that_never_ends_is_stopped(
     monkeypatch.setattr(glob_grep, "SEARCH_SECONDS_MAX", 0.5)
     async with bench(tmp_path) as b:
         said = text(await b.use(lambda t: t.grep("(a+)+$")), ok=False)
-        assert said.startswith("The search did not end within 0.5 seconds")
+        assert said.startswith("The search did not finish within 0.5 seconds")
         assert (await b.use(lambda t: t.read("a.txt"))).ok
 
 

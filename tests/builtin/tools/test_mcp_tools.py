@@ -120,7 +120,7 @@ async def test_an_always_counts_for_one_tool_and_hints_are_only_hints(tmp_path: 
     ("server", "tool", "said"),
     [
         ("maths", "sub", "has no tool sub. It has: add, look."),
-        ("gone", "x", "is not there: it does not start"),
+        ("gone", "x", "is not available: it does not start"),
         ("other", "x", "has no MCP server other. It has: maths, gone."),
     ],
 )

@@ -78,7 +78,7 @@ async def test_a_command_that_never_ends_is_stopped(tmp_path: Path, variant: str
         line = "echo begun; sleep 1000 & sleep 1000"
         result = await b.use(lambda t: t.run(line, timeout=0.3))
         said = text(result, ok=False)
-        assert said == "begun\n[stopped: it did not end within 0.3 seconds]"
+        assert said == "begun\n[stopped: it did not finish within 0.3 seconds]"
         assert b.last()["status"] == "failed"
 
 

@@ -101,7 +101,7 @@ class Run:
         """With what the session remembers."""
         history = await History.open(turn.session)
         if history.is_damaged:
-            await turn.notice("warning", "What the model knew of this session could not be read.")
+            await turn.notice("warning", "The model's history of this session could not be read.")
         accounts = await Accounts.open(turn, loaded)
         return cls(turn, tools, loaded, history, accounts, retry)
 
@@ -226,11 +226,11 @@ class Run:
             messages.append(response)
             calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
             if not calls:
-                return listener.said or "It said nothing."
+                return listener.said or "The subtask gave no answer."
             caller = Caller(tools, offered, self._loaded.choice)
             results = [await caller.call(call, None) for call in calls]
             messages.append(ModelRequest(parts=list(results)))
-        return "It did not come to an end; ask something smaller."
+        return "The subtask did not finish; ask something smaller."
 
 
 def _stop_reason(response: ModelResponse) -> str | None:

@@ -45,13 +45,13 @@ PROMPTS_KEPT: Final = 20
 PROMPT_CHARACTERS_KEPT: Final = 500
 
 WANTED: Final = """\
-Write down all that is needed to go on with this conversation without its beginning: what the user
-wants and decided, what was found out (with paths and names), what was changed in which files, what
-was run and what came out, what is still open. Plain sentences and lists, no introduction. Do not
-call tools.
+Write down everything that is needed to continue this conversation without its beginning: what the
+user wants and decided, what was found out (with paths and names), what was changed in which files,
+what was run and what came out, what is still open. Plain sentences and lists, no introduction. Do
+not call tools.
 """
-GO_ON: Final = "[Go on from there.]"
-BEFORE: Final = "[The conversation so far was summarised, since it had become too long:]\n\n"
+GO_ON: Final = "[Continue from there.]"
+BEFORE: Final = "[The conversation so far was summarised because it had become too long:]\n\n"
 
 
 class _Summary(Listener):
@@ -93,7 +93,7 @@ async def compact(
             start = 2
             history.messages[:] = [
                 ModelRequest(parts=[UserPromptPart(content=BEFORE + summary)]),
-                ModelResponse(parts=[TextPart(content="I go on from there.")]),
+                ModelResponse(parts=[TextPart(content="I will continue from there.")]),
                 *(_uncounted(message) for message in present),
             ]
         await history.keep()

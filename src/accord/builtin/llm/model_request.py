@@ -106,14 +106,16 @@ async def _tell(turn: Turn, failure: Failure, wait: float, count: str) -> None:
 
 def _broken_off(failure: Failure) -> Failure:
     text = failure.sentence.rstrip(".")
-    return replace(failure, sentence=f"The answer broke off. {text}. What was said is kept.")
+    return replace(
+        failure, sentence=f"The answer was cut off. {text}. The part that arrived is kept."
+    )
 
 
 def _given_up(failure: Failure, tries: int) -> Failure:
     if not failure.passing:
         return failure
     often = "" if tries == 1 else f" after {tries} tries"
-    return replace(failure, sentence=f"{failure.sentence}. Given up{often}; try again later.")
+    return replace(failure, sentence=f"{failure.sentence}. Gave up{often}; try again later.")
 
 
 __all__ = ["Question", "RetryPolicy", "ask"]

@@ -52,14 +52,14 @@ class Caller:
         tool = self._offered.get(part.tool_name)
         if tool is None:
             known = ", ".join(self._offered)
-            return failed(f"There is no tool {part.tool_name!r} now. There are: {known}.")
+            return failed(f"There is no tool {part.tool_name!r}. Available tools: {known}.")
         try:
             given = part.args_as_dict(raise_if_invalid=True)
             arguments = fitted(tool.parameters, given)
         except (ValueError, AssertionError):
-            return failed("The arguments are not a JSON object. Write them again.")
+            return failed("The arguments are not a JSON object. Send them again.")
         except BadArguments as error:
-            return failed(ended(f"The arguments do not fit: {error}"))
+            return failed(ended(f"Invalid arguments: {error}"))
         turn = self._tools.context.turn
         turn.forming = card
         try:

@@ -47,7 +47,7 @@ async def several(work: Work, intent: Intent) -> None:
             continue
         await ACTIONS[part.name](work, part)
         if work.went_well is False and number + 1 < len(parts):
-            await work.say(f"So I did not go on with “{texts[number + 1]}”.")
+            await work.say(f"So I stopped before “{texts[number + 1]}”.")
             return
 
 
@@ -125,8 +125,8 @@ class OfflineBrain:
         needs_folder = intent.name not in ANYWHERE and not work.embedded()
         if needs_folder and not await anyio.Path(turn.cwd).is_dir():
             await work.say(
-                f"The folder of this session, `{turn.cwd}`, is not there, so there is nothing that "
-                "I can look at or change."
+                f"The folder of this session, `{turn.cwd}`, does not exist, so I cannot read or "
+                "change anything."
             )
             return None
         await ACTIONS[intent.name](work, intent)

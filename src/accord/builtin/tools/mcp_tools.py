@@ -73,7 +73,7 @@ async def call_tool(
             await call.show(block)
         if result.ok:
             await call.complete(raw_output=_raw_output(result))
-            return done(text or "[the tool answered nothing]", result)
+            return done(text or "[the tool returned nothing]", result)
         await call.fail(None if result.blocks else text, raw_output=_raw_output(result))
         return failed(text or f"{tool} of {server} failed.", result)
 
@@ -104,7 +104,7 @@ def _unknown(context: ToolContext, server: str, tool: str) -> str:
     for one in servers.status:
         if one.name == server:
             if one.error:
-                return f"The MCP server {server} is not there: {one.error}"
+                return f"The MCP server {server} is not available: {one.error}"
             names = ", ".join(t.name for t in servers.tools if t.server == server) or "none"
             return f"The MCP server {server} has no tool {tool}. It has: {names}."
     names = ", ".join(one.name for one in servers.status)

@@ -40,7 +40,7 @@ async def show_plan(context: ToolContext, entries: Sequence[str | Mapping[str, s
         content = given.get("content", "")
         status, priority = given.get("status", "pending"), given.get("priority", "medium")
         if not content.strip():
-            return failed("Every entry of a plan has a content that says what is to be done.")
+            return failed("Every plan entry needs content that says what to do.")
         if status not in _STATUSES:
             return failed(f"The status of an entry is one of {', '.join(_STATUSES)}.")
         if priority not in _PRIORITIES:
@@ -103,9 +103,9 @@ async def run_task(
     async def work(call: ToolCallHandle) -> ToolResult:
         await call.start()
         if run_prompt is None:
-            raise ToolFailed("Tasks need a model, and none is chosen.")
+            raise ToolFailed("Subtasks need a model, and none is selected.")
         if not first:
-            raise ToolFailed("A task needs a prompt.")
+            raise ToolFailed("A subtask needs a prompt.")
         answer = await run_prompt(prompt)
         await call.show(answer[:4000] or "[no answer]")
         return done(answer)

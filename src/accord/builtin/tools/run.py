@@ -129,14 +129,14 @@ async def _finished(
     about = {"exitCode": ended.exit_code, "signal": ended.signal, "output": output[-4000:]}
     if ended.cancelled:
         await call.cancel()
-        return failed(f"{output}\n[it was stopped by the user]", ended, denied="stopped")
+        return failed(f"{output}\n[stopped by the user]", ended, denied="stopped")
     if ended.denied:
         # Allowed here, and refused by the client whose terminal it was to run in.
         await call.fail(REFUSALS["unknown"][0])
         return failed(REFUSALS["unknown"][0], ended, denied="unknown")
     if ended.timed_out:
         unit = "second" if seconds == 1 else "seconds"
-        note = f"[stopped: it did not end within {seconds:g} {unit}]"
+        note = f"[stopped: it did not finish within {seconds:g} {unit}]"
         await call.fail(note, raw_output={**about, "timedOut": True})
         return failed(f"{output}\n{note}".lstrip("\n"), ended)
     if ended.exit_code == 0:
@@ -152,6 +152,6 @@ async def _leave_running(context: ToolContext, call: ToolCallHandle, job: Job) -
     await call.show(v2.Terminal(terminal_id=terminal.id))
     await call.complete(raw_output={"terminalId": terminal.id})
     return done(
-        f"Started in the background as {terminal.id}; it ends with the session at the latest.",
+        f"Started in the background as {terminal.id}; it stops when the session ends.",
         terminal,
     )

@@ -92,15 +92,15 @@ def sentence(error: Exception) -> str:
             return f"There is no file {error.path}."
         case OutsideRoots():
             return (
-                f"{error.path} is outside the session's folders, by itself or through a link."
-                " Nothing outside is read or changed."
+                f"{error.path} is outside the session's folders, directly or through a link."
+                " Files outside are not read or changed."
             )
         case NotAFile():
             return f"{error.path} cannot be used as a file: it {_is(error.reason)}."
         case AccessDenied():
-            return f"{error.path} may not be used: {error.reason}."
+            return f"Access to {error.path} is denied: {error.reason}."
         case AlreadyThere():
-            return f"{error.path} is there already, and nothing is overwritten."
+            return f"{error.path} already exists, and nothing is overwritten."
         case TooLarge():
             return f"{error.path} is too large: more than {size_words(error.bytes_max)}."
         case FileFailure():

@@ -11,36 +11,34 @@ from accord.builtin.offline.prompt.intent_parser import SLASH
 from accord.builtin.offline.prompt.slash_commands import COMMANDS
 from accord.builtin.offline.turn_context import Work
 
-WITHOUT_MODEL = (
-    "I work without a language model: what you type is matched, looked up in the code, and done."
-)
+WITHOUT_MODEL = "I work without a language model: by rules, and by looking things up in the code."
 
 HELP = """\
 | type | to |
 |---|---|
 | `what is this project?` | see languages, entry points, tests and the largest modules |
-| `explain calc.py`, `explain Session.load` | read what a file or a symbol is |
-| `where is NAME`, `who calls NAME`, `find TEXT` | find definitions, uses, texts |
+| `explain calc.py`, `explain Session.load` | see what a file or a symbol is |
+| `where is NAME`, `who calls NAME`, `find TEXT` | find definitions, uses or text |
 | `where is the signature checked?` | find definitions by the words in them |
 | `show FILE`, `what's in FILE?` | see a file |
-| `run the tests` | have them found and run |
-| `run the linter`, `format the code` | do what the project is set up for |
-| `fix it` | have small mistakes repaired after a failing run |
+| `run the tests` | find and run the tests |
+| `run the linter`, `format the code` | run the project's own tools |
+| `fix it` | repair small mistakes after a failing run |
 | `rename OLD to NEW` | rename a symbol in all Python files |
-| `change 'OLD' to 'NEW' in FILE` | replace a text exactly |
-| `$ COMMAND` | run a command of one line; several lines go into a fence |
-| `undo` | take back what I changed last |
+| `change 'OLD' to 'NEW' in FILE` | replace exact text |
+| `$ COMMAND` | run a one-line command; put several lines in a code fence |
+| `undo` | undo my last changes |
 | `/mcp`, `/call SERVER.TOOL {"a": 1}` | use the tools of MCP servers |
 
-Files that you attach with `@` are used as they are. Before a change or a command I ask, unless \
+Files that you attach with `@` are used as they are. I ask before each change or command, unless \
 the mode says otherwise."""
 
 MODEL = """\
 This session works without a language model. To use one:
 
 1. %s
-2. Let it be found: set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `GEMINI_API_KEY` before the agent \
-starts, or run a server such as Ollama on this machine, or name one in Accord's `config.toml`:
+2. Make one available: set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `GEMINI_API_KEY` before the \
+agent starts, or run a server such as Ollama on this machine, or name one in Accord's `config.toml`:
 
 ```toml
 [model]
@@ -50,22 +48,22 @@ base_url = "http://127.0.0.1:8080/v1"
 ```
 
 3. Start the agent again. New sessions begin with it; where there are several, or for this \
-session, choose it in your editor's picker of models.
+session, choose it in your editor's model picker.
 
-Until then, `/help` shows what I do by myself."""
+Until then, `/help` shows what I can do without one."""
 
 
 async def hello(work: Work, intent: Intent) -> None:
     """A greeting."""
     await work.say(
-        "Hello! I am Accord's own agent, at work without a language model. Try "
+        "Hello! I am Accord's built-in agent, working without a language model. Try "
         "`what is this project?`, `run the tests`, `fix it`, or `help`."
     )
 
 
 async def thanks(work: Work, intent: Intent) -> None:
     """A word that asks for nothing."""
-    await work.say("Good. What next? `help` shows what I understand.")
+    await work.say("All right. What next? `help` shows what I understand.")
 
 
 async def show_help(work: Work, intent: Intent) -> None:
@@ -78,7 +76,7 @@ async def show_help(work: Work, intent: Intent) -> None:
         return
     # What the table says to type would go to the model.
     await work.say(
-        f"`{work.model}` answers what you write. These commands are done by rules, without it:",
+        f"`{work.model}` answers your messages. These commands work by rules, without it:",
         bullets(lines),
     )
 
@@ -89,17 +87,17 @@ async def show_model(work: Work, intent: Intent) -> None:
         await work.say(MODEL % support_words())
         return
     await work.say(
-        f"`{work.model}` answers in this session; slash commands are done by rules, without it. "
-        "Your editor's picker of models has the others, and `offline`, which is none."
+        f"`{work.model}` answers in this session; slash commands work by rules, without it. "
+        "Your editor's model picker has the others, and `offline` for none."
     )
 
 
 async def usage(work: Work, intent: Intent) -> None:
     """A slash command without what it needs."""
     spec = next((one for one in COMMANDS if one.name == intent["command"]), None)
-    hint = "a file" if spec is None or spec.hint is None else spec.hint
+    hint = "<file>" if spec is None or spec.hint is None else spec.hint
     about = "Show a file" if spec is None else spec.description
-    await work.say(f"`/{intent['command']}` needs to be told more: {hint}. {about}.")
+    await work.say(f"`/{intent['command']}` needs an argument: `{hint}`. {about}.")
 
 
 async def no_such_command(work: Work, intent: Intent) -> None:
@@ -108,4 +106,4 @@ async def no_such_command(work: Work, intent: Intent) -> None:
     near = difflib.get_close_matches(name.lower(), SLASH, n=1)
     meant = f" Did you mean `/{near[0]}`?" if near else ""
     names = listed([f"/{one.name}" for one in COMMANDS], len(COMMANDS))
-    await work.say(f"There is no command `/{name}`.{meant}", f"There are {names}.")
+    await work.say(f"There is no command `/{name}`.{meant}", f"Available commands: {names}.")

@@ -56,12 +56,14 @@ async def call(work: Work, intent: Intent) -> None:
     found = matching(tools, named)
     if not found:
         if not intent.slash and not tools:
-            await search_words(work, named, f"I know no tool `{named}`.")
+            await search_words(work, named, f"I do not know a tool `{named}`.")
             return
         every = [f"{one.server}.{one.name}" for one in tools]
         near = difflib.get_close_matches(named, [*every, *(one.name for one in tools)], n=1)
         meant = f" Did you mean `{near[0]}`?" if near else ""
-        there = f"There are {listed(every, 12)}." if every else "No MCP servers are connected."
+        there = (
+            f"Available tools: {listed(every, 12)}." if every else "No MCP servers are connected."
+        )
         await work.say(f"There is no tool `{named}`.{meant} {there}")
         return
     if len(found) > 1:
@@ -83,7 +85,7 @@ async def call(work: Work, intent: Intent) -> None:
         await work.refused(result.text, f"`{named}` was not called", result.denied)
         return
     head = f"`{tool.server}.{tool.name}` " + ("answered:" if result.ok else "failed:")
-    await work.say(head, fenced(result.text) if result.text.strip() else "(nothing)")
+    await work.say(head, fenced(result.text) if result.text.strip() else "(no output)")
 
 
 def matching(tools: Sequence[McpTool], named: str) -> list[McpTool]:

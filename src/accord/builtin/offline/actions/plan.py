@@ -35,17 +35,17 @@ def plan_for(
         steps.append(f"Find where the command line is read: {', '.join(entry[:3])}")
     if found:
         places = ", ".join(f"{one.symbol.qualified} ({one.place})" for one in found)
-        steps.append(f"Read what it touches: {places}")
+        steps.append(f"Read the code that it touches: {places}")
     if not steps:
         steps.append("Find the code that it touches")
-    steps.append(f"Write down what should hold afterwards: {text}")
+    steps.append(f"Write down the expected result: {text}")
     tests = sorted(path for path in files if is_test(path))
-    steps.append(f"Add a test that fails{f' (beside {tests[0]})' if tests else ''}")
+    steps.append(f"Add a failing test{f' (next to {tests[0]})' if tests else ''}")
     steps.append("Change the code")
     steps.append(f"Run the tests: {test_line}" if test_line else "Try it out")
     readme = next((path for path in sorted(files) if path.lower().startswith("readme")), None)
     if readme is not None:
-        steps.append(f"Say it in {readme}")
+        steps.append(f"Update {readme}")
     return tuple(steps), tuple(found)
 
 
@@ -63,13 +63,13 @@ async def show_plan(work: Work, intent: Intent) -> None:
     places = [(one.path, one.symbol.line) for one in found]
     if places:
         shown = "\n".join(f"{one.place}: {one.symbol.signature}" for one in found)
-        await work.looked("Look for what it touches", "symbols", {"text": text}, places, shown)
+        await work.looked("Find the code that it touches", "symbols", {"text": text}, places, shown)
     numbered = "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1))
     await work.say(
         f"A plan for “{text}”:",
         numbered,
-        "It is a template filled with what I found here, to be ticked off by hand; thinking it "
-        "through takes you, or a model (`/model`).",
+        "This is a template filled in with what I found here, for you to tick off. Thinking it "
+        "through is up to you, or to a model (`/model`).",
     )
     if work.tools.context.mode == PLAN:
         # The plan is there; whether work begins is the user's to say.

@@ -52,7 +52,7 @@ async def current(context: ToolContext, path: str) -> str | None:
     name = relative(session, full)
     if known is None:
         del seen[full]
-        raise ToolFailed(f"{name} was not read yet. Read it before changing it.")
+        raise ToolFailed(f"{name} has not been read yet. Read it before changing it.")
     if known != text_hash(text):
         del seen[full]
         raise ToolFailed(
@@ -192,7 +192,7 @@ async def edit_many(
     try:
         if len(wanted) > FILES_CHANGED_MAX:
             raise ToolFailed(
-                f"That would change {len(wanted)} files; {FILES_CHANGED_MAX} is the most at once."
+                f"That would change {len(wanted)} files; the limit is {FILES_CHANGED_MAX} at once."
             )
         for path in wanted:
             before[path] = await current(context, path)

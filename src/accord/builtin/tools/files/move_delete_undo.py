@@ -32,7 +32,7 @@ async def delete_file(context: ToolContext, path: str, reason: str | None) -> To
     try:
         found = await look_at(session, full)
         if found.kind == "folder":
-            raise ToolFailed(f"{name} is a folder. Only files are deleted, one at a time.")
+            raise ToolFailed(f"{name} is a folder. Only single files can be deleted.")
         if found.kind == "missing":
             raise ToolFailed(missing_words(session, full))
         if found.kind == "text" and found.size <= WHOLE_BYTES_MAX:
@@ -55,7 +55,7 @@ async def delete_file(context: ToolContext, path: str, reason: str | None) -> To
         if before is not None:
             await unchanged(context, full, before)
         await remove(context, full, before)
-        lost = "" if before is not None else " It was no text, so undo does not bring it back."
+        lost = "" if before is not None else " It was not a text file, so undo cannot restore it."
         return done(f"Deleted {name}.{lost}")
 
     return await shown(call, work)
@@ -82,7 +82,7 @@ async def move_file(context: ToolContext, path: str, target: str, reason: str | 
         is_small = found.kind == "text" and found.size <= WHOLE_BYTES_MAX
         text = await load(context, full, counts=False) if is_small else None
         if (await look_at(session, goal)).kind != "missing":
-            raise ToolFailed(f"{relative(session, goal)} is there already.")
+            raise ToolFailed(f"{relative(session, goal)} already exists.")
         await permit(
             context, call, "move", f"Moving {names}", reason, move_act(session, full, goal)
         )
@@ -95,7 +95,7 @@ async def move_file(context: ToolContext, path: str, target: str, reason: str | 
         if full in seen:
             seen[goal] = seen.pop(full)
         if text is None:
-            return done(f"Moved {names}. It is no text, so undo does not bring it back.")
+            return done(f"Moved {names}. It is not a text file, so undo cannot move it back.")
         gone, made = Change(full, text, None), Change(goal, None, text)
         await context.workspace.journal.record(context.turn, context.turn.text[:100], gone, made)
         return done(f"Moved {names}.")
@@ -123,7 +123,7 @@ async def undo(context: ToolContext) -> ToolResult:
         return result
     wrong = [one for change in changes if (one := await _left_over(context, change)) is not None]
     if wrong:
-        return failed(f"Not all is undone: {', '.join(wrong)}.")
+        return failed(f"Undo is incomplete: {', '.join(wrong)}.")
     await journal.forget_last()
     names = ", ".join(relative(session, path) for path in back)
     return done(f"Undone: {names}.", list(back))
@@ -148,20 +148,20 @@ async def _left_over(context: ToolContext, change: Change) -> str | None:
     name = relative(context.turn.session, change.path)
     stored = await stored_text(context, change.path)
     if change.before is None:
-        return None if stored is None else f"{name} is still there"
+        return None if stored is None else f"{name} still exists"
     try:
         now = await read_whole(context, change.path)
     except FileNotFoundError:
-        return f"{name} is not there"
+        return f"{name} is missing"
     except (FileFailure, RequestFailed) as error:
         return f"{name} cannot be read now ({sentence(error).rstrip('.')})"
     wrong = difference(change.before, now)
     if wrong is None and stored is not None:
         wrong = difference(change.before.removeprefix(BOM), stored.removeprefix(BOM))
         if wrong == OTHER_TEXT:
-            return f"{name} is as before in the client, which has not saved it"
+            return f"{name} is restored in the client, which has not saved it"
     return None if wrong is None else f"the client saved {name} {wrong}"
 
 
 def _why(title: str) -> str:
-    return f"Take back what “{title}” changed" if title else "Take back the last turn's changes"
+    return f"Undo what “{title}” changed" if title else "Undo the last turn's changes"

@@ -138,7 +138,7 @@ def missing_words(session: AgentSession, path: str) -> str:
     except OSError:
         names = []
     near = get_close_matches(name, names, n=3, cutoff=0.6)
-    hint = f" Near to it: {', '.join(near)}." if near else ""
+    hint = f" Similar names: {', '.join(near)}." if near else ""
     return f"There is no file {relative(session, full)}.{hint}"
 
 

@@ -47,8 +47,8 @@ async def load(context: ToolContext, path: str, *, counts: bool = True) -> str:
     require_text(session, found)
     if found.size > WHOLE_BYTES_MAX:
         raise ToolFailed(
-            f"{relative(session, found.path)} has {size_words(found.size)}, too much to be taken"
-            " whole. Read a part of it with line and limit."
+            f"{relative(session, found.path)} has {size_words(found.size)}, too much to be read"
+            " at once. Read a part of it with line and limit."
         )
     try:
         text = await read_whole(context, found.path)
@@ -79,7 +79,7 @@ async def read_file(
     async def work(call: ToolCallHandle) -> ToolResult:
         await call.start()
         if (line or 1) < 1 or (limit is not None and limit < 1):
-            raise ToolFailed("line and limit count from 1.")
+            raise ToolFailed("line and limit start at 1.")
         part = await _window(context, full, line, limit)
         if part.last < part.first and part.first > 1:
             raise ToolFailed(f"{name} has {part.total or 0:,} lines; there is no line {line}.")

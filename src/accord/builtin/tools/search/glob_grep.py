@@ -85,7 +85,7 @@ async def glob_files(context: ToolContext, pattern: str, path: str | None) -> To
         found = [os.path.join(folder, name) for name in listing.paths if fits.fullmatch(name)]
         names = [relative(session, one) for one in found[:PATHS_SHOWN_MAX]]
         notes = _notes(listing, len(found) - len(names), "files")
-        text = "\n".join([*names, *notes]) if names else f"No file fits {pattern}."
+        text = "\n".join([*names, *notes]) if names else f"No file matches {pattern}."
         await call.set_locations(*found[:LOCATIONS_MAX])
         await call.show(_shown_list(counted(len(found), "file"), names, notes))
         await call.complete(raw_output={"count": len(found)})
@@ -180,9 +180,9 @@ async def _searched(context: ToolContext, path: str | None, glob: str | None) ->
 def _notes(listing: Listing, left_out: int, what: str) -> list[str]:
     notes: list[str] = []
     if left_out:
-        notes.append(f"[more {what} were left out: make the search narrower]")
+        notes.append(f"[more {what} were left out: narrow the search]")
     if listing.is_cut:
-        notes.append(f"[only the first {len(listing.paths):,} files were looked at]")
+        notes.append(f"[only the first {len(listing.paths):,} files were searched]")
     return notes
 
 
@@ -191,7 +191,7 @@ def _too_large(names: Sequence[str]) -> list[str]:
         return []
     some = ", ".join(names[:LARGE_NAMED_MAX])
     more = " and more" if len(names) > LARGE_NAMED_MAX else ""
-    return [f"[not searched, for they have more than {size_words(FILE_BYTES_MAX)}: {some}{more}]"]
+    return [f"[not searched because they exceed {size_words(FILE_BYTES_MAX)}: {some}{more}]"]
 
 
 def _shown_list(head: str, lines: list[str], notes: list[str]) -> str:
@@ -219,11 +219,11 @@ async def _search(listing: Listing, pattern: str, ignore_case: bool) -> Searched
     command = own_file(grep_process.__file__)
     code, output, is_late = await _process(command, json.dumps(task).encode() + b"\n" + names)
     if code == 4:
-        raise ToolFailed(f"The pattern is no regular expression: {output.decode()}.")
+        raise ToolFailed(f"The pattern is not a valid regular expression: {output.decode()}.")
     found = read_matches(output, listing.folder)
     if is_late and not found.matches:
         raise ToolFailed(
-            f"The search did not end within {SEARCH_SECONDS_MAX:g} seconds and was stopped."
+            f"The search did not finish within {SEARCH_SECONDS_MAX:g} seconds and was stopped."
             " Make the pattern simpler or search fewer files."
         )
     return found._replace(is_cut=found.is_cut or is_late)
