@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from accord.agent.terminals.own_terminals import Done
     from accord.agent.tools.elicitation import FormField
     from accord.client import Client, Extensions, Implementation, PromptTurn, Reply, Session
+    from accord.client.credential import Credential
     from accord.client.permissions.grants import Grants
     from accord.client.permissions.permissions import Permissions
     from accord.client.permissions.policy import Rule
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from accord.client.services.elicitation import Elicitations, FormRequest, UrlRequest
     from accord.client.services.files import FileService
     from accord.client.services.terminals import TerminalService
-    from accord.client.wire.draft.login import Credential
     from accord.connection import Limits
     from accord.errors import (
         AccordError,
@@ -102,7 +102,7 @@ _PLACES = {
         "PermissionOption",
         "PermissionRequest",
     ),
-    "accord.client.wire.draft.login": ("Credential",),
+    "accord.client.credential": ("Credential",),
     "accord.client.services.elicitation": (
         "Elicitations",
         "FormRequest",
