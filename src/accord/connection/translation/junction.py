@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from accord.connection.connection import Connection
-from accord.connection.dialect import Manners
+from accord.connection.dialect import Dialect
 from accord.connection.error_responses import error_for, unforeseen
 from accord.connection.handler import IncomingRequest, Work
 from accord.connection.translation.port import Port
@@ -77,7 +77,7 @@ def _error_in(_method: str, code: int, data: Any) -> tuple[int, Any]:
 
 # The translator maps error numbers itself, and the draft cannot take a request back.
 NO_ANSWERS: Mapping[str, bytes] = MappingProxyType({})
-MANNERS = Manners(_error_out, _error_in)
+DIALECT = Dialect(_error_out, _error_in)
 
 
 class Junction:
@@ -117,7 +117,7 @@ class Junction:
         self._is_over = False
         self._armed: float | None = None
         self._rearm = anyio.Event()
-        foreign.agree_on(MANNERS)
+        foreign.agree_on(DIALECT)
         foreign.run(self._keep_time)
 
     # ---- the handler of the foreign peer's connection
@@ -197,11 +197,11 @@ class Junction:
 
     def pause(self) -> None:
         """Read nothing from the foreign peer until `resume`."""
-        self._foreign.hold()
+        self._foreign.reading.hold()
 
     def resume(self) -> None:
         """Read again."""
-        self._foreign.unhold()
+        self._foreign.reading.unhold()
 
     async def aclose(self) -> None:
         """Our endpoint says no more."""

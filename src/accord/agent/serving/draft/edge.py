@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from accord.agent.serving.draft.serving import DetailedServing
-from accord.agent.serving.held_prompts import CANCELLED
+from accord.agent.serving.prompts import CANCELLED
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
 from accord.connection.translation.junction import Junction

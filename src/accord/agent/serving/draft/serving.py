@@ -12,14 +12,16 @@ What always holds
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from accord.agent.serving.draft.logins import Logins
 from accord.agent.serving.draft.mcp_servers import KEPT_AS, detailed, keep_servers, kept_servers
 from accord.agent.serving.draft.ways import DraftWays
 from accord.agent.serving.draft.wire import DetailedWire, details
+from accord.agent.serving.requests import OfficialRequests
 from accord.agent.serving.results import to_plain
-from accord.agent.serving.v1.requests import V1Serving
+from accord.agent.serving.v1.version import V1
 from accord.agent.session.options import MODE_OPTION_ID, OptionValue
 from accord.agent.session.prompt_handler import Outcome
 from accord.agent.turn import Turn
@@ -48,15 +50,13 @@ _LOST_SESSIONS = {"session_pruned": "expired", "session_damaged": "corrupted"}
 _INVALID_SESSION_STATE = -32056
 
 
-class DetailedServing(V1Serving):
+class DetailedServing(OfficialRequests):
     """One client of the draft, as the v1 edge sees it."""
-
-    wire_type = DetailedWire
 
     def __init__(
         self, agent: Agent, connection: Connection, raw: Raw, params: Mapping[str, Any]
     ) -> None:
-        super().__init__(agent, connection, raw, params)
+        super().__init__(DETAILED_V1, agent, connection, raw, params)
         self.credentials: Mapping[str, Any] = {}
         self._modes = ModeNames.of_official(
             {"id": mode.mode_id, "name": mode.name, "description": mode.description}
@@ -64,12 +64,12 @@ class DetailedServing(V1Serving):
         )
         terminal = kept(dict(params["clientCapabilities"]), DRAFT).get("terminal") or {}
         self._ways = DraftWays(connection, terminal.get("maxConcurrent"))
-        self._wire.ways = self._ways
+        self.wire.ways = self._ways
         self._logins = Logins(self.service)
 
     def initialize(self) -> bytes:
         """The agent's offer, with the modes and options that the draft lists in it."""
-        agent = self._agent
+        agent = self.agent
         answer = to_python(super().initialize())
         offer = {
             "mcpCapabilities": {
@@ -90,15 +90,15 @@ class DetailedServing(V1Serving):
 
     # ---- logins
 
-    def _authenticate(self, request: IncomingRequest) -> Work:
-        wanted = self._read(v1.AuthenticateRequest, request.params)
+    def log_in(self, request: IncomingRequest) -> Work:
+        wanted = self.read(v1.AuthenticateRequest, request.params)
         credentials, self.credentials = self.credentials, {}
         return self._logins.authenticate(request, wanted.method_id, credentials)
 
     # ---- sessions
 
     def _new(self, request: IncomingRequest) -> Work:
-        wanted = self._read(v1.NewSessionRequest, request.params)
+        wanted = self.read(v1.NewSessionRequest, request.params)
         self.service.require_login()
         said = kept(to_plain(wanted), DRAFT)
         servers = self._detailed(wanted.mcp_servers, wanted.cwd)
@@ -116,16 +116,16 @@ class DetailedServing(V1Serving):
                 more["rejectedConfigOptions"] = rejected
             return encode(
                 v1.NewSessionResponse(
-                    session_id=session.id, meta=_meta(more), **self._settings(session)
+                    session_id=session.id, meta=_meta(more), **self._version.settings(self, session)
                 )
             )
 
         return work
 
     def _detailed(self, listed: list[v1.McpServer], cwd: str) -> tuple[Any, ...]:
+        found = self._version.mcp_servers(listed, self.agent.mcp)
         return tuple(
-            detailed(server, asked, cwd)
-            for server, asked in zip(self._servers(listed), listed, strict=True)
+            detailed(server, asked, cwd) for server, asked in zip(found, listed, strict=True)
         )
 
     def _first_options(
@@ -139,7 +139,7 @@ class DetailedServing(V1Serving):
             options[MODE_OPTION_ID] = self._modes.official(mode)
         given = said.get("configOptions")
         for key, value in given.items() if isinstance(given, dict) else ():
-            option = self._agent.offer.options.get(key)
+            option = self.agent.offer.options.get(key)
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             # Some clients send the number that a choice is named.
             wanted = str(value) if is_number else value
@@ -149,8 +149,8 @@ class DetailedServing(V1Serving):
                 rejected[key] = value
         return options, rejected
 
-    def _load(self, request: IncomingRequest) -> Work:
-        wanted = self._read(v1.LoadSessionRequest, request.params)
+    def load(self, request: IncomingRequest) -> Work:
+        wanted = self.read(v1.LoadSessionRequest, request.params)
         self.service.require_login()
 
         async def work() -> bytes:
@@ -161,13 +161,15 @@ class DetailedServing(V1Serving):
                 raise _lost(error, wanted.session_id) from error
             self._join(session, request)
             meta = _meta({"workingDirectory": session.record.cwd})
-            return encode(v1.LoadSessionResponse(meta=meta, **self._settings(session)))
+            return encode(
+                v1.LoadSessionResponse(meta=meta, **self._version.settings(self, session))
+            )
 
         return work
 
     async def _attached(self, session_id: str) -> AgentSession:
         """The session with its own folder and servers, which the draft does not send again."""
-        store = self._agent.store
+        store = self.agent.store
         record = await store.get(session_id)
         if record is None:
             raise RequestError.session_missing(session_id)
@@ -180,7 +182,7 @@ class DetailedServing(V1Serving):
         )
 
     def _servers_of_live(self, session_id: str) -> tuple[Any, ...] | None:
-        for service in list(self._agent.services):
+        for service in list(self.agent.services):
             session = service.sessions.get(session_id)
             if session is not None and not session.closed:
                 return session.mcp_servers
@@ -198,7 +200,7 @@ class DetailedServing(V1Serving):
 
     # ---- prompts
 
-    async def _prompt_answer(self, turn: Turn, outcome: Outcome) -> bytes | Exception:
+    async def _conclude(self, turn: Turn, outcome: Outcome) -> bytes:
         """How the turn ended; by now that is never an error answer."""
         session = turn.session
         session.enter(Step.WORK_STOPPED)
@@ -236,5 +238,21 @@ def _lost(error: StoreError, session_id: str) -> Exception:
     about = {"sessionId": session_id, "reason": reason}
     return RequestError(_INVALID_SESSION_STATE, str(error), about)
 
+
+def _log_in(serving: OfficialRequests, request: IncomingRequest) -> Work:
+    assert isinstance(serving, DetailedServing)
+    return serving.log_in(request)
+
+
+def _load(serving: OfficialRequests, request: IncomingRequest) -> Work:
+    assert isinstance(serving, DetailedServing)
+    return serving.load(request)
+
+
+DETAILED_V1 = replace(
+    V1,
+    requests={**V1.requests, "authenticate": _log_in, "session/load": _load},
+    make_wire=DetailedWire,
+)
 
 __all__ = ["DetailedServing"]
