@@ -243,6 +243,21 @@ async def test_a_call_is_announced_when_its_input_is_known() -> None:
         await client.answer(prompt)
 
 
+async def test_a_call_that_is_cancelled_has_not_failed() -> None:
+    """Issue 15: "cancelled", "denied" and "failed" are told apart, also within one turn."""
+
+    async def work(turn: Turn) -> None:
+        call = turn.tool_call("Wait", kind="other")
+        await call.announce()
+        await call.start()
+        await call.cancel()
+
+    async with draft_client(agent_that(work)) as client:
+        session = await client.new_session()
+        assert (await client.prompt(session))["stopReason"] == "end_turn"
+        assert client.statuses() == ["pending", "in_progress", "cancelled"]
+
+
 # ---- ends
 
 

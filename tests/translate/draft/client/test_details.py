@@ -410,6 +410,23 @@ def test_an_answer_that_cannot_be_read_is_no() -> None:
     assert told(scene)[-1]["status"] == "denied"
 
 
+@pytest.mark.parametrize(("granted", "last"), [(True, "cancelled"), (False, "denied")])
+def test_a_call_that_was_cancelled_has_not_failed(granted: bool, last: str) -> None:
+    scene = scene_of()
+    call(scene, rawInput={})
+    params = {
+        "sessionId": "s",
+        "toolCall": {"toolCallId": "c"},
+        "options": [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}],
+    }
+    scene.wire.ask(AGENT, "session/request_permission", params)
+    asked = scene.wire.request(CLIENT, "session/request_permission")
+    scene.wire.answer(CLIENT, asked.key, {"granted": granted})
+    scene.wire.take()
+    patch(scene, status="failed", **meta(status="cancelled"))
+    assert told(scene)[-1]["status"] == last
+
+
 def test_how_long_a_call_took_and_why_it_failed() -> None:
     scene = scene_of()
     call(scene, rawInput={}, status="in_progress", content=[text("it broke")])

@@ -54,6 +54,15 @@ class DetailedCalls(V1Calls):
         self._ended_as: dict[str, int | None] = {}
         self._commands: dict[str, str] = {}
 
+    def tool_call(self, session_id: str, update: Any) -> Sequence[Any]:
+        """As v1 says it; a call that was cancelled has not failed."""
+        if update.status == "cancelled":
+            fields = {name: getattr(update, name) for name in update.__struct_fields__}
+            own = update.meta if isinstance(update.meta, dict) else {}
+            fields["meta"] = {**own, **details({"status": "cancelled"})}
+            update = v2.ToolCallUpdate(**fields)
+        return super().tool_call(session_id, update)
+
     def terminal(self, session_id: str, update: Any) -> Sequence[Any]:
         """A terminal begins, is told again as a whole, or ends."""
         if isinstance(update.command, str):

@@ -270,7 +270,8 @@ def _wanted(session: Session, call: Call, status: Any, exact: Any) -> str | None
     if status not in _STATUSES:
         return None
     if exact in FINAL_STATUSES and STATUSES_FROM_DRAFT[exact] == status:
-        return str(exact)
+        # Nobody cancels what the user has refused.
+        return "denied" if exact == "cancelled" and call.rejected else str(exact)
     if status == "failed" and call.rejected:
         return "denied"
     if status == "failed" and session.turn is not None and session.turn.cancelled:
