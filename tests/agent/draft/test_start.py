@@ -188,6 +188,8 @@ async def test_errors_have_the_drafts_numbers() -> None:
         assert (await client.error("session/set_mode", {"sessionId": "no", "mode": "x"}))[
             "code"
         ] == -32000
+        option = {"sessionId": "no", "key": "x", "value": 1}
+        assert (await client.error("session/set_config_option", option))["code"] == -32000
         relative = {"workingDirectory": "here"}
         assert (await client.error("session/new", relative))["code"] == -32602
 

@@ -156,6 +156,23 @@ def test_a_session_that_was_not_opened_here_is_the_agents_to_refuse() -> None:
     assert scene.wire.error(CLIENT, key).code == -32000
 
 
+@pytest.mark.parametrize(
+    ("value", "said"), [(True, {"value": True, "type": "boolean"}), (3, {"value": "3"})]
+)
+def test_an_option_of_such_a_session_is_the_agents_to_refuse(value: Any, said: Json) -> None:
+    scene = scene_of()
+    params = {"sessionId": "no", "key": "model", "value": value}
+    key = scene.wire.ask(CLIENT, "session/set_config_option", params)
+    asked = scene.wire.one(AGENT, "session/set_config_option")
+    assert asked.params == {"sessionId": "no", "configId": "model", **said}
+    scene.wire.fail(AGENT, asked.key, -32002, "no such session", {"sessionId": "no"})
+    assert scene.wire.error(CLIENT, key).code == -32000
+    key = scene.wire.ask(CLIENT, "session/set_config_option", params)
+    asked = scene.wire.one(AGENT, "session/set_config_option")
+    scene.wire.answer(AGENT, asked.key, {"configOptions": options()})
+    assert scene.wire.result(CLIENT, key) == {"key": "model", "currentValue": value}
+
+
 def test_the_mode_is_no_option() -> None:
     scene = scene_of()
     mode: Json = {"id": "mode", "name": "Mode", "category": "mode", "type": "select"}

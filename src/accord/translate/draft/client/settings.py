@@ -155,6 +155,8 @@ class Settings:
         params = dict(request.params)
         session = self._state.session(params["sessionId"])
         key, value = params.pop("key"), params.pop("value")
+        if session.folder is None:
+            return self._set_unknown(request, session, params, key, value)
         asked = {**params, **self.option_request(session, key, value)}
         option = find(session.options, key)
         assert option is not None
@@ -176,6 +178,22 @@ class Settings:
             updates = self._tell(session, options, USER, made=said is None, first=key)
             return [(CLIENT, Result(request.key, result)), *updates]
 
+        ask = self._bridge.ask
+        return [ask(AGENT, "session/set_config_option", asked, then, instead_of=request, of=CLIENT)]
+
+    def _set_unknown(
+        self, request: Request, session: Session, params: Json, key: str, value: Any
+    ) -> Outs:
+        """Set an option of a session that was not opened here: the agent knows best."""
+
+        def then(answer: Answer) -> Outs:
+            if isinstance(answer, Failure):
+                return [self._bridge.fail(CLIENT, request.key, answer, session.id)]
+            return [(CLIENT, Result(request.key, {"key": key, "currentValue": value}))]
+
+        is_switch = isinstance(value, bool)
+        setting = {"value": value, "type": "boolean"} if is_switch else {"value": str(value)}
+        asked = {**params, "configId": key, **setting}
         ask = self._bridge.ask
         return [ask(AGENT, "session/set_config_option", asked, then, instead_of=request, of=CLIENT)]
 
