@@ -119,6 +119,22 @@ async def test_a_store_that_fails_before_the_turn_is_an_error_answer(
         assert answer["error"]["code"] == -32603
 
 
+async def test_a_prompt_that_grows_when_it_is_translated_is_served() -> None:
+    """The bound on a message is that of the client's connection, not of the one behind it."""
+    seen: list[int] = []
+
+    async def count(turn: Turn) -> None:
+        seen.append(len(turn.prompt))
+
+    agent = agent_that(count)
+    agent.limits = agent.limits._replace(frame_bytes=20_000)
+    async with draft_client(agent) as client:
+        session = await client.new_session("/a/folder/with/a/long/name/so/that/paths/are/long")
+        result = await client.prompt(session, attachments=[{"path": "a"}] * 1000)
+        assert result["stopReason"] == "end_turn"
+    assert seen == [1001]
+
+
 async def test_too_many_prompts_are_refused_before_their_turn() -> None:
     """As in v1: the line of a session has an end."""
     free = anyio.Event()

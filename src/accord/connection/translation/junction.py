@@ -24,10 +24,12 @@ from accord.connection.connection import Connection
 from accord.connection.dialect import Dialect
 from accord.connection.error_responses import error_for, unforeseen
 from accord.connection.handler import IncomingRequest, Work
+from accord.connection.limits import Limits
 from accord.connection.translation.port import Port
 from accord.errors import ConnectionLost, LocalProtocolError, RequestError, RequestFailed
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, REQUEST_CANCELLED
 from accord.jsonrpc.framing import Lines
+from accord.jsonrpc.peer import Peer
 from accord.machine.logs import logger
 from accord.schema.codec import encode, to_python
 from accord.schema.invalid import Invalid
@@ -80,6 +82,21 @@ NO_ANSWERS: Mapping[str, bytes] = MappingProxyType({})
 DIALECT = Dialect(_error_out, _error_in)
 
 
+# The foreign connection has bounded a message; said in the other dialect it may be larger.
+FRAME_GROWTH_MAX = 16
+DEPTH_GROWTH_MAX = 16
+PENDING_GROWTH_MAX = 2
+
+
+def within(foreign: Limits) -> Limits:
+    """The limits of a connection behind one with these, which must never be the narrower ones."""
+    return foreign._replace(
+        frame_bytes=foreign.frame_bytes * FRAME_GROWTH_MAX,
+        depth=foreign.depth + DEPTH_GROWTH_MAX,
+        pending_requests=foreign.pending_requests * PENDING_GROWTH_MAX,
+    )
+
+
 class Junction:
     """The handler of a foreign peer's connection, and the transport of our own endpoint's."""
 
@@ -103,7 +120,18 @@ class Junction:
         self._side = side
         self._own_side = AGENT if side is CLIENT else CLIENT
         self._methods: dict[str, Method] = methods_of(foreign_spoken)
-        self._own = Port("own endpoint", self._deliver, Lines())
+        self.limits = within(foreign.limits)
+        """Those of our endpoint's connection."""
+        self._own = Port(
+            "own endpoint",
+            self._deliver,
+            Lines(frame_bytes_max=self.limits.frame_bytes),
+            Peer(
+                depth_max=self.limits.depth,
+                pending_max=self.limits.pending_requests,
+                frame_bytes_max=self.limits.frame_bytes,
+            ),
+        )
         self._own.speak(own_spoken)
         self._receiver: Receiver | None = None
         self._keys = 0

@@ -44,7 +44,13 @@ NOBODY: Final = -1
 class Port:
     """The wire of one side.  `take` turns bytes into messages, `put` and `flush` the reverse."""
 
-    def __init__(self, name: str, write: Callable[[bytes], None], splitter: Splitter | None = None):
+    def __init__(
+        self,
+        name: str,
+        write: Callable[[bytes], None],
+        splitter: Splitter | None = None,
+        peer: Peer | None = None,
+    ):
         self.name = name
         self.spoken: Spoken | None = None
         self.look: Callable[[str, bytes | Raw], None] | None = None
@@ -53,7 +59,7 @@ class Port:
         """Notifications that could not be read, or not be sent, by what they were."""
         self._write = write
         self._splitter: Splitter = splitter or Detecting()
-        self._peer = Peer()
+        self._peer = peer or Peer()
         self._methods: dict[str, Method] = {}
         self._frames: list[bytes] = []
         # What is left of an array.

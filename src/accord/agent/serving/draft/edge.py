@@ -64,7 +64,9 @@ class DraftServing:
             foreign_spoken="draft",
             answers_at_close={"session/prompt": CANCELLED},
         )
-        inner = Connection(self._junction, self._inside, limits=agent.limits, strict=agent.strict)
+        inner = Connection(
+            self._junction, self._inside, limits=self._junction.limits, strict=agent.strict
+        )
         inner.begin_within(connection)
         self._inside.connection = inner
         self._junction.deliver_to(inner)
