@@ -39,7 +39,6 @@ async def heard(spoken: Spoken, folder: Path, **how: Any) -> tuple[list[Json], l
 NEVER_SAID = {
     # Whoever wrote a prompt knows it, where the version has no echo.
     ("v1", "user_message_chunk"),
-    ("draft", "user_message_chunk"),
     # It sends the whole content again, which is legal and has no order to go wrong.
     ("v2", "tool_call_content_chunk"),
 }
@@ -47,7 +46,6 @@ NEVER_SAID = {
 LEFT_OUT = {
     ("draft", "current_mode_update"): {".data.reason"},
     ("draft", "tool_call"): {
-        ".data.requiresPermission",
         ".data.location.column",
         ".data.location.endLine",
         ".data.location.endColumn",

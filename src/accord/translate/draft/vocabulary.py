@@ -81,6 +81,8 @@ _REASONED: Final = (
     _Reasoned(DRAFT_TIMEOUT, TIMED_OUT, "timeout"),
 )
 _BY_REASON: Final = {row.reason: row for row in _REASONED}
+# A model that does not answer in time is a time-out too.
+_BY_REASON["model_timed_out"] = _BY_REASON["timeout"]
 _BY_DRAFT: Final = {row.draft: row for row in _REASONED}
 # A plain "method not found" stays one: only the reason makes it a missing capability.
 _BY_OFFICIAL: Final = {row.official: row for row in _REASONED if row.official != METHOD_NOT_FOUND}

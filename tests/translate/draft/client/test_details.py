@@ -360,8 +360,9 @@ def test_a_release_or_a_kill_that_fails_is_told() -> None:
 def test_the_input_is_waited_for() -> None:
     """Issue 15: a model announces a call before it has written its input."""
     scene = scene_of()
-    call(scene)
+    call(scene, name="Look")
     assert told(scene) == []
+    scene.wire.wait(INPUT_SECONDS_MAX / 2)
     patch(scene, title="Read a", locations=[{"path": "/a"}])
     patch(scene, rawInput={"path": "/a"})
     assert told(scene) == []
@@ -374,10 +375,13 @@ def test_the_input_is_waited_for() -> None:
     assert begun["status"] == "in_progress"
 
 
-@pytest.mark.parametrize(("given", "seconds"), [(None, INPUT_SECONDS_MAX), ({}, HOLD_SECONDS)])
-def test_an_announcement_waits_only_so_long(given: Any, seconds: float) -> None:
+@pytest.mark.parametrize(
+    ("known", "seconds"),
+    [({"name": "Look"}, INPUT_SECONDS_MAX), ({"rawInput": {}}, HOLD_SECONDS), ({}, HOLD_SECONDS)],
+)
+def test_an_announcement_waits_only_so_long(known: Json, seconds: float) -> None:
     scene = scene_of()
-    call(scene, **({} if given is None else {"rawInput": given}))
+    call(scene, **known)
     scene.wire.wait(seconds / 2)
     assert told(scene) == []
     scene.wire.wait(seconds / 2)
@@ -494,12 +498,14 @@ STEPS = st.one_of(
 
 
 @pytest.mark.rule("D26-32")
-@given(st.lists(STEPS, max_size=12))
-def test_whatever_an_agent_does_its_calls_go_by_the_drafts_steps(steps: list[Any]) -> None:
+@given(st.booleans(), st.lists(STEPS, max_size=12))
+def test_whatever_an_agent_does_its_calls_go_by_the_drafts_steps(
+    is_forming: bool, steps: list[Any]
+) -> None:
     """One announcement, legal pairs, nothing after a final status."""
     scene = scene_of()
     updates: list[Json] = []
-    call(scene)
+    call(scene, **({"name": "Look"} if is_forming else {}))
     for kind, value in steps:
         if kind == "status":
             patch(scene, status=value)

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from accord.agent.serving.results import to_plain
+from accord.errors import RequestError
 from accord.schema import v1, v2
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import UNSET
+from accord.translate.mcp_servers import server_to_v2
 from accord.translate.meta_store import DRAFT, kept
 
 if TYPE_CHECKING:
@@ -34,6 +36,21 @@ class HttpServer(v2.McpServerHttp, frozen=True, kw_only=True):
     """A server behind an address, and how many seconds an answer of it may take."""
 
     timeout: float | None = None
+
+
+def servers_as_named(listed: Sequence[v1.McpServer], accepted: frozenset[str]) -> tuple[Any, ...]:
+    """The servers in v2's form; a program that cannot be found fails when it is started.
+
+    Raises:
+        RequestError: a transport that this agent does not have.
+    """
+    for index, server in enumerate(listed):
+        kind = "stdio" if server.type is UNSET else server.type
+        if kind not in accepted:
+            raise RequestError.invalid_params(
+                f"this agent takes no {kind!r} MCP server", f"$.mcpServers[{index}].transport.type"
+            )
+    return tuple(map(server_to_v2, listed))
 
 
 def detailed(server: Any, asked: v1.McpServer, cwd: str) -> Any:
@@ -88,4 +105,11 @@ def _is_harmless(server: v1.McpServer) -> bool:
     return not (parts.query or "@" in parts.netloc)
 
 
-__all__ = ["HttpServer", "StdioServer", "detailed", "keep_servers", "kept_servers"]
+__all__ = [
+    "HttpServer",
+    "StdioServer",
+    "detailed",
+    "keep_servers",
+    "kept_servers",
+    "servers_as_named",
+]

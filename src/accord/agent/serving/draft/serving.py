@@ -16,7 +16,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from accord.agent.serving.draft.logins import Logins
-from accord.agent.serving.draft.mcp_servers import KEPT_AS, detailed, keep_servers, kept_servers
+from accord.agent.serving.draft.mcp_servers import (
+    KEPT_AS,
+    detailed,
+    keep_servers,
+    kept_servers,
+    servers_as_named,
+)
 from accord.agent.serving.draft.ways import DraftWays
 from accord.agent.serving.draft.wire import DetailedWire, details
 from accord.agent.serving.requests import OfficialRequests
@@ -253,6 +259,7 @@ DETAILED_V1 = replace(
     V1,
     requests={**V1.requests, "authenticate": _log_in, "session/load": _load},
     make_wire=DetailedWire,
+    mcp_servers=servers_as_named,
 )
 
 __all__ = ["DetailedServing"]

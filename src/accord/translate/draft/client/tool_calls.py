@@ -58,8 +58,10 @@ class Calls:
     def before(self, message: Message) -> Outs:
         """What goes out before the agent's next message."""
         outs: list[Out] = []
-        if self.ready is not None and not _is_question(message, self.ready[1]):
-            outs += self.announce(*self.ready)
+        if self.ready is not None:
+            call = self.ready[1]
+            if not _is_question(message, call) and not _is_update(message, call):
+                outs += self.announce(*self.ready)
         if self.held is None:
             return outs
         _, call, timer = self.held
@@ -99,12 +101,12 @@ class Calls:
 
     def _hold_back(self, session: Session, call: Call, update: Json) -> list[Out]:
         """The draft tells a call's input once: wait for it, and for whether permission is asked."""
-        timers, is_known = self._bridge.timers, update.get("rawInput") is not None
+        timers, is_forming = self._bridge.timers, _is_forming(update)
         timers.cancel(call.timer)
         call.unsaid = update
-        seconds = HOLD_SECONDS if is_known else INPUT_SECONDS_MAX
+        seconds = INPUT_SECONDS_MAX if is_forming else HOLD_SECONDS
         call.timer = timers.start(self._bridge.after(seconds), lambda: self.announce(session, call))
-        if is_known:
+        if not is_forming:
             self.ready = session, call
         return []
 
@@ -249,6 +251,20 @@ def _is_question(message: Message, call: Call) -> bool:
         return False
     tool_call: Any = message.params.get("toolCall")
     return isinstance(tool_call, dict) and tool_call.get("toolCallId") == call.id
+
+
+def _is_update(message: Message, call: Call) -> bool:
+    """Whether a message changes a call."""
+    if not isinstance(message, Notification) or message.method != "session/update":
+        return False
+    update: Json = message.params["update"]
+    return bool(update.get("toolCallId") == call.id)
+
+
+def _is_forming(update: Json) -> bool:
+    """Whether a model still writes the input: nothing is known of the call but its tool."""
+    name = update.get("name")
+    return update.get("rawInput") is None and name is not None and name == update.get("title")
 
 
 def _said(update: Json) -> Json:
