@@ -63,7 +63,7 @@ def offered_tools(tools: Toolbox, *, looking_only: bool = False) -> dict[str, Of
             found[spec.name] = Offered(
                 spec.name, spec.description, spec.parameters, spec.kind, spec.method
             )
-    if not looking_only and tools.turn.session.wire.features.elicit_form:
+    if not looking_only and tools.turn.session.features.elicit_form:
         about = (questions.DESCRIPTION, questions.PARAMETERS)
         found[questions.NAME] = Offered(questions.NAME, *about, "think", questions.NAME)
     if not looking_only and tools.workspace.mcp is not None:

@@ -137,7 +137,7 @@ class Toolbox:
     ) -> ToolResult:
         """Run a shell line; `data` is the library's `Done`.
 
-        In the background it is the `OwnTerminal` that runs it."""
+        In the background it is the `TerminalHandle` that runs it."""
         return await commands.run_line(self, command, timeout, background, reason, cwd)
 
     async def fetch(self, url: str) -> ToolResult:
