@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from accord.agent.tools.elicitation import FormField
     from accord.agent.tools.tool_call import ToolCallHandle
     from accord.client import Client, Extensions, Implementation, PromptTurn, Reply, Session
+    from accord.client.credential import Credential
     from accord.client.permissions.grants import Grants
     from accord.client.permissions.permissions import Permissions
     from accord.client.permissions.policy import Rule
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from accord.client.services.elicitation import Elicitations, FormRequest, UrlRequest
     from accord.client.services.files import FileService
     from accord.client.services.terminals import TerminalService
-    from accord.client.wire.draft.login import Credential
     from accord.connection import Limits
     from accord.errors import (
         AccordError,
@@ -108,7 +108,7 @@ _PLACES = {
         "PermissionOption",
         "PermissionRequest",
     ),
-    "accord.client.wire.draft.login": ("Credential",),
+    "accord.client.credential": ("Credential",),
     "accord.client.services.elicitation": (
         "Elicitations",
         "FormRequest",

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import anyio
 import pytest
 
-from accord.client.wire.draft.login import Credential
+from accord.client.credential import Credential
 from accord.errors import RequestFailed
 from accord.schema import draft, v1, v2
 from tests.client.scripted_agent import ScriptedAgent

@@ -8,7 +8,7 @@ from weakref import WeakSet
 from accord.agent.requirements import MCP_TRANSPORTS, check_facts, client_capabilities, known
 from accord.agent.session.options import Offer
 from accord.connection import Limits
-from accord.connection.strict_mode import strict_by_default
+from accord.connection.peer_mistakes import strict_by_default
 from accord.errors import LocalProtocolError
 
 if TYPE_CHECKING:

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack, overload
 from accord.client import login as auth
 from accord.client.callbacks import until_it_fails
 from accord.client.connection.capabilities import AgentCapabilities
+from accord.client.connection.client_context import Opening
 from accord.client.connection.core import Connected
 from accord.client.connection.handshake import Implementation
-from accord.client.connection.opening import Opening
-from accord.client.connection.outgoing import encode
+from accord.client.connection.outgoing_params import encode
+from accord.client.login import TerminalRunner
 from accord.client.option_checks import check_program, transport_maker
-from accord.client.options import ClientOptions, TerminalRunner, make_options
+from accord.client.options import ClientOptions, make_options
 from accord.client.session.request_checks import absolute, checked_id, command_words, make_setup
 from accord.client.session.session import Session, begin_with
 from accord.client.session.state import Conversation, UpdateListener
@@ -187,6 +188,7 @@ class Client:
                 for.
         """
         self._connected.require("sessions", "sessions")
+        wire = self._connected.open_link.wire
         setup = make_setup(
             self._connected.options,
             self.capabilities,
@@ -195,21 +197,16 @@ class Client:
             mcp_servers=mcp_servers,
             system_prompt=system_prompt,
             system_prompt_mode=system_prompt_mode,
-            is_draft=self._is_draft,
+            takes_draft=wire.takes_draft_content,
         )
         options = dict(config_options or {})
-        if self._is_draft:
-            # The draft says it all in one request.
+        if wire.opens_with_settings:
             setup = replace(setup, mode=mode, config_options=options)
             mode, options = None, {}
-        request = self._connected.open_link.wire.new_session(setup)
+        request = wire.new_session(setup)
         session = await self._open(request, None, setup, on_update)
         await begin_with(session, mode, options, self._connected.options.limits.close_seconds)
         return session
-
-    @property
-    def _is_draft(self) -> bool:
-        return self._connected.link.wire.dialect == "draft"
 
     async def load_session(
         self,
@@ -270,7 +267,8 @@ class Client:
         on_update: UpdateListener | None,
     ) -> Session:
         opening = self._connected.open_session(request, session_id, setup, on_update)
-        return (await opening).session
+        session: Session = (await opening).session
+        return session
 
     # ---- all sessions of the agent
 

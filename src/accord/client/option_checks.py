@@ -3,6 +3,7 @@
 Each check raises `LocalProtocolError` with a sentence that names the mistake and the way out.
 """
 
+import inspect
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
@@ -41,11 +42,23 @@ def check_services(chosen: Mapping[str, Any]) -> None:
             # `Permissions.allow_all`, the parentheses forgotten.
             hint = f"call it: {permissions.__self__.__name__}.{permissions.__name__}()"
         raise LocalProtocolError(f"permissions= takes a Permissions object; {hint}")
+    may_write = getattr(permissions, "may_write", None)
+    if may_write is not None and not _takes(may_write, "at", "content"):
+        raise LocalProtocolError(
+            "permissions= has a may_write without at= and content=; at= is the real path that the"
+            " file is written at, and without it nothing protects against swapped links"
+        )
     files = chosen.get("files")
     if _is_given(files) and not (_serves(files, "read_text") or _serves(files, "write_text")):
         raise LocalProtocolError(
             f"files= takes an object with read_text or write_text, or False, not {files!r}"
         )
+    if _is_given(files) and _serves(files, "locate", "write_text"):
+        assert files is not None
+        if not _takes(files.write_text, "at"):
+            raise LocalProtocolError(
+                "files= has locate, so its write_text must take at=, the path that locate returned"
+            )
     terminals = chosen.get("terminals")
     if _is_given(terminals) and not _serves(terminals, *_TERMINAL_METHODS):
         methods = ", ".join(_TERMINAL_METHODS)
@@ -150,6 +163,16 @@ _VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
 
 def _is_given(service: object) -> bool:
     return service is not None and not isinstance(service, bool)
+
+
+def _takes(method: Callable[..., Any], *parameters: str) -> bool:
+    """Whether a method can be called with these keywords."""
+    try:
+        found = inspect.signature(method).parameters
+    except (TypeError, ValueError):
+        return True
+    takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in found.values())
+    return takes_any or set(parameters) <= found.keys()
 
 
 def _serves(service: object, *methods: str) -> bool:

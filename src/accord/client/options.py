@@ -1,33 +1,27 @@
 """What a program chooses about its client: the keywords it writes, and the value they become."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from accord.client.connection.extensions import Extensions
 from accord.client.connection.handshake import VERSIONS, Implementation, Offer
+from accord.client.login import Login, TerminalRunner
 from accord.client.option_checks import check_services, check_values, check_versions
 from accord.client.session.retry import Retry
-from accord.client.wire.wire import AuthMethod
 from accord.connection.limits import Limits
-from accord.connection.strict_mode import strict_by_default
+from accord.connection.peer_mistakes import strict_by_default
 from accord.errors import LocalProtocolError
 from accord.jsonrpc.framing import Framing
 from accord.version import __version__
 
 if TYPE_CHECKING:
     from accord.client.connection.traffic_tap import Listener
-    from accord.client.connection.unstable import AuthStatus
+    from accord.client.credential import Credential, CredentialSource
     from accord.client.permissions.permissions import Permissions
     from accord.client.services.elicitation import Elicitations
     from accord.client.services.protocols import ReadsFiles, RunsTerminals, WritesFiles
-    from accord.client.wire.draft.login import Credential, CredentialSource
-
-# The id of a method to log in by, or who chooses one; None means that the user does not want to.
-Login: TypeAlias = str | Callable[[Sequence[AuthMethod]], "str | Awaitable[str | None] | None"]
-# Runs a command in a terminal that the user sees, with these variables added, and returns its
-# exit code; anything but 0 is a failed login.
-TerminalRunner: TypeAlias = Callable[[Sequence[str], Mapping[str, str]], Awaitable[int]]
+    from accord.client.wire.wire import AuthStatus
 
 
 class ClientOptions(TypedDict, total=False):
@@ -200,9 +194,7 @@ def make_offer(options: Options) -> Offer:
 __all__ = [
     "ClientOptions",
     "DialectMemory",
-    "Login",
     "Options",
-    "TerminalRunner",
     "make_offer",
     "make_options",
 ]

@@ -143,7 +143,7 @@ async def test_any_object_with_the_right_fields_is_a_permission_option(version: 
         (["allow"], "option_id, name and kind, each as text: 'allow'"),
         ([accord.PermissionOption("y", "Yes", 5)], "each as text"),  # type: ignore[arg-type]
         ([accord.PermissionOption("y", "Yes", "allow")], "'allow' is not a PermissionOptionKind"),
-        ([], "at least one option"),
+        ([], "a permission request needs options"),
     ],
 )
 async def test_what_is_no_permission_option_is_named(options: Any, said: str) -> None:

@@ -15,7 +15,7 @@ from tests.builtin.agent.turns import begin, made, option, say, spoken
 class Parrot:
     """A brain that repeats."""
 
-    async def turn(self, turn: Any, tools: Any, workspace: Any) -> str | None:
+    async def turn(self, turn: Any, message: Any, tools: Any, workspace: Any) -> str | None:
         await turn.say(f"heard: {turn.text}")
         return None
 

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from accord.cli.agent_setup.credentials import credential_of, remembering
-from accord.client.wire.draft.login import API_KEY_VARIABLE, Credential
+from accord.client.credential import API_KEY_VARIABLE, Credential
 from tests.cli.home import Home
 from tests.client.draft.draft_script import PROGRAM
 

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from accord.client.connection.agent_connection import Link
-from accord.client.connection.incoming import Serving
+from accord.client.connection.message_handler import Serving
 from accord.client.connection.traffic_tap import Overheard
 from accord.client.options import make_options
 from accord.transport.memory import memory_pair

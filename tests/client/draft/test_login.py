@@ -13,14 +13,13 @@ import pytest
 
 import accord.client.wire.draft.login as draft_login
 from accord.client import Client
-from accord.client.wire.draft.login import (
+from accord.client.credential import (
     API_KEY_VARIABLE,
     TOKEN_VARIABLE,
     Credential,
-    LoginRefused,
     from_environment,
-    seconds_to_renewal,
 )
+from accord.client.wire.draft.login import LoginRefused, seconds_to_renewal
 from accord.errors import AuthenticationRequired, LocalProtocolError, RemoteProtocolError
 from tests.client.draft.draft_script import PROGRAM, drafting, open_session
 from tests.client.scripted_agent import Json, ScriptedAgent

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from accord.client.permissions.permissions import Permissions
-from accord.terminal.engine.chat_controller import Desk
+from accord.terminal.engine.chat_controller import ChatController
 from tests.client.draft.draft_script import PROGRAM
 from tests.terminal.plain.line_conversation import AGENT, spoken
 
@@ -296,7 +296,7 @@ async def test_agents_of_every_kind_can_be_talked_to(tmp_path: Path) -> None:
 
 async def test_a_rule_that_says_no_is_told_as_such(tmp_path: Path) -> None:
     """Issue 6: denied is told apart, with who said so."""
-    desk = Desk(permissions=Permissions(otherwise="reject"))
-    said = await spoken(tmp_path, "run echo hello", desk=desk)
+    controller = ChatController(permissions=Permissions(otherwise="reject"))
+    said = await spoken(tmp_path, "run echo hello", controller=controller)
     assert "denied: nothing allows it" in said.text
     assert "Allow it?" not in said.text

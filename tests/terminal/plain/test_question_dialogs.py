@@ -92,7 +92,7 @@ def test_names_of_options_do_not_push_what_is_asked_away() -> None:
     next(dialogue_of(Question("permission", asked, 0.0), Chat("/project"), printer))
     below = paper.text.split("$ make")[1]
     assert below.count("\n") <= 26
-    assert "(? shows all)" in below
+    assert "(? shows it in full)" in below
     # A person who wants to know gets both ends of a name.
     _, shown, _ = answered("permission", asked, "?", "")
     assert "characters are not shown⟩" in shown

@@ -171,7 +171,7 @@ async def test_a_tab_that_needs_an_answer_is_marked_and_the_one_in_front_stays()
     """Issue 6: several sessions in tabs, one marked when it needs an answer."""
     async with staged() as (app, pilot, first):
         await pilot.press("ctrl+t")
-        await until(pilot, lambda: len(app.desk.chats) == 2 and app.chat is not first)
+        await until(pilot, lambda: len(app.controller.chats) == 2 and app.chat is not first)
         second = app.chat
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(first.questions.ask, "permission", a_request())
@@ -184,11 +184,11 @@ async def test_a_tab_that_needs_an_answer_is_marked_and_the_one_in_front_stays()
             await until(pilot, lambda: app.chat is first and "because" in text_of(app))
             tasks.cancel_scope.cancel()
         await pilot.press("alt+w")
-        await until(pilot, lambda: len(app.desk.chats) == 1)
+        await until(pilot, lambda: len(app.controller.chats) == 1)
         assert app.chat is second
         await pilot.press("alt+w")
         await pilot.pause()
-        assert app.desk.chats == [second]
+        assert app.controller.chats == [second]
 
 
 async def test_what_changed_in_a_tab_behind_is_seen_when_it_comes_to_the_front() -> None:
@@ -296,10 +296,10 @@ async def test_what_a_line_means_is_done_and_links_of_agents_are_never_opened() 
     async with staged() as (app, pilot, _):
         copied: list[str] = []
         app.copy_to_clipboard = copied.append  # type: ignore[method-assign,assignment]
-        app.use(CopyText("some text"))
-        app.use(OpenLink("https://example.com/x"))
-        app.use(OpenFile("/etc/passwd"))
-        app.use(OpenSession("s1"))
+        app._actions.targets.use(CopyText("some text"))
+        app._actions.targets.use(OpenLink("https://example.com/x"))
+        app._actions.targets.use(OpenFile("/etc/passwd"))
+        app._actions.targets.use(OpenSession("s1"))
         await pilot.pause()
         assert copied == ["some text", "https://example.com/x"]
         told = " ".join(str(note.message) for note in app._notifications)
@@ -350,21 +350,21 @@ async def test_a_draft_is_kept_when_the_program_is_left() -> None:
 
 async def test_without_an_order_the_person_chooses_an_agent() -> None:
     """Issue 6: with no arguments and several known agents, a picker."""
-    from accord.terminal.engine.launch_options import Order
-    from tests.terminal.screen.harness.app_stage import SECONDS_MAX, StagedDesk
+    from accord.terminal.engine.launch_options import LaunchOptions
+    from tests.terminal.screen.harness.app_stage import SECONDS_MAX, StagedController
 
     choices = {
-        name: Order(command=(name,), name=name, folder="/home/me/project")
+        name: LaunchOptions(command=(name,), name=name, folder="/home/me/project")
         for name in ("built-in", "codex")
     }
-    app = AccordApp(StagedDesk(), None, choices)
+    app = AccordApp(StagedController(), None, choices)
     with anyio.fail_after(SECONDS_MAX):
         async with app.run_test() as pilot:
             await until(pilot, lambda: len(app.screen_stack) == 2)
             await pilot.press("down", "enter")
             await until(pilot, lambda: app.chat is not None)
             assert app.chat is not None
-            assert app.desk.order(app.chat).name == "codex"
+            assert app.controller.launch(app.chat).name == "codex"
             await app.leave()
 
 

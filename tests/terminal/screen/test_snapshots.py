@@ -119,7 +119,7 @@ async def queued(app: AccordApp, pilot: Pilot[int], chat: Chat) -> None:
     await working(app, pilot, chat)
     chat.queue.extend([Draft("then run the tests"), Draft("and commit it\nwith a good message")])
     await pilot.press("ctrl+t")
-    await until(pilot, lambda: len(app.desk.chats) == 2 and app.chat is not chat)
+    await until(pilot, lambda: len(app.controller.chats) == 2 and app.chat is not chat)
     chat.changed()
     await pilot.press("ctrl+pageup")
     await until(pilot, lambda: app.chat is chat)

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from accord.agent.terminals.commands import Done, Job
     from accord.schema.method import Method
 
-UPDATE = "session/update"
-
 
 class Features(NamedTuple):
     """What the client offers to do for the agent."""

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 
 import anyio
 
-from accord.connection.lazy_event import Flag
+from accord.connection.lazy_event import LazyEvent
 
 
 class LogThenSend:
@@ -21,14 +21,14 @@ class LogThenSend:
 
     def __init__(self) -> None:
         # Set when the latest update that is being written has been sent.
-        self._last: Flag | None = None
+        self._last: LazyEvent | None = None
 
     async def then(self, writing: Awaitable[None], send: Callable[[], None]) -> None:
         """Wait until an update is written, then send it; a cancellation waits for that.
 
         Call this in the order of the log.  What cannot be written is not sent.
         """
-        before, sent = self._last, Flag()
+        before, sent = self._last, LazyEvent()
         self._last = sent
         try:
             with anyio.CancelScope(shield=True):

@@ -16,7 +16,7 @@ import anyio
 from accord.agent.callbacks import Guard
 from accord.agent.turn import Turn, turn_state
 from accord.connection.error_responses import error_for, unforeseen
-from accord.connection.lazy_event import Flag
+from accord.connection.lazy_event import LazyEvent
 from accord.errors import LocalProtocolError
 from accord.machine.logs import logger
 from accord.protocol.v2.turn import STOP_REASONS
@@ -47,7 +47,7 @@ async def run_turn(agent: AgentDefinition, guard: Guard, turn: Turn, conclude: C
     session = state.session
     connection = session.connection
     session.turn = state
-    concluded = Flag()
+    concluded = LazyEvent()
 
     async def end(outcome: Outcome) -> None:
         concluded.set()

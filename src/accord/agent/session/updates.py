@@ -22,13 +22,14 @@ import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.agent.serving.outgoing_checks import unsayable
-from accord.agent.serving.wire import UPDATE, Wire
+from accord.agent.serving.wire import Wire
 from accord.agent.session.log_then_send import LogThenSend
 from accord.connection import Connection
 from accord.errors import ConnectionLost, LocalProtocolError
 from accord.machine.logs import logger
 from accord.schema import v2
 from accord.schema.codec import encode
+from accord.schema.method import SESSION_UPDATE
 from accord.store import SessionLog
 
 HELD_MAX = 1024
@@ -52,7 +53,7 @@ class SessionUpdates:
         self.session_id = session_id
         self.log_then_send = LogThenSend()
         self.closed = False
-        self._post_update = connection.poster(UPDATE)
+        self._post_update = connection.poster(SESSION_UPDATE)
         self._held: list[Any] | None = None
         self._is_known = False
         self._replayed: anyio.Event | None = None
@@ -99,7 +100,7 @@ class SessionUpdates:
     def _send(self, update: Any) -> None:
         if self._held is not None:
             # Validate now, so that the caller gets the error.
-            self.connection.peer.checked(encode(update), UPDATE)
+            self.connection.peer.checked(encode(update), SESSION_UPDATE)
             self._hold(self._held, update)
             return
         for params in self.wire.updates(self.session_id, update):
@@ -116,7 +117,7 @@ class SessionUpdates:
         """Send an update ahead of the answer that opens the session."""
         if not self.closed and self.connection.error is None:
             for params in self.wire.updates(self.session_id, update):
-                self.connection.post(UPDATE, params)
+                self.connection.post(SESSION_UPDATE, params)
 
     async def record_only(self, update: Any) -> None:
         """Log an update that the client must not be sent, such as its own prompt in v1."""

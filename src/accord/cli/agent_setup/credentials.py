@@ -18,8 +18,8 @@ from accord.discovery.user_paths import dialects_file
 from accord.errors import ConfigError
 
 if TYPE_CHECKING:
+    from accord.client.credential import Credential
     from accord.client.options import ClientOptions
-    from accord.client.wire.draft.login import Credential
 
 
 def remembering() -> ClientOptions:
@@ -37,7 +37,7 @@ def credential_of(
     asked: list[str] = []
 
     async def find() -> Credential | None:
-        from accord.client.wire.draft.login import Credential, from_environment
+        from accord.client.credential import Credential, from_environment
 
         found = from_environment()
         if found is not None:

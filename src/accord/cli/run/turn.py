@@ -40,8 +40,7 @@ from accord.client.audit.services import (
 )
 from accord.client.options import ClientOptions
 from accord.client.session.retry import Retry
-from accord.client.session.session import UpdateStream
-from accord.client.session.turn import PromptTurn, Reply
+from accord.client.session.session import PromptTurn, Reply, UpdateStream
 from accord.errors import AccordError, AuthenticationRequired, LocalProtocolError
 from accord.machine.processes import shutdown
 from accord.transcript import ToolCall

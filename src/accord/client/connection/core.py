@@ -16,7 +16,7 @@ from accord.client import login as auth
 from accord.client.connection.agent_connection import Link
 from accord.client.connection.capabilities import AgentCapabilities
 from accord.client.connection.handshake import INVALID_PARAMS, SpeaksDraft
-from accord.client.connection.incoming import Serving
+from accord.client.connection.message_handler import Serving
 from accord.client.options import Options, make_offer
 from accord.client.session.request_checks import check_place, explain_spawn
 from accord.client.session.state import Conversation, UpdateListener
@@ -65,7 +65,7 @@ class Connected:
         # What names it from one start to the next.
         self._name = command or (() if address is None else (address,))
         self._tasks: TaskGroup | None = None
-        self._link: Link | None = None
+        self._link: Link[Conversation] | None = None
         # Set when the agent, which is started anew for a login, is there again.
         self._restart: anyio.Event | None = None
         # Gives a new session what a program holds of it; set by the client.
@@ -94,7 +94,7 @@ class Connected:
 
         await begin_in_draft(self, first)
 
-    async def begin(self, shake_hands: Callable[[Link], Awaitable[None]]) -> None:
+    async def begin(self, shake_hands: Callable[[Link[Conversation]], Awaitable[None]]) -> None:
         """Connect and shake hands so.  An agent that was asked before is started again."""
         assert self._tasks is not None
         if self._link is not None:
@@ -104,7 +104,7 @@ class Connected:
                 return
             await self._link.aclose()
         serving = Serving(self.options)
-        link = Link(self._make_transport(), self.options, serving)
+        link = Link[Conversation](self._make_transport(), self.options, serving)
         serving.link = self._link = link
         try:
             await self._tasks.start(link.run)
@@ -112,7 +112,7 @@ class Connected:
             raise explain_spawn(error, self._command) from error
         await shake_hands(link)
 
-    async def _shake_hands(self, link: Link) -> None:
+    async def _shake_hands(self, link: Link[Conversation]) -> None:
         link.connection.agree_on(None)
         if 1 in self.options.versions:
             _load_what_serves()
@@ -164,13 +164,13 @@ class Connected:
         return self.link.facts.auth_methods
 
     @property
-    def link(self) -> Link:
+    def link(self) -> Link[Conversation]:
         """The connection of now, open or not."""
         assert self._link is not None, "the client has not been entered"
         return self._link
 
     @property
-    def open_link(self) -> Link:
+    def open_link(self) -> Link[Conversation]:
         """The connection of now.
 
         Raises:
@@ -196,7 +196,7 @@ class Connected:
 
     async def call(
         self,
-        link: Link | None,
+        link: Link[Conversation] | None,
         method: str,
         params: bytes,
         *,
@@ -221,13 +221,15 @@ class Connected:
         except Invalid as error:
             raise unreadable(method, error) from None
 
-    async def log_in_after(self, error: AuthenticationRequired, link: Link | None) -> None:
+    async def log_in_after(
+        self, error: AuthenticationRequired, link: Link[Conversation] | None
+    ) -> None:
         """Log in where the agent wants that and we know how; else raise what it said."""
         if not await self._log_in(may_restart=link is None):
             raise error
 
     async def read(
-        self, request: Request, read: Callable[[Raw], T], *, link: Link | None = None
+        self, request: Request, read: Callable[[Raw], T], *, link: Link[Conversation] | None = None
     ) -> T:
         """Call the agent and read its answer; raises what `call` raises and nothing else."""
         method, params = request
@@ -287,7 +289,7 @@ class Connected:
         if session_id in link.sessions:
             raise RemoteProtocolError(f"the session {session_id!r} is open already")
         conversation = Conversation(self, link, session_id, setup, on_update)
-        for known in link.wire.told(setup):
+        for known in link.wire.known_at_opening(setup):
             conversation.transcript.session_setup(known)
         self.adopt(conversation)
         link.add_session(conversation)
@@ -297,8 +299,8 @@ class Connected:
 
     async def authenticate(self, method_id: str | None = None) -> None:
         """See `Client.authenticate`."""
-        if self.open_link.wire.dialect == "draft":
-            if not await self._log_in_to_draft():
+        if self.open_link.wire.logs_in_by_credential:
+            if not await self._log_in_by_credential():
                 raise LocalProtocolError("the agent wants a credential to log in: credential=")
             return
         methods = self.auth_methods
@@ -311,17 +313,17 @@ class Connected:
             method_id = methods[0].method_id
         await self._log_in_by(auth.find(method_id, methods))
 
-    async def _log_in_to_draft(self) -> bool:
+    async def _log_in_by_credential(self) -> bool:
         from accord.client.wire.draft.login import DraftLogin
 
         link = self.open_link
-        if link.draft_login is None:
-            link.draft_login = DraftLogin(link, inherits=bool(self._command))
-        return await link.draft_login.log_in()
+        if link.credential_login is None:
+            link.credential_login = DraftLogin(link, inherits=bool(self._command))
+        return await link.credential_login.log_in()
 
     async def _log_in(self, *, may_restart: bool) -> bool:
-        if self.open_link.wire.dialect == "draft":
-            return await self._log_in_to_draft()
+        if self.open_link.wire.logs_in_by_credential:
+            return await self._log_in_by_credential()
         if self.options.login is None:
             return False
         method = await auth.choose(self.options.login, self.auth_methods)

@@ -23,7 +23,7 @@ from accord.client.permissions.request import (
     PermissionRequest,
 )
 from accord.client.session.state import Conversation
-from accord.client.wire.wire import Asked
+from accord.client.wire.wire import PermissionAsked
 from accord.machine.logs import logger
 from accord.protocol.extensions import DECIDED_BY
 from accord.schema.codec import Invalid, encode, to_python
@@ -35,7 +35,7 @@ _log = logger("accord.client")
 class Question:
     """One open request.  Guards: it is answered once, and `withdraw` answers it `cancelled`."""
 
-    def __init__(self, session: Conversation, asked: Asked, permissions: Any) -> None:
+    def __init__(self, session: Conversation, asked: PermissionAsked, permissions: Any) -> None:
         ids = (asked.tool_call_id, asked.terminal_id)
         # The ids of what it is about, to be compared with work that goes on in the background.
         self.subjects = frozenset(found for found in ids if found is not None)
@@ -86,7 +86,7 @@ class Question:
         return encode(answer)
 
 
-def describe(session: Conversation, asked: Asked) -> PermissionRequest:
+def describe(session: Conversation, asked: PermissionAsked) -> PermissionRequest:
     """The request in words that are the same for every version."""
     call = session.transcript.tool_call(asked.tool_call_id) if asked.tool_call_id else None
     given = _raw_input(call)

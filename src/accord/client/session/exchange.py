@@ -10,19 +10,20 @@ What always holds
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.client.callbacks import guarded
+from accord.client.connection.agent_connection import Link
 from accord.client.connection.error_context import add_last_message
 from accord.client.session.inbox import Inbox
 from accord.client.session.retry import Patience, Repeat
 from accord.client.session.transcript_span import Passage
 from accord.client.session.turn_end import ForegroundWork, Outcome, Verdict, failure_of
 from accord.client.wire.wire import Request, unreadable
-from accord.connection.lazy_event import Flag
+from accord.connection.lazy_event import LazyEvent
 from accord.errors import (
     AuthenticationRequired,
     LocalProtocolError,
@@ -33,10 +34,7 @@ from accord.jsonrpc.error_codes import INTERNAL_ERROR
 from accord.machine.logs import logger
 from accord.schema.codec import Invalid
 from accord.schema.struct import Raw
-from accord.transcript import Message
-
-if TYPE_CHECKING:
-    from accord.client.session.state import Conversation
+from accord.transcript import Message, Transcript
 
 _log = logger("accord.client")
 
@@ -44,15 +42,68 @@ _log = logger("accord.client")
 QUIET_SECONDS_MAX = 1.0
 
 
+class ExchangeLine(Protocol):
+    """The session that an exchange belongs to, and the line of its open exchanges."""
+
+    @property
+    def link(self) -> Link[Any]:
+        """The connection of the session."""
+        ...
+
+    @property
+    def transcript(self) -> Transcript:
+        """The transcript of the session."""
+        ...
+
+    async def cancel(self) -> None:
+        """Stop what the agent does in the session."""
+        ...
+
+    async def log_in_after(self, error: AuthenticationRequired) -> None:
+        """Log in because the agent asked for it."""
+        ...
+
+    def exchange_begins(self, exchange: "Exchange") -> None:
+        """Its prompt is about to be sent."""
+        ...
+
+    def exchange_waits(self, exchange: "Exchange") -> None:
+        """The agent has not taken its prompt, which will be sent again later."""
+        ...
+
+    def exchange_repeats(self, exchange: "Exchange", *, inserted: bool) -> None:
+        """Its prompt is about to be sent again; the first one may have been `inserted`."""
+        ...
+
+    def exchange_rejoins(self, exchange: "Exchange") -> None:
+        """Its prompt is sent: it is the last in the line."""
+        ...
+
+    def exchange_inserted(self, exchange: "Exchange") -> None:
+        """The agent has made its prompt part of the conversation."""
+        ...
+
+    def exchange_ended(self, exchange: "Exchange") -> None:
+        """It is over."""
+        ...
+
+    def left_exchange_ended(self, exchange: "Exchange") -> None:
+        """The agent has ended a turn that the program had left."""
+        ...
+
+    def end_cancelled_calls(self) -> None:
+        """A cancelled turn is over, and so are its tool calls."""
+        ...
+
+
 class Exchange:
     """A prompt and what the agent does about it."""
 
-    def __init__(
-        self, conversation: "Conversation", blocks: Sequence[Any], request: Request
-    ) -> None:
+    def __init__(self, conversation: ExchangeLine, blocks: Sequence[Any], request: Request) -> None:
         self._conversation = conversation
         self._request = request
         link = conversation.link
+        self._ends_by_answer = link.wire.ends_turn_by_answer
         self.stop_reason: str | None = None
         self.usage: Any = None
         self.error: Exception | None = None
@@ -71,7 +122,7 @@ class Exchange:
         self._scope: anyio.CancelScope | None = None
         # Whether the agent has been sent it; what waits for a place or a login has not.
         self._on_wire = False
-        self._sent, self._ended, self._conversed = Flag(), Flag(), Flag()
+        self._sent, self._ended, self._conversed = LazyEvent(), LazyEvent(), LazyEvent()
         self._raised = self._looking = self._logs_in = False
         # Whether another prompt of ours was open at the same time.
         self.overlaps = False
@@ -83,10 +134,6 @@ class Exchange:
         self._patience = Patience(link.options.retry)
         # Told when the answer comes to a turn that was given up.
         self._on_late_end: Callable[[], None] | None = None
-
-    @property
-    def _is_v2(self) -> bool:
-        return self._conversation.link.wire.version == 2
 
     @property
     def was_sent(self) -> bool:
@@ -136,7 +183,7 @@ class Exchange:
         if not reads_on:
             await self._ended.wait()
             return
-        with self._conversation.link.connection.awaited():
+        with self._conversation.link.connection.reading.awaited():
             await self._ended.wait()
 
     async def raise_error(self) -> None:
@@ -153,7 +200,7 @@ class Exchange:
         self._raised = True
         link = self._conversation.link
         seconds = link.options.limits.close_seconds
-        with anyio.move_on_after(seconds, shield=True), link.connection.awaited():
+        with anyio.move_on_after(seconds, shield=True), link.connection.reading.awaited():
             if link.connection.error is None and not self.is_over:
                 await self._conversation.cancel()
             await self._ended.wait()
@@ -356,7 +403,7 @@ class Exchange:
         _log.info("session/prompt: rate limited, next try in %g s", seconds)
         self._waiting = repeat = Repeat(seconds, inserted)
         self._step_aside()
-        self._conversed = Flag()
+        self._conversed = LazyEvent()
         self._converse_by(partial(self._repeat, repeat))
         return True
 
@@ -383,8 +430,8 @@ class Exchange:
         self._close()
 
     def _refused(self) -> None:
-        """A v2 agent that refuses a prompt has not made it part of the conversation."""
-        if self._is_v2:
+        """Where the answer does not end the turn, a refused prompt is not in the conversation."""
+        if not self._ends_by_answer:
             self._reject_prompt()
 
     def _reject_prompt(self) -> None:
@@ -398,7 +445,7 @@ class Exchange:
                 self.is_left = False
                 self._conversation.left_exchange_ended(self)
             return
-        if self._waiting is not None and not self._waiting.inserted and self._is_v2:
+        if self._waiting is not None and not (self._waiting.inserted or self._ends_by_answer):
             self._reject_prompt()
         if self.stop_reason == "cancelled":
             self._conversation.end_cancelled_calls()

@@ -20,16 +20,17 @@ import anyio
 from accord.client.audit.log import AuditLog
 from accord.client.audit.services import AuditedTerminals, Decided, record_decision, why_denied
 from accord.client.client import Client
-from accord.client.options import ClientOptions, DialectMemory, TerminalRunner
+from accord.client.credential import Credential, from_environment
+from accord.client.login import TerminalRunner
+from accord.client.options import ClientOptions, DialectMemory
 from accord.client.permissions.permissions import Permissions
 from accord.client.permissions.request import CANCELLED, Decision, PermissionRequest
 from accord.client.services.elicitation import Elicitations, FormRequest, UrlRequest
-from accord.client.wire.draft.login import Credential, from_environment
 from accord.client.wire.wire import AuthMethod
 from accord.connection.limits import Limits
 from accord.errors import AccordError
 from accord.terminal.engine.chat_permissions import ChatPermissions
-from accord.terminal.engine.launch_options import Order
+from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.engine.log_handler import hears_mistakes
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.permissions.request_text import subject_words
@@ -37,7 +38,7 @@ from accord.terminal.model.traffic import Traffic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class SharedServices:
     """What all agents of one client have in common.
 
     `run_in_terminal` runs a login where the person sees it; `files` makes the service that serves
@@ -52,19 +53,19 @@ class Surroundings:
     limits: Limits | None = None
 
 
-class AgentLink:
+class AgentProcess:
     """One start of one agent.  Guards: `client` is there from `ready` on until it is lost."""
 
-    def __init__(self, order: Order, surroundings: Surroundings, files: Any) -> None:
-        self.order = order
+    def __init__(self, launch: LaunchOptions, surroundings: SharedServices, files: Any) -> None:
+        self.launch = launch
         self.client: Client | None = None
         self.chats: list[Chat] = []
         self.traffic = Traffic()
-        self.traffic.command = order.command
+        self.traffic.command = launch.command
         # Why it could not be started, or how it ended.
         self.error: AccordError | None = None
         # Told when the agent ends by itself.
-        self.on_lost: Callable[[AgentLink], None] = lambda _: None
+        self.on_lost: Callable[[AgentProcess], None] = lambda _: None
         # The chat that asks for what has no session: logins, forms of the agent itself.
         self.asking: Chat | None = None
         self._surroundings = surroundings
@@ -101,11 +102,11 @@ class AgentLink:
             chat.remark(words, "warning")
 
     async def _live(self) -> None:
-        order = self.order
+        launch = self.launch
         async with Client.spawn(
-            *order.command,
-            cwd=order.agent_cwd,
-            env=order.env,
+            *launch.command,
+            cwd=launch.agent_cwd,
+            env=launch.env,
             login_terminal=self._surroundings.run_in_terminal or False,
             **self._options(),
         ) as client:
@@ -165,7 +166,7 @@ class AgentLink:
             elicitation=Elicitations(
                 on_form=self._fill_in, on_url=self._visit, on_complete=self._visited
             ),
-            versions=self.order.versions,
+            versions=self.launch.versions,
             unstable=True,
             login=self._choose_login,
             credential=self._credential,
@@ -231,7 +232,7 @@ class AgentLink:
         found = from_environment()
         if found is not None:
             return found
-        variable = self.order.api_key_env
+        variable = self.launch.api_key_env
         key = os.environ.get(variable) if variable else None
         chat = self.chat_of(None)
         if not key and chat is not None:
@@ -239,4 +240,4 @@ class AgentLink:
         return Credential.api_key(key) if key else None
 
 
-__all__ = ["AgentLink", "Surroundings"]
+__all__ = ["AgentProcess", "SharedServices"]

@@ -15,7 +15,7 @@ _VERBS = frozenset({"", "run", "tool", "exec", "x"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class LaunchOptions:
     """How a chat begins.
 
     `session` is the one to go on with; with `go_on` it is the last one of the folder.  What is in
@@ -50,7 +50,7 @@ class Order:
         """Those of them that are not there."""
         return tuple(one for one in self.roots if not os.path.isdir(one))
 
-    def standing(self) -> Order:
+    def standing(self) -> LaunchOptions:
         """The same in folders that are there: where this one is gone, where the person was."""
         gone = self.missing
         folder = self.folder
@@ -95,4 +95,4 @@ def _program(command: tuple[str, ...]) -> str:
     return first
 
 
-__all__ = ["Order"]
+__all__ = ["LaunchOptions"]

@@ -23,7 +23,7 @@ from accord.discovery.user_paths import consents_file
 from accord.errors import AccordError, ConfigError, LocalProtocolError, NotFound
 from accord.mcp.project_file import Consents, ProjectServer, read_project_file
 from accord.mcp.server_handoff import HandedOn, hand_on
-from accord.terminal.engine.launch_options import Order
+from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.engine.name_lookup import choose_model, last_session, whole_id
 from accord.terminal.model.chat import Chat
 from accord.transcript import Update
@@ -41,45 +41,45 @@ class Listener:
             self._chat.listen(update)
 
 
-async def open_new(client: Client, chat: Chat, order: Order) -> Session:
+async def open_new(client: Client, chat: Chat, launch: LaunchOptions) -> Session:
     """A session as the order says: new, the named one, or the last one of the folder.
 
     Raises:
         AccordError: the agent cannot do what the person asked for.
     """
-    session_id = order.session
-    if order.go_on:
-        session_id = await last_session(client, order.folder)
+    session_id = launch.session
+    if launch.go_on:
+        session_id = await last_session(client, launch.folder)
     if session_id is not None:
-        return await _open_named(client, chat, order, session_id)
-    handed = await _handed_on(client, chat, order)
+        return await _open_named(client, chat, launch, session_id)
+    handed = await _handed_on(client, chat, launch)
     hears = Listener(chat)
     session = await client.new_session(
-        order.folder,
+        launch.folder,
         mcp_servers=handed.servers,
         additional_directories=handed.directories,
         on_update=hears,
     )
-    await _choose(client, session, order, is_new=True)
+    await _choose(client, session, launch, is_new=True)
     # What stands there stays: a word of ours, or what was said in a session that is lost.
     _show(chat, session, hears, keep=True)
     return session
 
 
-async def _open_named(client: Client, chat: Chat, order: Order, named: str) -> Session:
+async def _open_named(client: Client, chat: Chat, launch: LaunchOptions, named: str) -> Session:
     """The session with this id, or the only one whose id begins so: lists show no more of it."""
     try:
-        return await open_known(client, chat, order, named)
+        return await open_known(client, chat, launch, named)
     except LocalProtocolError as error:
         is_missing = isinstance(error.__cause__, NotFound)
         whole = await whole_id(client, named) if is_missing else None
         if whole is None:
             raise
-    return await open_known(client, chat, order, whole)
+    return await open_known(client, chat, launch, whole)
 
 
 async def open_known(
-    client: Client, chat: Chat, order: Order, session_id: str, *, keep: bool = False
+    client: Client, chat: Chat, launch: LaunchOptions, session_id: str, *, keep: bool = False
 ) -> Session:
     """A session that the agent has: with its history where that can be had.
 
@@ -91,13 +91,13 @@ async def open_known(
     able = client.capabilities
     if not (able.load or able.resume):
         raise LocalProtocolError("the agent cannot go on with an earlier session")
-    handed = await _handed_on(client, chat, order)
+    handed = await _handed_on(client, chat, launch)
     hears = Listener(chat)
     go_on = client.load_session if able.load else client.resume_session
     try:
         session = await go_on(
             session_id,
-            order.folder,
+            launch.folder,
             mcp_servers=handed.servers,
             additional_directories=handed.directories,
             on_update=hears,
@@ -106,8 +106,8 @@ async def open_known(
         raise LocalProtocolError(
             f"the agent has no session {session_id}: {error.message}"
         ) from error
-    if order.session is not None or order.go_on:
-        await _choose(client, session, order, is_new=False)
+    if launch.session is not None or launch.go_on:
+        await _choose(client, session, launch, is_new=False)
     _show(chat, session, hears, keep=keep and not session.transcript.timeline)
     chat.loaded()
     return session
@@ -127,12 +127,12 @@ def _show(chat: Chat, session: Session, hears: Listener, *, keep: bool = False) 
     chat.adopt(session.transcript, session.id, keep=keep)
 
 
-async def _choose(client: Client, session: Session, order: Order, *, is_new: bool) -> None:
+async def _choose(client: Client, session: Session, launch: LaunchOptions, *, is_new: bool) -> None:
     try:
-        if order.model is not None:
-            await choose_model(session, order.model)
-        if order.mode is not None:
-            await session.set_mode(order.mode)
+        if launch.model is not None:
+            await choose_model(session, launch.model)
+        if launch.mode is not None:
+            await session.set_mode(launch.mode)
     except AccordError:
         if is_new and client.capabilities.delete:
             # Nothing was said in it: `--continue` would go on with it.
@@ -144,17 +144,17 @@ async def _choose(client: Client, session: Session, order: Order, *, is_new: boo
 # ---- servers and folders
 
 
-async def _handed_on(client: Client, chat: Chat, order: Order) -> HandedOn:
-    named = {server.name for server in order.mcp_servers}
-    wished = dict(order.wished_servers)
-    wished.update(await _of_project(chat, order.folder))
+async def _handed_on(client: Client, chat: Chat, launch: LaunchOptions) -> HandedOn:
+    named = {server.name for server in launch.mcp_servers}
+    wished = dict(launch.wished_servers)
+    wished.update(await _of_project(chat, launch.folder))
     others = {name: one for name, one in wished.items() if name not in named}
-    handed = hand_on(client.capabilities, others, order.wished_dirs, required=False)
+    handed = hand_on(client.capabilities, others, launch.wished_dirs, required=False)
     for warning in handed.warnings:
         chat.remark(warning, "warning")
     return HandedOn(
-        servers=(*order.mcp_servers, *handed.servers),
-        directories=(*order.add_dirs, *handed.directories),
+        servers=(*launch.mcp_servers, *handed.servers),
+        directories=(*launch.add_dirs, *handed.directories),
     )
 
 

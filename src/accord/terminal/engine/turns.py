@@ -26,7 +26,7 @@ from accord.errors import (
     RequestCancelled,
     RequestFailed,
 )
-from accord.terminal.engine.launch_options import Order
+from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.model.chat import Chat, Problem, Remedy
 from accord.terminal.model.labels.turn_activity import stop_words
 from accord.terminal.model.prompt.content_blocks import blocks_of
@@ -199,17 +199,19 @@ def _how(error: ConnectionLost) -> str:
     return error.message if not status or status in error.message else f"{error.message} ({status})"
 
 
-def gone_problem(order: Order) -> Problem:
+def gone_problem(launch: LaunchOptions) -> Problem:
     """A session cannot begin in folders that are not there; it can where the person is."""
-    words = "The folder is not there" if len(order.missing) == 1 else "These folders are not there"
-    there = order.standing().folder
+    words = "The folder is not there" if len(launch.missing) == 1 else "These folders are not there"
+    there = launch.standing().folder
     detail = f"A new session would work in {there}."
-    text = f"{words}: {', '.join(order.missing)}"
+    text = f"{words}: {', '.join(launch.missing)}"
     return Problem("session_lost", text, detail, ("new_session",))
 
 
-def start_problem(error: AccordError, *, is_there: bool = False, is_wish: bool = False) -> Problem:
-    """The agent could not be started, or, where `is_there`, gave no session.
+def start_problem(
+    error: AccordError, *, is_running: bool = False, is_wish: bool = False
+) -> Problem:
+    """The agent could not be started, or, where `is_running`, gave no session.
 
     With `is_wish` it could not do what was asked for at the start: going on with a session, a
     mode, a model.  Asked again it cannot either; without that it mostly can.
@@ -219,7 +221,7 @@ def start_problem(error: AccordError, *, is_there: bool = False, is_wish: bool =
         return Problem("login_needed", text, "", ("log_in", "restart"))
     words = list(getattr(error, "__notes__", ()))
     text = str(error)
-    if is_there and not isinstance(error, ConnectionLost):
+    if is_running and not isinstance(error, ConnectionLost):
         # Other tabs may have sessions with it: it is not said to be gone.
         # What it refused it may allow later, such as a session that is open elsewhere.
         is_hopeless = is_wish and not isinstance(error, RequestFailed)

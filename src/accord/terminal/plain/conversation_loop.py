@@ -26,7 +26,7 @@ from anyio.abc import TaskGroup
 from accord.errors import AccordError
 from accord.machine.processes import shutdown
 from accord.machine.processes.descendants import kept
-from accord.terminal.engine.chat_controller import Desk
+from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.labels.turn_activity import counted
 from accord.terminal.model.prompt.draft import Draft
@@ -50,25 +50,25 @@ PROMPT, MORE, WORKING = Ask("prompt", "> "), Ask("prompt", "... "), Ask("working
 _STALE: Final = object()
 
 
-async def talk(desk: Desk, chat: Chat, terminal: LineTerminal) -> int:
+async def talk(controller: ChatController, chat: Chat, terminal: LineTerminal) -> int:
     """Talk until the person leaves or the input ends; the exit code.
 
     Raises:
         OSError: nobody reads what is written.
     """
-    return await Talk(desk, chat, terminal).run()
+    return await Talk(controller, chat, terminal).run()
 
 
 class Talk:
     """One conversation.  Guards: what is asked for now, and what Ctrl-C means."""
 
-    def __init__(self, desk: Desk, chat: Chat, terminal: LineTerminal) -> None:
-        self._desk = desk
+    def __init__(self, controller: ChatController, chat: Chat, terminal: LineTerminal) -> None:
+        self._controller = controller
         self._screen = terminal.screen
         self._printer = terminal.printer
         self._listener = terminal.listener
         self._history = terminal.history
-        self._commands = Commands(desk, self, terminal.printer)
+        self._commands = Commands(controller, self, terminal.printer)
         self._tasks: TaskGroup | None = None
         self._changed = anyio.Event()
         # The same for a command that waits for the agent.
@@ -96,7 +96,7 @@ class Talk:
         self._listener.on_change = self._wake
         if isinstance(self._listener, Person):
             self._listener.complete = self._commands.complete
-            desk.run_in_terminal = self._listener.lend
+            controller.lifecycle.run_in_terminal = self._listener.lend
 
     @property
     def chat(self) -> Chat:
@@ -113,7 +113,7 @@ class Talk:
         self._chat = chat
         chat.on_change = self._wake
         self._printer.folder = chat.folder
-        self._teller = Teller(chat, self._printer, quiet=self._desk.settings.quiet_seconds)
+        self._teller = Teller(chat, self._printer, quiet=self._controller.settings.quiet_seconds)
         self._wake()
 
     def leave(self) -> None:
@@ -216,7 +216,7 @@ class Talk:
         chat = self._chat
         if chat.is_busy:
             self._printer.note("Stopping; Ctrl-C once more leaves.")
-            self._desk.stop(chat)
+            self._controller.stop(chat)
         elif self._question is not None:
             self._question.answer(None)
         else:
@@ -267,7 +267,7 @@ class Talk:
             closed = self._chat
             self._show(before)
             self._printer.remark("The session before goes on.", "warning")
-        self.start(lambda: self._desk.close_chat(closed))
+        self.start(lambda: self._controller.close_chat(closed))
 
     def _is_stale(self, ask: Ask) -> bool:
         """Whether what is being read is not what is wanted any more."""
@@ -363,7 +363,7 @@ class Talk:
 
     def _ring(self) -> None:
         """Call the person, where they want that."""
-        if self._desk.settings.bell and self._screen.isatty():
+        if self._controller.settings.bell and self._screen.isatty():
             self._screen.write("\a")
 
     async def _read(self, ask: Ask) -> object:
@@ -420,7 +420,7 @@ class Talk:
             self._was_busy = True
             if self._listener.is_person:
                 self._teller.typed(draft.text)
-        self._desk.send(chat, draft)
+        self._controller.send(chat, draft)
         if not waits:
             return
         if chat.lacks_session:

@@ -394,3 +394,25 @@ class KeepsWhatWasReleased(ClientV1):
 class HasAStatusTooEarly(ClientV1):
     def request_terminal_output(self, params: Json) -> Json:
         return {"exitStatus": {}, **super().request_terminal_output(params)}
+
+
+@breaks("V1-AUTH-06")
+class TriesAgainOnTheSameConnection(ClientV1):
+    def capabilities(self) -> Json:
+        return {**super().capabilities(), "auth": {"terminal": True}}
+
+    def log_in(self) -> Work:
+        methods = [one for one in self.agent.get("authMethods", []) if isinstance(one, dict)]
+        if not any(one.get("type") == "terminal" for one in methods):
+            yield from super().log_in()
+
+
+@breaks("V1-PROV-09")
+class KnowsAllProtocols(ClientV1):
+    def open(self, **more: Any) -> Work:
+        if self.offers("providers"):
+            listed = yield Call("providers/list", {})
+            for one in listed["providers"]:
+                if not set(one["supported"]) <= {"anthropic", "openai"}:
+                    raise Refused(0, "there is no such protocol")
+        yield from super().open(**more)

@@ -15,7 +15,7 @@ from tests.terminal.screen.harness.stage import (
     LONG,
     NARROW,
     WIDE,
-    DeskDouble,
+    ControllerDouble,
     Stage,
     a_chat,
     hear,
@@ -36,7 +36,7 @@ def _other(chat: Chat, plan: dict[str, Any]) -> None:
 
 
 def _stage(chat: Chat) -> tuple[Stage, PlanPanel]:
-    panel = PlanPanel(chat, DeskDouble(chat).desk)
+    panel = PlanPanel(chat, ControllerDouble(chat).controller)
     return Stage(panel), panel
 
 

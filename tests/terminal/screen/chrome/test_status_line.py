@@ -18,7 +18,7 @@ from tests.terminal.screen.harness.stage import (
     LONG,
     NARROW,
     WIDE,
-    DeskDouble,
+    ControllerDouble,
     Stage,
     a_chat,
     pass_time,
@@ -36,7 +36,7 @@ class Stopping(Stage):
 
 
 def _stage(chat: Chat) -> tuple[Stopping, StatusLine]:
-    line = StatusLine(chat, DeskDouble(chat).desk)
+    line = StatusLine(chat, ControllerDouble(chat).controller)
     return Stopping(line), line
 
 

@@ -16,7 +16,7 @@ from accord.terminal.screen.chrome.pending_pages_bar import PagesBar
 from accord.terminal.screen.dialogs.url import UrlDialog
 from accord.terminal.screen.web_browser import open_page, opener
 from accord.terminal.screen.widgets.scrollable_lines import Body
-from tests.terminal.screen.harness.question_stage import HOSTILE, Clock, DeskDouble, asked
+from tests.terminal.screen.harness.question_stage import HOSTILE, Clock, ControllerDouble, asked
 
 NARROW = (60, 20)
 
@@ -138,9 +138,9 @@ async def test_addresses_in_the_message_are_words() -> None:
 class Waiting(App[None]):
     """The bar of pages that are waited for."""
 
-    def __init__(self, chat: Chat, desk: DeskDouble) -> None:
+    def __init__(self, chat: Chat, controller: ControllerDouble) -> None:
         super().__init__()
-        self.bar = PagesBar(chat, desk)
+        self.bar = PagesBar(chat, controller)
 
     def compose(self) -> ComposeResult:
         yield self.bar
@@ -149,8 +149,8 @@ class Waiting(App[None]):
 @pytest.mark.rule("V1-ELIC-26")
 async def test_a_page_that_never_ends_can_be_opened_again_or_given_up(opened: list[str]) -> None:
     """Rules: offers manual retry or cancel when completion never comes."""
-    chat, desk = Chat("/nowhere", clock=Clock()), DeskDouble()
-    app = Waiting(chat, desk)
+    chat, controller = Chat("/nowhere", clock=Clock()), ControllerDouble()
+    app = Waiting(chat, controller)
     async with app.run_test(size=NARROW) as pilot:
         assert not app.bar.has_class("-waiting")
         chat.page_opened(a_page())
@@ -169,14 +169,14 @@ async def test_a_page_that_never_ends_can_be_opened_again_or_given_up(opened: li
         await pilot.click("PageButton:last-child")
         await pilot.pause()
         assert chat.pages == []
-        assert desk.stopped == [chat]
+        assert controller.stopped == [chat]
         assert not app.bar.has_class("-waiting")
 
 
 async def test_when_the_agent_says_that_it_is_done_the_bar_is_gone() -> None:
     """Elicitation: completion."""
     chat = Chat("/nowhere", clock=Clock())
-    app = Waiting(chat, DeskDouble())
+    app = Waiting(chat, ControllerDouble())
     async with app.run_test(size=NARROW):
         chat.page_opened(a_page())
         app.bar.refresh_chat()

@@ -17,20 +17,20 @@ from accord.terminal.screen.inspectors.traffic_rows import row_of
 from accord.terminal.screen.inspectors.traffic_screen import TrafficScreen
 from accord.tracing.recording_file import read_recording
 from tests.terminal.model.test_traffic import line, talk
-from tests.terminal.screen.harness.inspector_stage import Bench, StandInDesk, picture
+from tests.terminal.screen.harness.inspector_stage import Bench, StandInController, picture
 
 
 class Inspector:
-    """The screen, opened over a desk."""
+    """The screen, opened over a controller."""
 
     def __init__(self, folder: Path, theme: str = "accord-dark") -> None:
-        self.desk = StandInDesk(folder)
+        self.controller = StandInController(folder)
         self.app = Bench(theme=theme)
-        self.screen = TrafficScreen(self.desk.chat, cast("Any", self.desk))
+        self.screen = TrafficScreen(self.controller.chat, cast("Any", self.controller))
 
     @property
     def traffic(self) -> Traffic:
-        return self.desk.traffic_of
+        return self.controller.traffic_of
 
     async def open(self, pilot: Pilot[None]) -> None:
         self.app.push_screen(self.screen)
@@ -187,8 +187,8 @@ async def test_who_stands_on_the_last_stays_there_and_who_does_not_stays_too(
 async def test_the_cursor_stays_with_its_message_when_old_ones_go(tmp_path: Path) -> None:
     """Ours: a list that is full moves up."""
     inspector = Inspector(tmp_path)
-    inspector.desk.traffic_of = Traffic(frames_max=20)
-    inspector.screen = TrafficScreen(inspector.desk.chat, cast("Any", inspector.desk))
+    inspector.controller.traffic_of = Traffic(frames_max=20)
+    inspector.screen = TrafficScreen(inspector.controller.chat, cast("Any", inspector.controller))
     for _ in range(3):
         talk(inspector.traffic)
     async with inspector.app.run_test() as pilot:

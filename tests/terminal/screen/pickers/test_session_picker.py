@@ -19,7 +19,7 @@ from tests.terminal.screen.harness.stage import (
     LONG,
     NARROW,
     WIDE,
-    DeskDouble,
+    ControllerDouble,
     Stage,
     a_chat,
     place_of,
@@ -45,13 +45,13 @@ class Listing:
 
     def __init__(self, *stored: SessionInfo, can: AgentCapabilities | None = ALL) -> None:
         self.chat = a_chat("s1")
-        self.double = DeskDouble(self.chat, can=can)
+        self.double = ControllerDouble(self.chat, can=can)
         self.double.stored = list(stored)
         self.app = Stage()
         self.results: list[Chat | None] = []
 
     def push(self) -> None:
-        screen = SessionsScreen(self.chat, self.double.desk, NOW)
+        screen = SessionsScreen(self.chat, self.double.controller, NOW)
         self.app.push_screen(screen, self.results.append)
 
     @property
@@ -194,7 +194,7 @@ async def test_an_empty_list_says_why(can: AgentCapabilities | None, words: str)
 
 
 async def test_a_list_that_does_not_come_says_why_and_one_that_is_slow_waits() -> None:
-    """Contract of the desk: errors are sentences."""
+    """Contract of the controller: errors are sentences."""
     listing = Listing()
     listing.double.error = LocalProtocolError("the agent is [b]tired[/b]")
     async with listing.app.run_test(size=WIDE) as pilot:
@@ -220,7 +220,7 @@ async def test_a_list_that_does_not_come_says_why_and_one_that_is_slow_waits() -
 
 
 async def test_a_session_that_does_not_open_says_why() -> None:
-    """Contract of the desk."""
+    """Contract of the controller."""
     listing = Listing(*STORED)
     async with listing.app.run_test(size=WIDE) as pilot:
         listing.push()

@@ -58,7 +58,7 @@ async def test_prompts_are_put_in_order_edited_sent_and_removed_by_keys(app: Pro
         await pilot.press("delete")
         assert app.chat.queue == [TWO, THREE]
         await pilot.press("s")
-        assert app.desk.asked == [("now", THREE)]
+        assert app.controller.asked == [("now", THREE)]
         await pilot.press("enter")
         assert app.typed == "two\nlines"
         assert app.focused is app.area
@@ -101,7 +101,7 @@ async def test_everything_goes_by_mouse_too(app: PromptStage, size: tuple[int, i
         await press("×", "3. one")
         assert app.chat.queue == [TWO, THREE]
         await press("now", "1. two lines")
-        assert app.desk.asked == [("now", TWO)]
+        assert app.controller.asked == [("now", TWO)]
         await press("edit", "1. three")
         assert app.typed == "three"
 
@@ -137,7 +137,7 @@ async def test_when_no_turn_runs_now_is_a_turn_of_its_own(app: PromptStage) -> N
     async with app.run_test(size=WIDE) as pilot:
         app.panel.focus()
         await pilot.press("s")
-        assert app.desk.sent == [ONE]
+        assert app.controller.sent == [ONE]
         assert app.chat.queue == [TWO, THREE]
 
 

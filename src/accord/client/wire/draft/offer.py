@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from accord.client.connection.capabilities import AgentCapabilities
-from accord.client.connection.outgoing import encode
+from accord.client.connection.outgoing_params import encode
 from accord.client.options import Options
 from accord.errors import VersionMismatch
 from accord.schema import draft

@@ -11,7 +11,7 @@ from accord.client.permissions.open_requests import Question, describe
 from accord.client.permissions.patterns import host_of
 from accord.client.permissions.request import Decision, PermissionOption, PermissionRequest
 from accord.client.session.state import Conversation
-from accord.client.wire.wire import Asked
+from accord.client.wire.wire import PermissionAsked
 from accord.schema import draft
 from accord.schema.codec import encode
 from accord.translate.draft.vocabulary import (
@@ -37,7 +37,7 @@ class DraftQuestion(Question):
     ) -> None:
         self._wanted = wanted
         tool_call_id = wanted.tool_call_id or None
-        asked = Asked(
+        asked = PermissionAsked(
             session.id,
             f"{wanted.operation}: {wanted.resource}",
             wanted.reason or None,

@@ -28,7 +28,11 @@ from accord.terminal.model.labels.turn_activity import (
 from accord.terminal.model.permissions.request_text import exact
 from accord.terminal.model.text.display_text import exact_line, one_line
 from accord.terminal.plain.display.content_labels import block_words, received_words, unknown_words
-from accord.terminal.plain.display.turn_printer import REASON_LINES_MAX, Out, Printer
+from accord.terminal.plain.display.conversation_printer import (
+    REASON_LINES_MAX,
+    ConversationPrinter,
+    Out,
+)
 from accord.transcript import (
     Compaction,
     ExitStatus,
@@ -56,7 +60,7 @@ _STEPS = {
 }
 
 
-class ChatPrinter(Printer):
+class ChatPrinter(ConversationPrinter):
     """Writes a conversation to a stream; paths of files in `folder` are shown from there."""
 
     def __init__(self, out: Out, folder: str | None = None) -> None:
@@ -116,7 +120,7 @@ class ChatPrinter(Printer):
 
     def begin_session(self) -> None:
         """Another session may give its calls the names that those of this one had."""
-        for known in (self._ended, self._denied, self._titles, self._diffs, self._called):
+        for known in (self._ended, self._titles, self._diffs, self._called):
             known.clear()
         self._placed.clear()
         self._plan = ()

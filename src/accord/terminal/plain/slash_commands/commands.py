@@ -18,7 +18,8 @@ from tempfile import TemporaryDirectory
 from anyio import to_thread
 
 from accord.errors import AccordError
-from accord.terminal.engine.chat_controller import Desk
+from accord.terminal.engine.chat_controller import ChatController
+from accord.terminal.model.chat import Chat
 from accord.terminal.model.labels.session_settings import mode_name
 from accord.terminal.model.labels.turn_activity import cost_words, counted, path_words, usage_words
 from accord.terminal.model.permissions.request_text import retry_prompt
@@ -51,13 +52,25 @@ class Command:
     text: str
 
 
-class Commands(SessionCommands):
+class Commands:
     """Our own commands.  Guards: what is attached goes with the next prompt, once."""
 
-    def __init__(self, desk: Desk, situation: Situation, printer: ChatPrinter) -> None:
-        super().__init__(desk, situation, printer)
+    def __init__(
+        self, controller: ChatController, situation: Situation, printer: ChatPrinter
+    ) -> None:
+        self._controller = controller
+        self._situation = situation
+        self._printer = printer
+        self.session = SessionCommands(controller, situation, printer)
         self._attached: list[Attachment] = []
         self._grants: list[str] = []
+
+    @property
+    def _chat(self) -> Chat:
+        return self._situation.chat
+
+    def _say(self, text: str) -> None:
+        self._printer.said("", text)
 
     def complete(self, begun: str) -> list[str]:
         """The commands that begin so, ours and the agent's."""
@@ -136,16 +149,16 @@ class Commands(SessionCommands):
         """Cancel the turn."""
         if not self._chat.is_busy:
             raise AccordError("There is no turn to stop.")
-        self._desk.stop(self._chat)
+        self._controller.stop(self._chat)
 
     async def retry(self, given: str) -> None:
         """Do again what failed or was denied."""
         chat = self._chat
         if chat.problem is not None:
-            self._desk.retry(chat)
+            self._controller.retry(chat)
         elif chat.denied_request is not None:
             request, chat.denied_request = chat.denied_request, None
-            self._desk.send(chat, retry_prompt(request))
+            self._controller.send(chat, retry_prompt(request))
         else:
             raise AccordError("Nothing failed that could be tried again.")
 
@@ -154,12 +167,12 @@ class Commands(SessionCommands):
         if self._chat.phase != "lost":
             raise AccordError("The agent runs; /stop stops its turn.")
         self._say("Starting the agent again.")
-        self._desk.restart(self._chat)
+        self._controller.restart(self._chat)
 
     async def grants(self, given: str) -> None:
         """What agents may do."""
-        permissions = self._desk.permissions
-        rows = rows_of(permissions.rules, self._desk.remembered(), self._chat.folder, given)
+        permissions = self._controller.permissions
+        rows = rows_of(permissions.rules, self._controller.remembered(), self._chat.folder, given)
         self._grants = ["" if row.grant is None else row.grant.grant_id for row in rows]
         if not rows:
             raise AccordError("There are no rules, and nothing is remembered.")
@@ -173,7 +186,7 @@ class Commands(SessionCommands):
         grant_id = self._grants[int(given) - 1]
         if not grant_id:
             raise AccordError("That is a rule of your policy; it is changed in its file.")
-        done = self._desk.revoke(grant_id)
+        done = self._controller.revoke(grant_id)
         self._say("It is forgotten." if done else "It was forgotten already.")
 
     async def attach(self, given: str) -> None:
@@ -189,7 +202,7 @@ class Commands(SessionCommands):
 
     async def edit(self, given: str) -> None:
         """Write the prompt in an editor."""
-        editor = self._desk.settings.editor or editor_of(os.environ)
+        editor = self._controller.settings.editor or editor_of(os.environ)
         with TemporaryDirectory(prefix="accord-prompt-") as folder:
             path = os.path.join(folder, "prompt.md")
             await to_thread.run_sync(_write, path, given)
@@ -207,7 +220,7 @@ class Commands(SessionCommands):
             raise AccordError("Where to? /traffic FILE")
         path = os.path.join(self._chat.folder, given)
         try:
-            many = await to_thread.run_sync(self._desk.traffic(self._chat).save, path)
+            many = await to_thread.run_sync(self._controller.traffic(self._chat).save, path)
         except OSError as error:
             raise AccordError(f"It cannot be saved: {error.strerror or error}") from error
         self._say(f"{counted(many, 'message')} saved; `accord trace {one_line(given)}` shows them.")
@@ -220,11 +233,11 @@ class Commands(SessionCommands):
             if not (number.isdecimal() and 1 <= int(number) <= len(queue)):
                 raise AccordError(f"Which one? /queue {verb} NUMBER")
             if verb == "now" and self._chat.is_busy:
-                self._desk.send_queued_now(self._chat, int(number) - 1)
+                self._controller.send_queued_now(self._chat, int(number) - 1)
                 return
             gone = queue.pop(int(number) - 1)
             if verb == "now":
-                self._desk.send(self._chat, gone)
+                self._controller.send(self._chat, gone)
                 return
             self._chat.changed()
             self._say(f"Not said: {one_line(gone.summary)}")
@@ -248,19 +261,19 @@ class Commands(SessionCommands):
 
     async def files(self, given: str) -> None:
         """Files that the agent changed."""
-        journal = self._desk.journal(self._chat)
+        journal = self._controller.journal(self._chat)
         await journal.settle()
         show_changes(self._printer, journal, self._chat.folder)
 
     async def diff(self, given: str) -> None:
         """What the agent changed, in full."""
-        journal = self._desk.journal(self._chat)
+        journal = self._controller.journal(self._chat)
         await journal.settle()
         show_changes(self._printer, journal, self._chat.folder, given, full=True)
 
     async def undo_file(self, given: str) -> None:
         """Take back what the agent changed in a file."""
-        journal = self._desk.journal(self._chat)
+        journal = self._controller.journal(self._chat)
         await journal.settle()
         pairs = [(one.path, path_words(one.path, self._chat.folder)) for one in journal.changes]
         path = meant_value(given, pairs)
@@ -320,6 +333,12 @@ def _file(folder: str, given: str) -> str | None:
     return path if os.path.isfile(path) else None
 
 
+def _on_session(
+    do: Callable[[SessionCommands, str], Awaitable[None]],
+) -> Callable[[Commands, str], Awaitable[None]]:
+    return lambda commands, given: do(commands.session, given)
+
+
 ALIASES = {"q": "quit", "exit": "quit", "?": "help", "cancel": "stop"}
 
 TABLE: dict[str, Command] = {
@@ -329,9 +348,11 @@ TABLE: dict[str, Command] = {
     "queue": Command(Commands.queue, "[drop|now N]", "what waits to be said, and taking it back"),
     "attach": Command(Commands.attach, "PATH", "send a file with what you say next"),
     "edit": Command(Commands.edit, "[TEXT]", "write what you say next in your editor"),
-    "mode": Command(Commands.mode, "[NAME]", "the mode, and switching it"),
-    "model": Command(Commands.model, "[NAME]", "the model, and choosing another"),
-    "options": Command(Commands.options, "[N VALUE]", "what else can be set"),
+    "mode": Command(_on_session(SessionCommands.mode), "[NAME]", "the mode, and switching it"),
+    "model": Command(
+        _on_session(SessionCommands.model), "[NAME]", "the model, and choosing another"
+    ),
+    "options": Command(_on_session(SessionCommands.options), "[N VALUE]", "what else can be set"),
     "status": Command(Commands.status, "", "where things stand"),
     "plan": Command(Commands.plan, "", "the agent's plan"),
     "files": Command(Commands.files, "", "files that the agent changed"),
@@ -340,15 +361,15 @@ TABLE: dict[str, Command] = {
     "details": Command(Commands.details, "[N]", "what its last tools were given and gave back"),
     "history": Command(Commands.history, "", "all of this conversation again"),
     "traffic": Command(Commands.traffic, "FILE", "save every message, for accord trace"),
-    "sessions": Command(Commands.sessions, "[WORD]", "earlier sessions"),
-    "resume": Command(Commands.resume, "N or ID", "go on with one of them"),
-    "new": Command(Commands.new, "", "a new session"),
-    "fork": Command(Commands.fork, "", "a copy of this session, to go on in"),
-    "title": Command(Commands.title, "TITLE", "name this session"),
+    "sessions": Command(_on_session(SessionCommands.sessions), "[WORD]", "earlier sessions"),
+    "resume": Command(_on_session(SessionCommands.resume), "N or ID", "go on with one of them"),
+    "new": Command(_on_session(SessionCommands.new), "", "a new session"),
+    "fork": Command(_on_session(SessionCommands.fork), "", "a copy of this session, to go on in"),
+    "title": Command(_on_session(SessionCommands.title), "TITLE", "name this session"),
     "grants": Command(Commands.grants, "[WORD]", "what agents may do, and rules"),
     "revoke": Command(Commands.revoke, "N", "take back what was allowed for longer"),
-    "login": Command(Commands.login, "", "log in to the agent"),
-    "logout": Command(Commands.logout, "", "log out of the agent"),
+    "login": Command(_on_session(SessionCommands.login), "", "log in to the agent"),
+    "logout": Command(_on_session(SessionCommands.logout), "", "log out of the agent"),
     "restart": Command(Commands.restart, "", "start an agent again that is gone"),
     "quit": Command(Commands.quit, "", "leave"),
 }

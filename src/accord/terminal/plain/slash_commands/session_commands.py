@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from accord.errors import AccordError
-from accord.terminal.engine.chat_controller import Desk
+from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.labels.session_settings import mode_name, options_in_order, value_name
 from accord.terminal.model.prompt.draft import Draft
@@ -54,8 +54,10 @@ class Situation(Protocol):
 class SessionCommands:
     """What can be done with sessions.  Guards: a number means what was listed last."""
 
-    def __init__(self, desk: Desk, situation: Situation, printer: ChatPrinter) -> None:
-        self._desk = desk
+    def __init__(
+        self, controller: ChatController, situation: Situation, printer: ChatPrinter
+    ) -> None:
+        self._controller = controller
         self._situation = situation
         self._printer = printer
         # What was listed last, so that it can be named by its number.
@@ -79,7 +81,7 @@ class SessionCommands:
             numbered(self._printer, f"The mode is {one_line(now)}. There are:", rows)
             return
         pairs = [(one.mode_id, one.name) for one in modes.available]
-        await self._desk.set_mode(self._chat, meant_value(given, pairs))
+        await self._controller.set_mode(self._chat, meant_value(given, pairs))
         self._say(f"The mode is {one_line(mode_name(self._chat.transcript))}.")
 
     async def model(self, given: str) -> None:
@@ -117,7 +119,7 @@ class SessionCommands:
             value = meant_value(given, [("on", "yes"), ("off", "no")]) == "on"
         elif option.choices:
             value = meant_value(given, [(one.value, one.name) for one in option.choices])
-        await self._desk.set_option(self._chat, option.option_id, value)
+        await self._controller.set_option(self._chat, option.option_id, value)
         # What the agent made of it, which may be something else.
         options = {one.option_id: one for one in self._chat.transcript.config_options}
         now = options.get(option.option_id)
@@ -126,7 +128,7 @@ class SessionCommands:
 
     async def sessions(self, given: str) -> None:
         """List the agent's sessions."""
-        found = await self._desk.sessions(self._chat)
+        found = await self._controller.sessions(self._chat)
         words = given.lower().split()
         found = [
             one for one in found if all(word in f"{one.title} {one.cwd}".lower() for word in words)
@@ -152,23 +154,23 @@ class SessionCommands:
             raise AccordError("Which one? /sessions lists them, /resume NUMBER goes on.")
         is_number = given.isdecimal() and 1 <= int(given) <= len(self._sessions)
         wanted = self._sessions[int(given) - 1] if is_number else given
-        for info in await self._desk.sessions(self._chat):
+        for info in await self._controller.sessions(self._chat):
             if info.session_id == wanted:
-                self._change(await self._desk.open_stored(self._chat, info))
+                self._change(await self._controller.open_stored(self._chat, info))
                 return
         raise AccordError(f"The agent lists no session {one_line(wanted)}.")
 
     async def new(self, given: str) -> None:
         """A new session."""
         if self._chat.phase == "lost" or self._chat.problem is not None:
-            self._desk.new_session(self._chat)
+            self._controller.new_session(self._chat)
             return
-        self._change(await self._desk.open_chat(self._chat))
+        self._change(await self._controller.open_chat(self._chat))
         self._say("A new session; nothing of the one before is known in it.")
 
     async def fork(self, given: str) -> None:
         """A copy of this session."""
-        self._change(await self._desk.fork(self._chat))
+        self._change(await self._controller.fork(self._chat))
 
     def _change(self, chat: Chat) -> None:
         if chat is not self._chat:
@@ -178,21 +180,21 @@ class SessionCommands:
         """Name the session."""
         if not given or self._chat.session_id is None:
             raise AccordError("Say the new title behind it: /title TITLE")
-        stored = await self._desk.rename(self._chat, self._chat.session_id, given)
+        stored = await self._controller.rename(self._chat, self._chat.session_id, given)
         self._say(f"The session is now called {one_line(stored)}.")
 
     async def login(self, given: str) -> None:
         """Log in."""
         problem = self._chat.problem
         if problem is not None and problem.kind == "login_needed":
-            self._desk.retry(self._chat)
+            self._controller.retry(self._chat)
         else:
             chat = self._chat
-            self._situation.start(lambda: self._desk.log_in(chat))
+            self._situation.start(lambda: self._controller.log_in(chat))
 
     async def logout(self, given: str) -> None:
         """Log out."""
-        await self._desk.log_out(self._chat)
+        await self._controller.log_out(self._chat)
 
 
 __all__ = ["SESSIONS_SHOWN_MAX", "SessionCommands", "Situation"]

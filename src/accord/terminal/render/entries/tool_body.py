@@ -30,6 +30,7 @@ from accord.terminal.render.content.content_block import (
     is_for_user,
     is_text,
 )
+from accord.terminal.render.diff import diff_lines, more_line, summary_line
 from accord.terminal.render.entries.command_output import (
     FOLDED_LINES,
     OutputRows,
@@ -41,7 +42,6 @@ from accord.terminal.render.markdown.inline import Run
 from accord.terminal.render.markdown.markdown_lines import MarkdownLines
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import shortened
-from accord.terminal.render.unified_diff import diff_lines, more_line, summary_line
 from accord.transcript import FileDiff, Terminal, ToolCall
 from accord.transcript.items.tool_call import text_of_item
 

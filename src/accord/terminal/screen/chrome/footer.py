@@ -16,7 +16,7 @@ from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.widgets.parts_line import Part, PartsLine, fit
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.chat_controller import Desk
+    from accord.terminal.engine.chat_controller import ChatController
 
 _GAP = " · "
 _BAR_CELLS = 8
@@ -39,9 +39,9 @@ class Footer(PartsLine):
     Footer { height: 1; dock: bottom; padding: 0 1; background: $panel; color: $text; }
     """
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, controller: ChatController) -> None:
         super().__init__()
-        self._desk = desk
+        self._controller = controller
         self._chat: Chat | None = None
 
     def show(self, chat: Chat) -> None:
@@ -130,7 +130,7 @@ class Footer(PartsLine):
         return found
 
     def _keys(self) -> Part:
-        keys = self._desk.settings.keys_of("help")
+        keys = self._controller.settings.keys_of("help")
         key = "question_mark" if "question_mark" in keys else (keys[0] if keys else "")
         text = f"{key_text(key)} keys" if key else ""
         return Part(text, self.palette.accent, weight=9, target="help")
@@ -138,7 +138,7 @@ class Footer(PartsLine):
     def pressed(self, target: str) -> None:
         """Do what the key of it does."""
         action = "pick_options" if target == _FOLDERS else target
-        self.call_next(self.app.run_action, action)
+        self.call_next(self.app.run_action, f"perform({action!r})")
 
 
 def shortened(folder: str) -> str:

@@ -63,10 +63,10 @@ class PagesBar(Horizontal, can_focus=True):
     # How pages are opened; tests put another in its place.
     open_page: OpenPage = staticmethod(open_page)
 
-    def __init__(self, chat: Chat, desk: Any) -> None:
+    def __init__(self, chat: Chat, controller: Any) -> None:
         super().__init__()
         self.chat = chat
-        self.desk = desk
+        self.controller = controller
         self._shown: UrlRequest | None = None
 
     def compose(self) -> ComposeResult:
@@ -124,7 +124,7 @@ class PagesBar(Horizontal, can_focus=True):
             self.chat.page_done(self.page.elicitation_id)
             self.refresh_chat()
             if self.chat.is_busy:
-                self.desk.stop(self.chat)
+                self.controller.stop(self.chat)
 
 
 __all__ = ["PageButton", "PagesBar"]

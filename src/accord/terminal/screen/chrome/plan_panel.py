@@ -35,7 +35,7 @@ from accord.transcript import Plan
 from accord.transcript.items.plan import PlanEntry
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.chat_controller import Desk
+    from accord.terminal.engine.chat_controller import ChatController
 
 LINES_MAX = 8
 ROOM_MIN = 28
@@ -58,10 +58,10 @@ class PlanPanel(Widget):
     PlanPanel.-shown { display: block; }
     """
 
-    def __init__(self, chat: Chat, desk: Desk) -> None:
+    def __init__(self, chat: Chat, controller: ChatController) -> None:
         super().__init__()
         self._chat = chat
-        self._desk = desk
+        self._controller = controller
         self._drawn: tuple[object, ...] = ()
         self._wish: bool | None = None
         self._was_over = False

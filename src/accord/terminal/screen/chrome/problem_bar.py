@@ -1,6 +1,6 @@
 """What can be done about what went wrong in a chat, by one key or click.
 
-Must not know how anything is mended: the desk does that.
+Must not know how anything is mended: the controller does that.
 
 What always holds: what went wrong is told once.  What is said about it in the conversation is not
 said here; where nothing is, because there is no conversation yet, all of it is.

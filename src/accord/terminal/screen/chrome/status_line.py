@@ -22,7 +22,7 @@ from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.widgets.parts_line import Part, PartsLine, fit
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.chat_controller import Desk
+    from accord.terminal.engine.chat_controller import ChatController
 
 _STOP = "stop"
 _LAST_LEAST, _QUIET_LEAST = 12, 32
@@ -39,10 +39,10 @@ class StatusLine(PartsLine):
     class StopPressed(Message):
         """The person clicked Stop."""
 
-    def __init__(self, chat: Chat, desk: Desk) -> None:
+    def __init__(self, chat: Chat, controller: ChatController) -> None:
         super().__init__()
         self._chat = chat
-        self._desk = desk
+        self._controller = controller
 
     def refresh_chat(self) -> None:
         """Look whether there is something else to say."""
@@ -63,7 +63,7 @@ class StatusLine(PartsLine):
         if not is_going_on:
             return []
         palette = self.palette
-        keys = self._desk.settings.keys_of("stop")
+        keys = self._controller.settings.keys_of("stop")
         words = "Leave it" if self._chat.phase == "stopping" else "Stop"
         found = [Part(f"[{words}]", palette.error, target=_STOP)]
         # While a question is open its dialog has the key.
@@ -99,7 +99,7 @@ class StatusLine(PartsLine):
         chat, palette = self._chat, self.palette
         last = one_line(chat.last_did)
         quiet = chat.quiet_for
-        if quiet is not None and quiet >= self._desk.settings.quiet_seconds:
+        if quiet is not None and quiet >= self._controller.settings.quiet_seconds:
             found = [Part(f"◌ Quiet for {span(quiet)}", palette.warning)]
             if last:
                 words = f" — last: {last}"
@@ -136,7 +136,7 @@ class StatusLine(PartsLine):
 
     def _asks_again(self) -> list[Part]:
         """How to have the agent try what was not allowed."""
-        keys = self._desk.settings.keys_of("retry")
+        keys = self._controller.settings.keys_of("retry")
         if self._chat.denied_request is None or not keys:
             return []
         words = f" · {key_text(keys[0])} asks again for what was not allowed"

@@ -19,7 +19,7 @@ from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.widgets.parts_line import Part, PartsLine
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.chat_controller import Desk
+    from accord.terminal.engine.chat_controller import ChatController
 
 TITLE_COLUMNS_MAX = 24
 _TITLE_COLUMNS_MIN = 8
@@ -51,9 +51,9 @@ class TabBar(PartsLine):
             super().__init__()
             self.chat = chat
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, controller: ChatController) -> None:
         super().__init__()
-        self._desk = desk
+        self._controller = controller
         self._front: Chat | None = None
         # By chat: how much was there when it was last looked at.
         self._seen: dict[int, int] = {}
@@ -65,7 +65,7 @@ class TabBar(PartsLine):
 
     def refresh_chat(self) -> None:
         """Look whether a tab is marked otherwise."""
-        there = {id(chat) for chat in self._desk.chats}
+        there = {id(chat) for chat in self._controller.chats}
         for key in [one for one in self._seen if one not in there]:
             del self._seen[key]
         if self._front is not None:
@@ -85,7 +85,7 @@ class TabBar(PartsLine):
 
     def parts(self, width: int) -> list[Part]:
         """The tabs that fit, and how many are at either side of them."""
-        chats = list(self._desk.chats)
+        chats = list(self._controller.chats)
         if not chats:
             return []
         share = width // len(chats) - _AROUND
@@ -120,8 +120,8 @@ class TabBar(PartsLine):
         needed = any(chat.needs_answer for chat in hidden)
         text = words.format(f"{NEEDS}{len(hidden)}" if needed else len(hidden))
         style = self.palette.waiting if needed else self.palette.dim
-        at = 0 if target == "first" else len(self._desk.chats) - 1
-        for index, chat in enumerate(self._desk.chats):
+        at = 0 if target == "first" else len(self._controller.chats) - 1
+        for index, chat in enumerate(self._controller.chats):
             if needed and chat.needs_answer and chat in hidden:
                 at = index
                 break
@@ -130,9 +130,9 @@ class TabBar(PartsLine):
     def pressed(self, target: str) -> None:
         """A tab, its close mark, or what is beyond the edge."""
         what, _, at = target.partition(" ")
-        if int(at) >= len(self._desk.chats):
+        if int(at) >= len(self._controller.chats):
             return
-        chat = self._desk.chats[int(at)]
+        chat = self._controller.chats[int(at)]
         self.post_message(self.TabClosed(chat) if what == "close" else self.TabChosen(chat))
 
 

@@ -71,11 +71,11 @@ class Dialog(Vertical, can_focus=True):
             self.key = event.key
             self.character = event.character if event.is_printable else None
 
-    def __init__(self, question: Question, chat: Chat, desk: Any) -> None:
+    def __init__(self, question: Question, chat: Chat, controller: Any) -> None:
         super().__init__()
         self.question = question
         self.chat = chat
-        self.desk = desk
+        self.controller = controller
         self._guard = Guard(chat.clock)
         self._was_early = False
         self._timer: Timer | None = None

@@ -41,7 +41,7 @@ from accord.terminal.screen.widgets.line_list import LineList
 from accord.terminal.screen.widgets.parts_line import Part, PartsLine, fit
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.chat_controller import Desk
+    from accord.terminal.engine.chat_controller import ChatController
 
 READ_SECONDS = 1.0
 """How often a file is looked at while the agent works."""
@@ -103,10 +103,10 @@ class FollowPanel(Widget, can_focus=False):
         Binding("enter,o", "open", "open", show=False),
     ]
 
-    def __init__(self, chat: Chat, desk: Desk) -> None:
+    def __init__(self, chat: Chat, controller: ChatController) -> None:
         super().__init__()
         self.chat = chat
-        self._desk = desk
+        self._controller = controller
         self.is_pinned = False
         self.page: Page | None = None
         self._place: Followed | None = None
@@ -159,7 +159,7 @@ class FollowPanel(Widget, can_focus=False):
         return os.path.normpath(os.path.join(self.chat.folder, path))
 
     def _disk(self) -> JournalFiles:
-        roots = tuple(self._desk.roots(self.chat))
+        roots = tuple(self._controller.roots(self.chat))
         if self._files is None or self._files[0] != roots:
             self._files = (roots, JournalFiles(roots))
         return self._files[1]
@@ -213,7 +213,7 @@ class FollowPanel(Widget, can_focus=False):
     # ---- the changed files
 
     def _list_changes(self) -> None:
-        journal = self._desk.journal(self.chat)
+        journal = self._controller.journal(self.chat)
         if journal.revision == self._revision:
             return
         self._revision = journal.revision
@@ -279,8 +279,8 @@ class FollowPanel(Widget, can_focus=False):
         if self._path is None:
             return
         line = None if self.page is None or self.page.line is None else self.page.line + 1
-        roots = self._desk.roots(self.chat)
-        why = open_in_editor(self.app, self._path, line, roots, self._desk.settings.editor)
+        roots = self._controller.roots(self.chat)
+        why = open_in_editor(self.app, self._path, line, roots, self._controller.settings.editor)
         if why:
             self.app.notify(why, severity="error", markup=False)
 

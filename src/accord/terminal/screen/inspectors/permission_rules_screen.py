@@ -42,11 +42,11 @@ class GrantsScreen(ModalScreen[None]):
         Binding("up", "go(-1)", show=False, priority=True),
     ]
 
-    def __init__(self, desk: Any, folder: str | None = None) -> None:
+    def __init__(self, controller: Any, folder: str | None = None) -> None:
         super().__init__()
-        self.desk = desk
-        self._permissions: Permissions = desk.permissions
-        chats = getattr(desk, "chats", ())
+        self.controller = controller
+        self._permissions: Permissions = controller.permissions
+        chats = getattr(controller, "chats", ())
         self._folder = folder or (chats[0].folder if chats else None)
         self._rows: list[Row] = []
         # What was revoked last, to be taken back.

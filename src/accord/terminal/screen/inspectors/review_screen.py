@@ -33,7 +33,7 @@ from accord.terminal.screen.widgets.line_list import LineList
 from accord.terminal.screen.widgets.parts_line import Part, PartsLine, fit
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.chat_controller import Desk
+    from accord.terminal.engine.chat_controller import ChatController
 
 BESIDE_COLUMNS_MIN = 90
 """From this width on the files stand beside the differences, else above them."""
@@ -85,11 +85,11 @@ class ReviewScreen(ModalScreen[None]):
         Binding("o,enter", "open", show=False),
     ]
 
-    def __init__(self, chat: Chat, desk: Desk) -> None:
+    def __init__(self, chat: Chat, controller: ChatController) -> None:
         super().__init__()
         self.chat = chat
-        self._desk = desk
-        self.journal = desk.journal(chat)
+        self._controller = controller
+        self.journal = controller.journal(chat)
         self._changes: tuple[FileChange, ...] = ()
         self._page = ReviewPage()
         self._is_drawing = False
@@ -340,8 +340,8 @@ class ReviewScreen(ModalScreen[None]):
         if change is None:
             return
         line = None if self.files.has_focus else self._page.line_at(self.lines.cursor)
-        roots = self._desk.roots(self.chat)
-        why = open_in_editor(self.app, change.place, line, roots, self._desk.settings.editor)
+        roots = self._controller.roots(self.chat)
+        why = open_in_editor(self.app, change.place, line, roots, self._controller.settings.editor)
         if why:
             self.app.notify(why, severity="error", markup=False)
 

@@ -36,7 +36,7 @@ from accord.terminal.screen.widgets.line_list import LineList
 from accord.terminal.screen.widgets.parts_line import Part, PartsLine, fit
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.chat_controller import Desk
+    from accord.terminal.engine.chat_controller import ChatController
 
 DRAW_SECONDS = 0.1
 
@@ -86,10 +86,10 @@ class TrafficScreen(ModalScreen[None]):
         Binding("c,y", "copy", show=False),
     ]
 
-    def __init__(self, chat: Chat, desk: Desk) -> None:
+    def __init__(self, chat: Chat, controller: ChatController) -> None:
         super().__init__()
         self.chat = chat
-        self._traffic = desk.traffic(chat)
+        self._traffic = controller.traffic(chat)
         self.view = TrafficView(self._traffic)
         self.asking: Asking = ""
         self._filter_text = ""

@@ -28,7 +28,7 @@ from textual.widgets import Input, Static
 
 from accord.machine.console.control_characters import visible
 from accord.terminal.render.block import cut, wrapped
-from accord.terminal.screen.pickers.rows import Heading, Row, Rows
+from accord.terminal.screen.pickers.rows import Heading, PickerRows, Row
 from accord.terminal.screen.themes import palette_for
 from accord.terminal.screen.widgets.key_hints import Hint, Hints
 from accord.terminal.screen.widgets.parts_line import Part
@@ -60,7 +60,7 @@ class RowList(ScrollView, can_focus=False):
     class Chosen(Message):
         """A row was chosen by the mouse."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: PickerRows) -> None:
         super().__init__()
         self.rows = rows
 
@@ -161,7 +161,7 @@ class Picker(ModalScreen[ResultT], Generic[ResultT]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.rows = Rows()
+        self.rows = PickerRows()
         self._empty: str | None = None
         # Of the rows that have a description: cells that all of one would take.
         self._widest = 0

@@ -43,7 +43,7 @@ class Heading:
     text: str
 
 
-class Rows:
+class PickerRows:
     """The rows as they are shown.  Guards the invariants at the head of this file."""
 
     def __init__(self, rows: Sequence[Row] = ()) -> None:
@@ -141,6 +141,21 @@ class Rows:
         return [self.all[at] for _, at in scored]
 
 
+class SearchedRows(PickerRows):
+    """Rows that a function finds for each search, in the order in which it returns them."""
+
+    def __init__(self, search: Callable[[str], Sequence[Row]]) -> None:
+        self._search = search
+        super().__init__()
+
+    def find(self, search: str) -> None:
+        """Show the rows that are found for this text."""
+        self.search = search
+        self.all = tuple(self._search(search))
+        self.lines = list(self.all)
+        self.cursor = 0 if self.lines else -1
+
+
 def fitness(word: str, text: str) -> int | None:
     """How well a word fits a text, less is better; None where it does not.
 
@@ -158,4 +173,4 @@ def fitness(word: str, text: str) -> int | None:
     return _SCATTERED if is_match(word, title) else None
 
 
-__all__ = ["Heading", "Row", "Rows", "fitness"]
+__all__ = ["Heading", "PickerRows", "Row", "SearchedRows", "fitness"]

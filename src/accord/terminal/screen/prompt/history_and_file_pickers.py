@@ -6,7 +6,6 @@ Must not know the editor.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import ClassVar
 
@@ -17,27 +16,12 @@ from accord.terminal.model.prompt.file_index import FilesIndex
 from accord.terminal.model.prompt.history import History
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.pickers import Picker, Row
-from accord.terminal.screen.pickers.rows import Rows
+from accord.terminal.screen.pickers.rows import SearchedRows
 from accord.terminal.screen.widgets.key_hints import Hint
 
 ROWS_MAX = 200
 _ENTRIES_MAX = 5_000
 """Of a folder that is looked into."""
-
-
-class Answers(Rows):
-    """Rows that somebody finds for each search, in the order in which they are given."""
-
-    def __init__(self, ask: Callable[[str], Sequence[Row]]) -> None:
-        self._ask = ask
-        super().__init__()
-
-    def find(self, search: str) -> None:
-        """Show what is found for this."""
-        self.search = search
-        self.all = tuple(self._ask(search))
-        self.lines = list(self.all)
-        self.cursor = 0 if self.lines else -1
 
 
 class HistoryScreen(Picker["str | None"]):
@@ -57,7 +41,7 @@ class HistoryScreen(Picker["str | None"]):
         super().__init__()
         self._history = history
         self._texts: list[str] = []
-        self.rows = Answers(self._found)
+        self.rows = SearchedRows(self._found)
         self.rows.find("")
 
     def _found(self, search: str) -> list[Row]:
@@ -89,7 +73,7 @@ class AttachScreen(Picker["str | None"]):
     def __init__(self, index: FilesIndex) -> None:
         super().__init__()
         self._index = index
-        self.rows = Answers(self._found)
+        self.rows = SearchedRows(self._found)
         self.rows.find("")
 
     def hints(self) -> list[Hint]:

@@ -1,6 +1,6 @@
 """The prompt: where the person writes, with completion, history and attachments.
 
-Must not know how anything reaches the agent: it says `Submitted`, and the desk sends.
+Must not know how anything reaches the agent: it says `Submitted`, and the controller sends.
 
 What always holds
     * `chat.draft` is what is written here, and is on the disk soon after; what was sent is not.
@@ -39,7 +39,7 @@ from accord.terminal.screen.prompt.placeholder import placeholder
 from accord.terminal.screen.prompt.text_area import PromptArea
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.chat_controller import Desk
+    from accord.terminal.engine.chat_controller import ChatController
 
 SAVE_SECONDS = 0.5
 """A draft is on the disk so long after the last key."""
@@ -78,22 +78,22 @@ class PromptEditor(Widget):
             super().__init__()
             self.pages = pages
 
-    def __init__(self, chat: Chat, desk: Desk) -> None:
+    def __init__(self, chat: Chat, controller: ChatController) -> None:
         super().__init__()
         self.chat = chat
-        self._desk = desk
-        self._keys = {key: name for name in _ACTIONS for key in desk.settings.keys_of(name)}
+        self._controller = controller
+        self._keys = {key: name for name in _ACTIONS for key in controller.settings.keys_of(name)}
         self._memory = memory_of_user()
         self._walk = Walk(self._memory.history)
         self._area = PromptArea(self._key, self._paste)
         self._attached = Attached(
-            self._area, self, lambda: desk.roots(chat), lambda: desk.capabilities(chat)
+            self._area, self, lambda: controller.roots(chat), lambda: controller.capabilities(chat)
         )
         self._completer = Completer(
-            self._area, self, chat, lambda: desk.roots(chat), self._file_taken
+            self._area, self, chat, lambda: controller.roots(chat), self._file_taken
         )
         self._area.hint = self._completer.hint
-        self._area.special_keys = frozenset({*self._keys, *desk.settings.keys_of("help")})
+        self._area.special_keys = frozenset({*self._keys, *controller.settings.keys_of("help")})
         self._saver: Timer | None = None
         self._drawn: tuple[object, ...] = ()
         self._restored_for: object = None
@@ -203,9 +203,9 @@ class PromptEditor(Widget):
         """A key was pressed in the lines; whether it was for us."""
         if self._completer.list.is_open and self._list_key(key):
             return True
-        if key in self._desk.settings.keys_of("help") and self.is_empty:
+        if key in self._controller.settings.keys_of("help") and self.is_empty:
             # A letter that is otherwise written, so no key of the app's.
-            self.call_later(self.app.run_action, "help")
+            self.call_later(self.app.run_action, "perform('help')")
             return True
         name = self._keys.get(key)
         if name == "send" and self._ends_with_backslash():
@@ -378,7 +378,7 @@ class PromptEditor(Widget):
         self.run_worker(self._edit_outside(), exit_on_error=False, group="outside", exclusive=True)
 
     async def _edit_outside(self) -> None:
-        command = editor_command(self._desk.settings.editor, os.environ)
+        command = editor_command(self._controller.settings.editor, os.environ)
         try:
             text = await edit_outside(self.app, self._area.text, command)
         except PromptError as error:

@@ -27,7 +27,7 @@ from accord.terminal.screen.themes import palette_for
 from accord.terminal.screen.widgets.parts_line import Part, fit
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.chat_controller import Desk
+    from accord.terminal.engine.chat_controller import ChatController
 
 ROWS_MAX = 5
 _KEYS = "Enter edit · s send now · Del remove · Alt-↑↓ move"
@@ -50,10 +50,10 @@ class QueuePanel(Widget, can_focus=False):
         Binding("alt+down,shift+down,J", "move(1)", show=False),
     ]
 
-    def __init__(self, chat: Chat, desk: Desk) -> None:
+    def __init__(self, chat: Chat, controller: ChatController) -> None:
         super().__init__()
         self._chat = chat
-        self._desk = desk
+        self._controller = controller
         self._at = 0
         self._drawn: tuple[Draft, ...] = ()
         self._dragged: int | None = None
@@ -204,9 +204,9 @@ class QueuePanel(Widget, can_focus=False):
         if self._at >= len(self._chat.queue):
             return
         if self._chat.phase == "ready":
-            self._desk.send(self._chat, self._chat.queue.pop(self._at))
+            self._controller.send(self._chat, self._chat.queue.pop(self._at))
         else:
-            self._desk.send_queued_now(self._chat, self._at)
+            self._controller.send_queued_now(self._chat, self._at)
         self._chat.changed()
         self.refresh_chat()
 

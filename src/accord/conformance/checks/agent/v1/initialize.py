@@ -5,11 +5,18 @@ from __future__ import annotations
 from contextlib import suppress
 
 from accord.conformance.agent.scenario import Scenario
-from accord.conformance.agent.stage import LOGIN_NEEDED, AgentStage, Refused, Talk, went_well
+from accord.conformance.agent.stage import (
+    LOGIN_NEEDED,
+    AgentStage,
+    Declined,
+    Refused,
+    Talk,
+    went_well,
+)
 from accord.conformance.agent.turn import calls_of
 from accord.conformance.check import check
+from accord.conformance.checks.agent.v1.modes_and_options import values_of
 from accord.conformance.checks.agent.v1.session_history import TAKING_UP
-from accord.conformance.checks.agent.v1.turns import values_of
 from accord.conformance.checks.agent.v1.wire import (
     CODES,
     INVALID_PARAMS,
@@ -169,7 +176,14 @@ async def every_set_of_capabilities_works(stage: AgentStage) -> None:
             prompt = stage.scenario.prompt(purpose)
             if prompt is None:
                 continue
-            result = await talk.prompt(session, prompt)
+            try:
+                result = await talk.prompt(session, prompt)
+            except Declined as error:
+                if await _works_with_all(stage, offered, prompt):
+                    said = f"{purpose} fails with {offered}, and not with all capabilities: {error}"
+                    stage.judge.failed("V1-CAP-02", said, sent=prompt)
+                    return
+                raise
             ok = went_well(result)
             if stage.scenario.tries and not ok:
                 stage.judge.close(f"the prompt for {purpose!r} was refused", failing=False)
@@ -177,6 +191,18 @@ async def every_set_of_capabilities_works(stage: AgentStage) -> None:
             said = f"{purpose} does not work with {offered}"
             if not stage.judge.judge("V1-CAP-02", ok, said, came=result):
                 return
+
+
+async def _works_with_all(stage: AgentStage, offered: Message, prompt: str) -> bool:
+    """Whether a prompt that failed works with all capabilities, and fails once more without."""
+    outcomes: list[bool] = []
+    for changes in ({}, {"clientCapabilities": offered}):
+        talk = await stage.another()
+        await talk.initialize(**changes)
+        session = str((await talk.new_session())["sessionId"])
+        sent = await talk.send_prompt(session, prompt)
+        outcomes.append("result" in await talk.peer.answer_to(sent, timeout=talk.seconds))
+    return outcomes == [True, False]
 
 
 @check("V1-AUTH-08")

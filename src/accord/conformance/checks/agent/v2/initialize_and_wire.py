@@ -20,6 +20,7 @@ from accord.conformance.checks.agent.v1.wire import (
     judge_late_answers,
     judge_refusal,
     judge_unknown_method,
+    malformed_blocks,
     need_still_running,
     refuse_depth,
     survive_bad_lines,
@@ -251,9 +252,12 @@ async def _judge_withdrawals(stage: AgentStage, session: str) -> None:
 async def prompts_with_bad_blocks_are_refused(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
+    good = {"type": "text", "text": stage.scenario.prompt("say")}
     cases: list[tuple[str, list[Any]]] = [
-        ("V2-GEN-07", [{"type": "text"}]),
+        *(("V2-GEN-07", [bad]) for bad in malformed_blocks()),
+        *(("V2-GEN-07", [good, bad]) for bad in malformed_blocks()),
         ("V2-PROMPT-02", [{"type": "_accord_check", "text": "x"}]),
+        ("V2-PROMPT-02", [good, {"type": "_accord_check", "text": "x"}]),
     ]
     if not talk.can("session.prompt.image"):
         image = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
@@ -264,7 +268,8 @@ async def prompts_with_bad_blocks_are_refused(stage: AgentStage) -> None:
         since = len(talk.peer.frames)
         error = await talk.error_of("session/prompt", params)
         if rule == "V2-GEN-07":
-            judge_refusal(stage, rule, error, "it is not refused", sent=params)
+            if not judge_refusal(stage, rule, error, "it is not refused", sent=params):
+                await stage.talk.peer.notify("session/cancel", {"sessionId": session})
         else:
             ok = error.get("code") == INVALID_PARAMS
             stage.judge.judge(rule, ok, "not refused with -32602", sent=params, came=error)
@@ -274,6 +279,7 @@ async def prompts_with_bad_blocks_are_refused(stage: AgentStage) -> None:
         # What an earlier prompt that was taken leads to is no echo of this one.
         if error and not taken:
             stage.judge.judge("V2-PROMPT-07", not echoed, "a refused prompt is echoed", came=echoed)
+    await _judge_bad_servers(stage)
     block = {"type": "text", "text": stage.scenario.prompt("say"), "_meta": FOREIGN_META}
     params = {"sessionId": session, "prompt": [block], "_meta": FOREIGN_META}
     try:
@@ -287,6 +293,19 @@ async def prompts_with_bad_blocks_are_refused(stage: AgentStage) -> None:
         # What is refused without `_meta` too says nothing about it.
         await talk.say(session, stage.scenario.prompt("say"))
     stage.judge.judge("V2-GEN-11", ok, "foreign _meta is refused", sent=params, came=answer)
+
+
+async def _judge_bad_servers(stage: AgentStage) -> None:
+    """A server of a known type without what it must have is refused, also beside a good one."""
+    talk = stage.talk
+    good = [stage.mcp_server()[0]] if talk.can("session.mcp.stdio") else []
+    for bad in (
+        {"type": "stdio", "name": "accord-check-half"},
+        {"type": "http", "name": "accord-check-half", "headers": []},
+    ):
+        params = {"cwd": str(talk.folder), "mcpServers": [*good, bad]}
+        error = await talk.error_of("session/new", params)
+        judge_refusal(stage, "V2-GEN-07", error, "a malformed server is taken", sent=params)
 
 
 def is_user_message(update: Message) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from accord.conformance.agent.stage import AgentStage, Talk, update_of
 from accord.conformance.agent.turn import at_work_before_another, is_short
 from accord.conformance.check import check
+from accord.conformance.checks.agent.v1.modes_and_options import values_of
 from accord.conformance.checks.agent.v1.session_history import (
     NOT_FOUND,
     NeverTakenUp,
@@ -17,12 +18,12 @@ from accord.conformance.checks.agent.v1.session_history import (
     unused,
 )
 from accord.conformance.checks.agent.v1.sessions import (
+    judge_servers_again,
     listed,
     more_sessions,
     prompted_for_servers,
     wait_for_server,
 )
-from accord.conformance.checks.agent.v1.turns import values_of
 from accord.conformance.checks.agent.v1.wire import CODES, INVALID_PARAMS, judge_refusal
 from accord.conformance.frames.message_fold import Texts, fold
 from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered
@@ -330,8 +331,10 @@ async def servers_are_connected(stage: AgentStage) -> None:
     if not ok and (stage.scenario.tries or stage.scenario.prompt("mcp") is None):
         stage.judge.close(f"no server was connected{prompted_for_servers(stage)}", failing=False)
         return
-    ok = ok and await wait_for_server(talk, second_log, "initialize")
-    stage.judge.judge("V2-SESS-26", ok, "a listed server was not connected", sent=[first, second])
+    both = ok and await wait_for_server(talk, second_log, "initialize")
+    stage.judge.judge("V2-SESS-26", both, "a listed server was not connected", sent=[first, second])
+    if ok:
+        await judge_servers_again(stage, "session/resume", session, "V2-SESS-26")
 
 
 @check("V2-CFG-01", "V2-CFG-02", "V2-CFG-04", CODES, version="2")

@@ -19,9 +19,9 @@ from accord.conformance.checks.client.v1.initialize import (
     offered,
     relative_paths,
     unwanted_blocks,
-    used_logins,
     without,
 )
+from accord.conformance.checks.client.v1.logins import judge_terminal_login, used_logins
 from accord.conformance.checks.client.v1.turns import (
     answers_permission_requests,
     fills_in_forms_safely,
@@ -314,20 +314,11 @@ async def works_as_version_2_has_it(stage: ClientStage) -> None:
             pass
 
 
-@check("V2-AUTH-05", role="client", version="2")
+@check("V2-AUTH-05", "V2-AUTH-07", role="client", version="2")
 async def never_logs_in_by_terminal(stage: ClientStage) -> None:
-    """A method of type terminal is never passed to `auth/login`."""
+    """A method of type terminal is never passed to `auth/login`, and its login reconnects."""
     offer = stage.offer(auth_methods=[TERMINAL])
-    talk = await stage.begin("login", offer, manual=("auth/login",))
-    try:
-        frame = await talk.request("session/new", "auth/login")
-        if frame.method == "session/new":
-            await talk.refuse(frame, -32000, "Authentication required")
-            frame = await talk.request("auth/login", timeout=LEAVE_SECONDS)
-        ok = frame.params.get("methodId") != TERMINAL["methodId"]
-        stage.judge.judge("V2-AUTH-05", ok, "auth/login was called with it", came=frame)
-    except Unanswered:
-        stage.judge.passed("V2-AUTH-05")
+    await judge_terminal_login(stage, offer, "auth/login", ("V2-AUTH-05", "V2-AUTH-07"))
 
 
 @check("V2-SESS-23", role="client", version="2")

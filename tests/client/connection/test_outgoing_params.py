@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accord.client import Client
-from accord.client.connection.outgoing import encode
+from accord.client.connection.outgoing_params import encode
 from accord.client.session.session import Session
 from accord.errors import LocalProtocolError
 from accord.schema import v2

@@ -10,32 +10,29 @@ What always holds
 
 import logging
 from collections.abc import Awaitable, Callable
-from typing import TypeAlias
 
 from accord.client.callbacks import guarded
 from accord.client.connection.agent_connection import Link
 from accord.client.options import Options
 from accord.client.permissions.open_requests import Question
+from accord.client.services.requests import Outcome, Service
 from accord.client.session.state import Conversation
-from accord.client.session.unknown_values import Words, tell_unknown
+from accord.client.session.unknown_values import KnownValues, report_unknown
 from accord.client.wire.wire import Incoming
 from accord.connection.connection import IncomingRequest
-from accord.connection.handler import Result, Shortcut
+from accord.connection.notification_shortcut import Shortcut
 from accord.errors import ConnectionLost, RequestError
 from accord.jsonrpc.fast_notifications import notification_reader, notifications_reader
 from accord.machine.logs import logger
-from accord.schema.codec import Invalid, decode, encode
+from accord.schema.codec import Invalid, encode
+from accord.schema.method import SESSION_UPDATE
 from accord.schema.struct import Raw
+from accord.transcript import Dialect
 
 _log = logger("accord.client")
 
 # While one of these is open, a session may be told of that has no name here yet.
 OPENING = ("session/new", "session/load", "session/resume", "session/fork")
-
-UPDATE = "session/update"
-
-Outcome: TypeAlias = Result | Callable[[], Awaitable[Result]]
-Service: TypeAlias = Callable[[IncomingRequest], Outcome]
 
 
 class Serving:
@@ -44,36 +41,25 @@ class Serving:
     def __init__(self, options: Options) -> None:
         self._options = options
         self._services: dict[str, Service] | None = None
-        self.link: Link
+        self.link: Link[Conversation]
         # Looked up for every update; there once a version is agreed on.
         self._read_update: Callable[[Raw], Incoming] | None = None
         self._sessions: dict[str, Conversation] = {}
-        self._words: Words = {}
+        self._known_values: KnownValues = {}
 
-    def agreed(self, link: Link) -> None:
+    def agreed(self, link: Link[Conversation]) -> None:
         """The handshake is done, and what comes next is served."""
         self._read_update = link.wire.read_update
         self._sessions = link.sessions
-        self._words = link.wire.words
+        self._known_values = link.wire.known_values
         wanted = link.wire.update_params
         if not self._options.strict and wanted is not None:
             # What is strict must look at every member; that takes the long way.
             depth_max = self._options.limits.depth
-            read = notification_reader(UPDATE, wanted, depth_max=depth_max)
-            read_all = notifications_reader(UPDATE, wanted, depth_max=depth_max)
+            read = notification_reader(SESSION_UPDATE, wanted, depth_max=depth_max)
+            read_all = notifications_reader(SESSION_UPDATE, wanted, depth_max=depth_max)
             take, handle = _taking(read, self._update), self._update
-            link.connection.shortcut = Shortcut(UPDATE, take, read_all, handle)
-
-    def session(self, session_id: str) -> Conversation:
-        """The session with this id.
-
-        Raises:
-            RequestError: there is none.
-        """
-        found = self.link.sessions.get(session_id)
-        if found is None:
-            raise RequestError.session_missing(session_id)
-        return found
+            link.connection.shortcut = Shortcut(SESSION_UPDATE, take, read_all, handle)
 
     # ---- requests
 
@@ -101,22 +87,17 @@ class Serving:
 
     def _offered(self) -> dict[str, Service]:
         services = self.link.services
-        if self.link.wire.dialect == "draft":
-            from accord.client.wire.draft import requests as draft_serving
-
-            return draft_serving.offered(self.link, self._options.strict)
         table: dict[str, Service] = {"session/request_permission": self._permission}
-        if self.link.wire.version == 1:
-            from accord.client.wire.v1 import files as v1_services
-
-            table.update(v1_services.offered(services, self.session, self._options.strict))
+        add = _VERSION_REQUESTS.get(self.link.wire.dialect)
+        if add is not None:
+            table.update(add(self.link, self._options.strict))
         if services.elicitation is not None:
             table["elicitation/create"] = self._elicitation
         return table
 
     def _permission(self, request: IncomingRequest) -> Outcome:
         asked = self.link.wire.read_permission(request.params)
-        session = self.session(asked.session_id)
+        session = self.link.session(asked.session_id)
         if asked.tool_call is not None:
             session.apply_subject(asked.tool_call)
         question = Question(session, asked, self.link.services.permissions)
@@ -125,9 +106,11 @@ class Serving:
 
     def _elicitation(self, request: IncomingRequest) -> Outcome:
         asked = self.link.wire.read_elicitation(request.params)
+        elicitation = self.link.services.elicitation
+        assert elicitation is not None, "only then the method is served"
 
         async def work() -> bytes:
-            answer = await self.link.services.elicitation.create(asked)
+            answer = await elicitation.create(asked)
             if answer.content is None:
                 return encode({"action": answer.action})
             return encode({"action": answer.action, "content": answer.content})
@@ -139,7 +122,7 @@ class Serving:
     def notification(self, method: str, params: Raw) -> None:
         """Take one, at once."""
         read_update = self._read_update
-        if method != UPDATE or read_update is None:
+        if method != SESSION_UPDATE or read_update is None:
             self._other_notification(method, params)
             return
         try:
@@ -151,8 +134,8 @@ class Serving:
 
     def _update(self, incoming: Incoming) -> None:
         update = incoming.update
-        if type(update) in self._words:
-            tell_unknown(update, self._words, self.link.connection.tolerate)
+        if type(update) in self._known_values:
+            report_unknown(update, self._known_values, self.link.connection.tolerate)
         session = self._sessions.get(incoming.session_id)
         if session is not None:
             session.apply(update)
@@ -186,7 +169,7 @@ class Serving:
                 elicitation = self.link.services.elicitation
                 if elicitation is not None:
                     elicitation.complete(self.link.wire.read_completed(params))
-            elif method == "auth/status_update" and self._speaks_officially:
+            elif method == "auth/status_update" and self._read_update is not None:
                 self._auth_status(params)
             else:
                 rest = self._options.extensions.tell(method, params)
@@ -196,15 +179,10 @@ class Serving:
         if rest is not None:
             self.link.connection.run(lambda: _finish(method, rest))
 
-    @property
-    def _speaks_officially(self) -> bool:
-        return self._read_update is not None and self.link.wire.dialect != "draft"
-
     def _auth_status(self, params: Raw) -> None:
-        from accord.client.connection.unstable import read_auth_status, schema_of
-
-        schema = schema_of(self.link)
-        status = read_auth_status(decode(schema.AuthStatusUpdateNotification, params))
+        status = self.link.wire.read_auth_status(params)
+        if status is None:
+            return
         self.link.auth_status = status
         if self._options.on_auth_status is not None:
             self._options.on_auth_status(status)
@@ -222,6 +200,25 @@ class Serving:
         for session in tuple(self.link.sessions.values()):
             session.over()
         self.link.services.lost()
+
+
+def _v1_requests(link: Link[Conversation], strict: bool) -> dict[str, Service]:
+    from accord.client.wire.v1.files import offered
+
+    return offered(link, strict)
+
+
+def _draft_requests(link: Link[Conversation], strict: bool) -> dict[str, Service]:
+    from accord.client.wire.draft.requests import offered
+
+    return offered(link, strict)
+
+
+# What agents of a version may ask beside permissions and forms.
+_VERSION_REQUESTS: dict[Dialect, Callable[[Link[Conversation], bool], dict[str, Service]]] = {
+    "v1": _v1_requests,
+    "draft": _draft_requests,
+}
 
 
 def _taking(

@@ -5,9 +5,10 @@ block's own exception comes out as it went in.  What a function of the program l
 with, such as `sys.exit` in a permission callback, comes out of the block as itself.
 """
 
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
 
 import anyio
 from anyio.abc import TaskGroup
@@ -15,16 +16,15 @@ from anyio.abc import TaskGroup
 from accord.client.connection.core import Connected
 from accord.errors import LocalProtocolError
 
-if TYPE_CHECKING:
-    from accord.client.client import Client
+C = TypeVar("C")
 
 _HOW = "enter the client first: async with Client.spawn(...) as client"
 
 
-class Opening(AbstractAsyncContextManager["Client"]):
+class Opening(AbstractAsyncContextManager[C], Generic[C]):
     """Gives a client when it is entered, and ends it when it is left."""
 
-    def __init__(self, connected: Connected, make: "type[Client]") -> None:
+    def __init__(self, connected: Connected, make: Callable[[Connected], C]) -> None:
         self._connected = connected
         self._make = make
         self._tasks: TaskGroup | None = None
@@ -35,7 +35,7 @@ class Opening(AbstractAsyncContextManager["Client"]):
             # Only for what is not there: somebody takes this for the client.
             raise AttributeError(f"{_HOW}; only then there is {name!r}")
 
-    async def __aenter__(self) -> "Client":
+    async def __aenter__(self) -> C:
         if self._tasks is not None:
             raise LocalProtocolError("a client is entered once; for another, spawn or connect anew")
         client = self._make(self._connected)

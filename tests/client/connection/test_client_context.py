@@ -12,10 +12,10 @@ import anyio.lowlevel
 import pytest
 
 from accord.client import Client
+from accord.client.connection.client_context import meant
 from accord.client.connection.extensions import Extensions
-from accord.client.connection.opening import meant
 from accord.client.permissions.permissions import Permissions
-from accord.client.session.turn import PromptTurn
+from accord.client.session.session import PromptTurn
 from accord.errors import LocalProtocolError
 from tests.client.scripted_agent import BARE, Json, ScriptedAgent, connected, playing
 from tests.hang_limit import HANG_SECONDS

@@ -1,4 +1,4 @@
-"""What the log says about lines that are no messages, and about what was tolerated."""
+"""What the log says about malformed lines and about other mistakes of the peer."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from typing import Any
 import anyio
 import pytest
 
-from accord.connection.bad_line_log import ROWS_MAX
-from accord.connection.deviation_log import KINDS_MAX, Tolerated
-from accord.connection.handler import Shortcut
+from accord.connection.notification_shortcut import Shortcut
+from accord.connection.peer_mistakes import BAD_RUNS_MAX, KINDS_MAX, PeerMistakes
 from tests.connection.raw_peer import Role, connected
 
 
@@ -41,7 +40,7 @@ async def test_the_first_bad_line_is_quoted_and_the_others_are_counted(
 ) -> None:
     """TR-STDIO-08: counted and reported locally, once, when the next good frame comes."""
     async with connected(serving_pings()) as (connection, peer):
-        connection.noise_hint = "; it printed this"
+        connection.mistakes.bad_line_hint = "; it printed this"
         peer.transport.write(b"Downloading 1%\n" + b"Downloading\n" * 8)
         peer.send({"method": "good"})
         peer.request(1, "ping")
@@ -50,7 +49,7 @@ async def test_the_first_bad_line_is_quoted_and_the_others_are_counted(
         first, second = warnings(log)
         assert "'Downloading 1%'" in first
         assert first.endswith("; it printed this")
-        assert "8 more lines that are no messages" in second
+        assert "8 more lines that are not messages" in second
 
 
 async def test_rows_of_noise_in_one_chunk_are_told_apart(log: pytest.LogCaptureFixture) -> None:
@@ -62,7 +61,7 @@ async def test_rows_of_noise_in_one_chunk_are_told_apart(log: pytest.LogCaptureF
         await peer.answer(1)
         said = warnings(log)
         assert [one.split(":")[0] for one in said] == ["bad frame", "bad frames"] * 2
-        assert "1 more line that is no message" in said[1]
+        assert "1 more line that is not a message" in said[1]
         assert "x…" not in said[2]
         assert len(said[2]) < 400
         assert "2 more lines" in said[3]
@@ -73,7 +72,7 @@ async def test_a_message_with_a_mistake_in_it_is_not_called_a_stray_print(
 ) -> None:
     """Ours: a hint that leads astray is worse than none."""
     async with connected(serving_pings()) as (connection, peer):
-        connection.noise_hint = "; it printed this"
+        connection.mistakes.bad_line_hint = "; it printed this"
         peer.transport.write(b' {"jsonrpc":"2.0","method":"good","params":{"a":NaN}}\n')
         peer.request(1, "ping")
         await peer.answer(1)
@@ -90,8 +89,8 @@ async def test_noise_between_all_messages_makes_no_storm(log: pytest.LogCaptureF
         peer.request(1, "ping")
         await peer.answer(1)
         said = warnings(log)
-        assert [one.split(":")[0] for one in said].count("bad frame") == ROWS_MAX
-        assert said[-1].endswith("of further ones nothing is told")
+        assert [one.split(":")[0] for one in said].count("bad frame") == BAD_RUNS_MAX
+        assert said[-1].endswith("further bad frames are not logged")
 
 
 async def test_noise_up_to_the_end_is_counted_at_the_end(log: pytest.LogCaptureFixture) -> None:
@@ -123,19 +122,19 @@ async def test_what_is_tolerated_is_logged_once_per_kind(log: pytest.LogCaptureF
     assert [one.startswith("tolerated: ") for one in said] == [True, True, True, False, True]
     assert 'jsonrpc is not "2.0"' in said[0]
     assert "an answer to request 1000, which was never made" in said[1]
-    assert "could not read a message of ours: what? (code -32700)" in said[2]
-    assert "a frame is refused: the method is not a string" in said[3]
-    assert "$/cancel_request is ignored" in said[4]
+    assert "could not read one of our messages: what? (code -32700)" in said[2]
+    assert "refused a frame: the method is not a string" in said[3]
+    assert "ignored the notification $/cancel_request" in said[4]
     assert "Traceback" not in log.text
 
 
 def test_kinds_are_bounded(log: pytest.LogCaptureFixture) -> None:
     """Ours: a peer cannot fill the log with ever new mistakes."""
-    tolerated = Tolerated()
+    mistakes = PeerMistakes(strict=False, break_off=pytest.fail)
     for number in range(3 * KINDS_MAX):
-        tolerated.tell("x" * (number + 1))
+        mistakes.tolerate("x" * (number + 1))
     assert len(log.records) == KINDS_MAX + 1
-    assert "not told" in log.records[-1].getMessage()
+    assert "not logged" in log.records[-1].getMessage()
 
 
 async def test_second_and_late_answers_are_told_apart(log: pytest.LogCaptureFixture) -> None:
