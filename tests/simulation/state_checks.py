@@ -133,8 +133,8 @@ def check_rest(
     conversation.check_order()
     connection = client._connected.link.connection
     chronicle.check(not connection._calls._open, "at rest, and calls of the client are open")
-    chronicle.check(not connection._holds, "at rest, and somebody holds the reading")
-    chronicle.check(connection._foreground_calls == 0, "at rest, and somebody waits for an answer")
+    chronicle.check(not connection.reading._holds, "at rest, and somebody holds the reading")
+    chronicle.check(connection.reading._waiting == 0, "at rest, and somebody waits for an answer")
     for name, session in sessions.items():
         conversed = session._conversation
         chronicle.check(not conversed._exchanges, f"at rest, and {name} has open turns")
