@@ -10,6 +10,7 @@ import pytest
 
 from accord.agent import Agent, Turn
 from accord.agent.serving.draft.mcp_servers import kept_servers
+from accord.agent.session.session import session_state
 from accord.errors import LocalProtocolError, RequestFailed, StoreError
 from accord.schema import v2
 from accord.schema.struct import Raw
@@ -89,7 +90,7 @@ async def test_a_store_that_fails_at_the_end_is_an_error_of_the_turn(
         async def touch() -> None:
             raise StoreError("store_full", "the disk is full")
 
-        monkeypatch.setattr(turn.session, "touch", touch)
+        monkeypatch.setattr(session_state(turn.session).stored, "touch", touch)
         await turn.say("x")
 
     async with draft_client(agent) as client:
@@ -127,7 +128,7 @@ async def test_a_prompt_that_grows_when_it_is_translated_is_served() -> None:
         seen.append(len(turn.prompt))
 
     agent = agent_that(count)
-    agent.limits = agent.limits._replace(frame_bytes=20_000)
+    agent._definition.limits = agent._definition.limits._replace(frame_bytes=20_000)
     async with draft_client(agent) as client:
         session = await client.new_session("/a/folder/with/a/long/name/so/that/paths/are/long")
         result = await client.prompt(session, attachments=[{"path": "a"}] * 1000)
@@ -145,7 +146,7 @@ async def test_too_many_prompts_are_refused_before_their_turn() -> None:
     agent = agent_that(wait)
     async with draft_client(agent) as client:
         session = await client.new_session()
-        most = agent.limits.prompts_queued
+        most = agent._definition.limits.prompts_queued
         prompts = [client.start_prompt(session) for _ in range(most + 2)]
         assert (await client.answer(prompts[-1]))["error"]["code"] == -32600
         free.set()

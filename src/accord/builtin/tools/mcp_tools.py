@@ -43,7 +43,7 @@ async def call_tool(
         # As all agents name them, so that a client's rules for tools of servers find it.
         name=f"mcp__{server}__{tool}",
         raw_input={"server": server, "tool": tool, "arguments": dict(arguments)},
-        cancellable=context.turn.session.wire.version != 1,
+        cancellable=context.turn.session.can_cancel_tool_calls,
     )
 
     async def work(call: ToolCallHandle) -> ToolResult:

@@ -30,7 +30,7 @@ from accord.translate.draft.conversion.capabilities import offered_in_draft
 from accord.translate.message import CLIENT, Json, Surroundings
 
 if TYPE_CHECKING:
-    from accord.agent.agent import Agent
+    from accord.agent.definition import AgentDefinition
     from accord.agent.serving.service import Service
 
 _log = logger("accord.agent")
@@ -42,7 +42,7 @@ class DraftServing:
     """One client of the draft; see `serving.connection.Dialect`."""
 
     def __init__(
-        self, agent: Agent, connection: Connection, raw: Raw, params: Mapping[str, Any]
+        self, agent: AgentDefinition, connection: Connection, raw: Raw, params: Mapping[str, Any]
     ) -> None:
         del params
         self._raw = raw
@@ -98,7 +98,7 @@ class DraftServing:
 class _Inside:
     """The handler of the inner connection: the v1 edge, from `initialize` on."""
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: AgentDefinition) -> None:
         self._agent = agent
         self._secrets: Json = {}
         self._serving: DetailedServing | None = None
@@ -138,7 +138,7 @@ class _Inside:
 
 
 def serving_after_all(
-    agent: Agent, connection: Connection, asked: Mapping[str, Any]
+    agent: AgentDefinition, connection: Connection, asked: Mapping[str, Any]
 ) -> DraftServing:
     """Serve a client that was taken for one of v1 until its first request showed the draft."""
     official = asked.get("clientCapabilities")

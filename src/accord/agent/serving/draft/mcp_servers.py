@@ -21,7 +21,7 @@ from accord.translate.mcp_servers import server_to_v2
 from accord.translate.meta_store import DRAFT, kept
 
 if TYPE_CHECKING:
-    from accord.agent.session.session import AgentSession
+    from accord.agent.session.state import SessionState
 
 KEPT_AS = "draft.mcp_servers"
 
@@ -76,11 +76,11 @@ def detailed(server: Any, asked: v1.McpServer, cwd: str) -> Any:
     return server
 
 
-async def keep_servers(session: AgentSession, listed: Sequence[v1.McpServer]) -> None:
+async def keep_servers(session: SessionState, listed: Sequence[v1.McpServer]) -> None:
     """Keep beside a session's log those of its servers that have no secret."""
     harmless = [one for one in listed if _is_harmless(one)]
     if harmless:
-        await session.keep(KEPT_AS, encode(harmless))
+        await session.stored.keep(KEPT_AS, encode(harmless))
 
 
 def kept_servers(raw: bytes | None) -> list[v1.McpServer]:

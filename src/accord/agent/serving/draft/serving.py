@@ -29,8 +29,9 @@ from accord.agent.serving.requests import OfficialRequests
 from accord.agent.serving.results import to_plain
 from accord.agent.serving.v1.version import V1
 from accord.agent.session.options import MODE_OPTION_ID, OptionValue
-from accord.agent.session.prompt_handler import Outcome
-from accord.agent.turn import Turn
+from accord.agent.session.state import SessionState
+from accord.agent.session.turn_run import Outcome
+from accord.agent.session.turn_state import TurnState
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
 from accord.connection.error_responses import error_for
@@ -48,8 +49,7 @@ from accord.translate.draft.mode_names import ModeNames
 from accord.translate.meta_store import DRAFT, kept
 
 if TYPE_CHECKING:
-    from accord.agent.agent import Agent
-    from accord.agent.session.session import AgentSession
+    from accord.agent.definition import AgentDefinition
 
 # What the store says of a session that is known and cannot be had, in the draft's words.
 _LOST_SESSIONS = {"session_pruned": "expired", "session_damaged": "corrupted"}
@@ -60,7 +60,7 @@ class DetailedServing(OfficialRequests):
     """One client of the draft, as the v1 edge sees it."""
 
     def __init__(
-        self, agent: Agent, connection: Connection, raw: Raw, params: Mapping[str, Any]
+        self, agent: AgentDefinition, connection: Connection, raw: Raw, params: Mapping[str, Any]
     ) -> None:
         super().__init__(DETAILED_V1, agent, connection, raw, params)
         self.credentials: Mapping[str, Any] = {}
@@ -173,7 +173,7 @@ class DetailedServing(OfficialRequests):
 
         return work
 
-    async def _attached(self, session_id: str) -> AgentSession:
+    async def _attached(self, session_id: str) -> SessionState:
         """The session with its own folder and servers, which the draft does not send again."""
         store = self.agent.store
         record = await store.get(session_id)
@@ -194,25 +194,25 @@ class DetailedServing(OfficialRequests):
                 return session.mcp_servers
         return None
 
-    def _join(self, session: AgentSession, request: IncomingRequest) -> None:
+    def _join(self, session: SessionState, request: IncomingRequest) -> None:
         """A session is served from now on; its commands are told behind the answer."""
         if self._ways.grants.join(session):
 
             async def leave() -> None:
                 self._ways.grants.leave(session)
 
-            session.on_close(leave)
+            session.tasks.on_close(leave)
         request.on_answered = session.introduce_with_commands
 
     # ---- prompts
 
-    async def _conclude(self, turn: Turn, outcome: Outcome) -> bytes:
+    async def _conclude(self, turn: TurnState, outcome: Outcome) -> bytes:
         """How the turn ended; by now that is never an error answer."""
         session = turn.session
         session.enter(Step.WORK_STOPPED)
         turn.settle_tokens()
         try:
-            await session.touch()
+            await session.stored.touch()
         except Exception as error:  # noqa: BLE001 - a store that fails ends a turn, no more
             outcome = Outcome(outcome.stop_reason, error_for(error, "session/prompt"))
         more: dict[str, Any] = {}

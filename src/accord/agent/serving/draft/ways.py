@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from accord.agent.serving.client_answers import decided_by
-from accord.agent.serving.wire import FileDetails, PermissionAsk, PermissionOption
-from accord.agent.session.session import REQUEST_PERMISSION, AgentSession
-from accord.agent.terminals.own_terminals import Done, Job
+from accord.agent.serving.wire import FileDetails
+from accord.agent.session.state import REQUEST_PERMISSION, SessionState
+from accord.agent.terminals.commands import Done, Job
 from accord.agent.terminals.terminals import RELEASE_SECONDS_MAX, not_started
 from accord.agent.tools.files import READ, WRITE
+from accord.agent.tools.permission_options import PermissionAsk, PermissionOption
 from accord.errors import (
     AccordError,
     NotFound,
@@ -36,8 +37,8 @@ from accord.translate.message import UNREADABLE
 from accord.translate.meta_store import DRAFT, kept
 
 if TYPE_CHECKING:
+    from accord.agent.session.turn_state import TurnState
     from accord.agent.tools.tool_call import ToolCallHandle
-    from accord.agent.turn import Turn
     from accord.connection import Connection
 
 # How long a command may take to leave after each signal.
@@ -61,7 +62,7 @@ class DraftWays:
     # ---- permission
 
     async def ask_permission(
-        self, session: AgentSession, ask: PermissionAsk
+        self, session: SessionState, ask: PermissionAsk
     ) -> PermissionOption | None:
         """Ask the user, and read the answer as one of the options, and for how long it holds."""
         params = session.wire.permission_request(session.id, ask._replace(reason=_reason(ask)))
@@ -76,7 +77,7 @@ class DraftWays:
         self.grants.answered(session, scope if isinstance(scope, str) else None)
         return next((one for one in ask.options if one.option_id == chosen), None)
 
-    def remembered(self, session: AgentSession, keys: Sequence[str], allowed: bool) -> None:
+    def remembered(self, session: SessionState, keys: Sequence[str], allowed: bool) -> None:
         """See `wire.Ways.remembered`."""
         self.grants.remembered(session, keys, allowed)
 
@@ -84,7 +85,7 @@ class DraftWays:
 
     async def read_text(
         self,
-        session: AgentSession,
+        session: SessionState,
         path: str,
         line: int | None,
         limit: int | None,
@@ -104,7 +105,7 @@ class DraftWays:
         return content
 
     async def write_text(
-        self, session: AgentSession, path: str, text: str, details: FileDetails
+        self, session: SessionState, path: str, text: str, details: FileDetails
     ) -> bool:
         """Write a file; whether it is a new one."""
         more: dict[str, Any] = {
@@ -138,7 +139,7 @@ class DraftWays:
 
     # ---- commands
 
-    async def run(self, turn: Turn, call: ToolCallHandle, job: Job) -> Done:
+    async def run(self, turn: TurnState, call: ToolCallHandle, job: Job) -> Done:
         """Run a command in a terminal of the client's; see `wire.Ways.run`."""
         if self._places is not None:
             await self._places.acquire()
@@ -288,11 +289,11 @@ class Grants:
 
     def __init__(self) -> None:
         # Sessions that are served now, and the scope of the answer that each got last.
-        self._sessions: dict[AgentSession, str | None] = {}
+        self._sessions: dict[SessionState, str | None] = {}
         self._always: dict[str, bool] = {}
         self._workspaces: dict[str, dict[str, bool]] = {}
 
-    def join(self, session: AgentSession) -> bool:
+    def join(self, session: SessionState) -> bool:
         """A session begins: what was decided for its workspace, or for ever, holds in it.
 
         False when it was here already.
@@ -303,16 +304,16 @@ class Grants:
         session.adopt(self._always | self._workspaces.get(session.record.cwd, {}))
         return True
 
-    def leave(self, session: AgentSession) -> None:
+    def leave(self, session: SessionState) -> None:
         """A session is over."""
         self._sessions.pop(session, None)
 
-    def answered(self, session: AgentSession, scope: str | None) -> None:
+    def answered(self, session: SessionState, scope: str | None) -> None:
         """The user has answered; whether that is to be remembered comes next, if at all."""
         if session in self._sessions:
             self._sessions[session] = scope
 
-    def remembered(self, session: AgentSession, keys: Sequence[str], allowed: bool) -> None:
+    def remembered(self, session: SessionState, keys: Sequence[str], allowed: bool) -> None:
         """The answer is kept; one for the workspace or for good counts in other sessions too."""
         scope = self._sessions.get(session)
         if scope not in ("workspace", "always"):
