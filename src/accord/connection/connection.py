@@ -129,13 +129,9 @@ class Connection:
         self._tasks, self._workers = outer._tasks, outer._workers
 
     @property
-    def backlog(self) -> int:
-        """Bytes that the peer has not taken yet."""
-        return self._transport.backlog
-
-    async def drain(self) -> None:
-        """Wait until the peer has taken most of it."""
-        await self._transport.drain()
+    def transport(self) -> Transport:
+        """What carries the bytes."""
+        return self._transport
 
     async def __aexit__(
         self,

@@ -195,7 +195,7 @@ class Junction:
     @property
     def backlog(self) -> int:
         """Bytes that the foreign peer has not taken yet."""
-        return self._foreign.backlog
+        return self._foreign.transport.backlog
 
     async def start(self, receiver: Receiver, tasks: TaskGroup) -> None:
         """Deliver to this receiver."""
@@ -221,7 +221,7 @@ class Junction:
 
     async def drain(self) -> None:
         """Wait until the foreign peer has taken most of it."""
-        await self._foreign.drain()
+        await self._foreign.transport.drain()
 
     def pause(self) -> None:
         """Read nothing from the foreign peer until `resume`."""
