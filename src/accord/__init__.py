@@ -3,6 +3,7 @@
 An agent      Agent  Turn  Choice  FormField  Done
 Its store     MemoryStore  SqliteStore  SessionStore
 A client      Client  Session  PromptTurn  Reply  Implementation  Extensions  Credential
+              DraftOptions
 The view      Transcript  Update  Message  ToolCall  Plan  Terminal
 Permissions   Permissions  PermissionRequest  PermissionOption  Decision  Rule  Grants
 Services      FileService  TerminalService  Elicitations  FormRequest  UrlRequest
@@ -10,6 +11,7 @@ Content       TextContent  ImageContent  AudioContent  ResourceLink
               EmbeddedResource  EmbeddedResourceResource
 In between    Proxy  Translated
 MCP servers   McpServerStdio  McpServerHttp  EnvVariable  HttpHeader
+Transports    Transport  Receiver  Ended
 Bounds        Limits
 Errors        AccordError
                 ProtocolError: LocalProtocolError  RemoteProtocolError  VersionMismatch
@@ -36,14 +38,15 @@ if TYPE_CHECKING:
     from accord.agent.terminals.own_terminals import Done
     from accord.agent.tools.elicitation import FormField
     from accord.client import Client, Extensions, Implementation, PromptTurn, Reply, Session
+    from accord.client.credential import Credential
+    from accord.client.options import DraftOptions
     from accord.client.permissions.grants import Grants
     from accord.client.permissions.permissions import Permissions
-    from accord.client.permissions.policy import Rule
     from accord.client.permissions.request import Decision, PermissionOption, PermissionRequest
+    from accord.client.permissions.rules import Rule
     from accord.client.services.elicitation import Elicitations, FormRequest, UrlRequest
     from accord.client.services.files import FileService
     from accord.client.services.terminals import TerminalService
-    from accord.client.wire.draft.login import Credential
     from accord.connection import Limits
     from accord.errors import (
         AccordError,
@@ -80,6 +83,7 @@ if TYPE_CHECKING:
     from accord.store import MemoryStore, SessionStore
     from accord.store.sqlite import SqliteStore
     from accord.transcript import Message, Plan, Terminal, ToolCall, Transcript, Update
+    from accord.transport.transport import Ended, Receiver, Transport
 
 _PLACES = {
     "accord.agent": (
@@ -102,7 +106,8 @@ _PLACES = {
         "PermissionOption",
         "PermissionRequest",
     ),
-    "accord.client.wire.draft.login": ("Credential",),
+    "accord.client.credential": ("Credential",),
+    "accord.client.options": ("DraftOptions",),
     "accord.client.services.elicitation": (
         "Elicitations",
         "FormRequest",
@@ -111,7 +116,7 @@ _PLACES = {
     "accord.client.services.files": ("FileService",),
     "accord.client.permissions.grants": ("Grants",),
     "accord.client.permissions.permissions": ("Permissions",),
-    "accord.client.permissions.policy": ("Rule",),
+    "accord.client.permissions.rules": ("Rule",),
     "accord.client.services.terminals": ("TerminalService",),
     "accord.connection": ("Limits",),
     "accord.errors": (
@@ -152,6 +157,11 @@ _PLACES = {
         "SessionStore",
     ),
     "accord.store.sqlite": ("SqliteStore",),
+    "accord.transport.transport": (
+        "Ended",
+        "Receiver",
+        "Transport",
+    ),
     "accord.transcript": (
         "Message",
         "Plan",
@@ -182,9 +192,11 @@ __all__ = [
     "Credential",
     "Decision",
     "Done",
+    "DraftOptions",
     "Elicitations",
     "EmbeddedResource",
     "EmbeddedResourceResource",
+    "Ended",
     "EnvVariable",
     "Extensions",
     "FileService",
@@ -212,6 +224,7 @@ __all__ = [
     "ProtocolError",
     "Proxy",
     "RateLimited",
+    "Receiver",
     "RemoteProtocolError",
     "Reply",
     "RequestCancelled",
@@ -230,6 +243,7 @@ __all__ = [
     "ToolCall",
     "Transcript",
     "Translated",
+    "Transport",
     "Turn",
     "Update",
     "UrlRequest",

@@ -25,7 +25,7 @@ from accord.agent.callbacks import behind_the_answer, first
 from accord.agent.custom_values import checked
 from accord.agent.process_exit import Departure, exit_code
 from accord.agent.requirements import MCP_TRANSPORTS, check_facts, client_capabilities, known, names
-from accord.agent.serving.connection import Serving
+from accord.agent.serving.connection import AgentHandler
 from accord.agent.serving.unstable.offer import UnstableOffer
 from accord.agent.session.options import (
     Choice,
@@ -38,7 +38,7 @@ from accord.agent.session.options import (
 )
 from accord.agent.turn import Turn
 from accord.connection import Connection, Limits
-from accord.connection.strict_mode import strict_by_default
+from accord.connection.peer_mistakes import strict_by_default
 from accord.errors import AccordError, ConnectionLost, LocalProtocolError
 from accord.machine.logs import logger
 from accord.transport.transport import Transport
@@ -85,14 +85,13 @@ class Agent(UnstableOffer):
         versions: Iterable[int] = (1, 2),
         store: "SessionStore | None" = None,
         unstable: bool = False,
-        next_edits: bool = False,
         early_v2: bool = False,
         session_models: bool = False,
         strict: bool | None = None,
         limits: Limits | None = None,
     ) -> None:
         """`accepts` names prompt content beyond text and links; `mcp` transports beyond stdio;
-        `requires` client capabilities that the agent cannot do without.  `unstable`, `next_edits`,
+        `requires` client capabilities that the agent cannot do without.  `unstable`,
         `early_v2` and `session_models` switch on what the protocol has not settled on, dropped, or
         had at first.
         """
@@ -102,7 +101,7 @@ class Agent(UnstableOffer):
         self.prompt_types = frozenset({"text", "resource_link"}) | {
             _PROMPT_TAGS[one] for one in self.accepts
         }
-        super().__init__(next_edits=next_edits)
+        super().__init__()
         # Servers behind this connection are unstable.
         transports = frozenset(known("transport of MCP", mcp, MCP_TRANSPORTS))
         self.mcp = (transports | {"stdio"}) - (set() if unstable else {"acp"})
@@ -306,15 +305,15 @@ class Agent(UnstableOffer):
         self, transport: Transport, *, accept_batches: bool = False
     ) -> ConnectionLost | None:
         """The same; returns why the client had to be left, if it had to be."""
-        serving = Serving(self)
+        handler = AgentHandler(self)
         connection = Connection(
             transport,
-            serving,
+            handler,
             limits=self.limits,
             accept_batches=accept_batches,
             strict=self.strict,
         )
-        serving.connection = connection
+        handler.connection = connection
         async with connection:
             try:
                 await connection.closed.wait()
@@ -325,8 +324,8 @@ class Agent(UnstableOffer):
                     await checkpoint()
             if self._departure is not None:
                 self._departure.begin()
-        if serving.exit is not None:
-            raise serving.exit
+        if handler.exit is not None:
+            raise handler.exit
         return connection.broken
 
     async def serve_stdio(self) -> None:

@@ -30,14 +30,14 @@ def resume(record: SessionRecord, prompt: str) -> int:
 def _talk(record: SessionRecord) -> int:
     from accord.cli.agent_setup.chat import BUILT_IN, built_in_agent, make_desk
     from accord.discovery.config import load_config
-    from accord.terminal.engine.launch_options import Order
+    from accord.terminal.engine.launch_options import LaunchOptions
     from accord.terminal.model.settings import Settings
     from accord.terminal.plain.line_mode import run_plain
     from accord.terminal.plain.line_terminal import line_terminal
 
     desk = make_desk(load_config(), Settings(), (record.cwd,))
     place, session = record.cwd, record.session_id
-    order = Order(command=built_in_agent(), name=BUILT_IN, folder=place, session=session)
+    order = LaunchOptions(command=built_in_agent(), name=BUILT_IN, folder=place, session=session)
     with line_terminal(record.cwd) as terminal:
         terminal.printer.note(f"{record.title or record.session_id}, in {record.cwd}")
         code = anyio.run(run_plain, desk, order, terminal)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from accord.agent.serving.wire import UPDATE
 from accord.jsonrpc.envelope import notification_framer
 from accord.schema import v2
 from accord.schema.codec import encode
+from accord.schema.method import SESSION_UPDATE
 
 if TYPE_CHECKING:
     from accord.agent.session.session import AgentSession
@@ -34,7 +34,7 @@ def text_sender(session: AgentSession, chunk: Chunk, message_id: str) -> Sender:
     """A function that sends one piece of text; what it returns, if anything, must be awaited."""
     connection, append = session.connection, session.log.append
     check_is_due, wait_is_due = connection.check_is_due, connection.wait_is_due
-    post_frame = connection.frame_poster(UPDATE)
+    post_frame = connection.frame_poster(SESSION_UPDATE)
     text_content = v2.TextContent
     around = _frame_around(session, chunk, message_id)
 
@@ -77,7 +77,7 @@ def _frame_around(
     said = session.wire.updates(session.id, sample)
     if len(said) != 1:
         return None
-    before, _, behind = notification_framer(UPDATE)(said[0]).partition(encode(_PLACE))
+    before, _, behind = notification_framer(SESSION_UPDATE)(said[0]).partition(encode(_PLACE))
     return before, behind
 
 

@@ -43,14 +43,11 @@ def heard(asked: Asked, method: str, answer: Raw, *, is_used: bool = True) -> No
     connection = asked.connection
     if (is_used and not connection.strict) or asked.wire.ways is not None:
         return
-    # Here, since good clients never need it.
-    if asked.wire.version == 1:
-        from accord.schema.v1.methods import CLIENT_METHODS
-    else:
-        from accord.schema.v2.methods import CLIENT_METHODS
     notes: list[str] = []
     try:
-        CLIENT_METHODS[method].decode_result(answer, notes=notes, strict=connection.strict)
+        asked.wire.client_methods[method].decode_result(
+            answer, notes=notes, strict=connection.strict
+        )
     except Invalid as error:
         notes.append(str(error))
     for note in notes:

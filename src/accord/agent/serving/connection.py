@@ -5,8 +5,9 @@ What always holds
     * After that only methods of the agreed version are, and those that need an offer only if made.
 """
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from anyio.lowlevel import checkpoint
 
@@ -17,7 +18,7 @@ from accord.connection.connection import Work
 from accord.errors import ConnectionLost, RequestError
 from accord.machine.logs import logger
 from accord.protocol.negotiation import (
-    Chosen,
+    Dialect,
     Initialization,
     Refused,
     in_v1_keys,
@@ -25,7 +26,6 @@ from accord.protocol.negotiation import (
     looks_like_draft,
     may_be_draft,
 )
-from accord.protocol.negotiation import Dialect as DialectName
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
 
@@ -36,14 +36,8 @@ _log = logger("accord.agent")
 
 INITIALIZE = "initialize"
 
-_KEYS_OF_OTHERS = {
-    "v1": frozenset(("info", "capabilities")),
-    "v2": frozenset(("clientInfo", "clientCapabilities")),
-    "draft": frozenset(("info",)),
-}
 
-
-class Dialect(Protocol):
+class ServedDialect(Protocol):
     """The requests and notifications of one version, served."""
 
     service: Service
@@ -61,13 +55,71 @@ class Dialect(Protocol):
         ...
 
 
-class Serving:
-    """The handler of an agent's connection."""
+# Only the version that is spoken is loaded: start-up time is the user's time.
+
+
+def _make_v1(
+    agent: "Agent", connection: Connection, raw: Raw, params: dict[str, Any]
+) -> ServedDialect:
+    from accord.agent.serving.requests import OfficialRequests
+    from accord.agent.serving.v1.version import V1
+
+    asked = dict(in_v1_keys(params))
+    if asked != params:
+        raw = Raw(encode({key: asked[key] for key in asked.keys() - _V2_KEYS}))
+    connection.agree_on(None)
+    return OfficialRequests(V1, agent, connection, raw, asked)
+
+
+def _make_v2(
+    agent: "Agent", connection: Connection, raw: Raw, params: dict[str, Any]
+) -> ServedDialect:
+    from accord.agent.serving.requests import OfficialRequests
+    from accord.agent.serving.v2.version import V2
+
+    version = V2
+    if agent.early_v2:
+        from accord.agent.serving.early_v2.version import EARLY_V2
+
+        version = EARLY_V2
+    connection.agree_on(None)
+    return OfficialRequests(version, agent, connection, raw, params)
+
+
+def _make_draft(
+    agent: "Agent", connection: Connection, raw: Raw, params: dict[str, Any]
+) -> ServedDialect:
+    from accord.agent.serving.draft.requests import DraftServing
+
+    return DraftServing(agent, connection, raw, params)
+
+
+class _Entry(NamedTuple):
+    """How a dialect is served."""
+
+    make: "Callable[[Agent, Connection, Raw, dict[str, Any]], ServedDialect]"
+    # Keys of `initialize` that belong to other dialects.
+    keys_of_others: frozenset[str]
+    # Whether the answer to `initialize` lists modes and options.
+    lists_settings: bool = False
+
+
+_V2_KEYS = frozenset(("info", "capabilities"))
+
+_DIALECTS: dict[Dialect, _Entry] = {
+    "v1": _Entry(_make_v1, _V2_KEYS),
+    "v2": _Entry(_make_v2, frozenset(("clientInfo", "clientCapabilities"))),
+    "draft": _Entry(_make_draft, frozenset(("info",)), lists_settings=True),
+}
+
+
+class AgentHandler:
+    """What the connection of an agent hands its messages to."""
 
     def __init__(self, agent: "Agent") -> None:
         self._agent = agent
         self._initialization = Initialization()
-        self._dialect: Dialect | None = None
+        self._dialect: ServedDialect | None = None
         # What `initialize` said.
         self._asked: dict[str, Any] = {}
         self.connection: Connection | None = None
@@ -103,12 +155,13 @@ class Serving:
         refused = self._initialization.forbids(chosen)
         if refused is not None:
             raise _as_error(refused)
-        if chosen.dialect == "draft":
-            # Its answer lists modes and options, which may be declared behind other answers.
+        entry = _DIALECTS[chosen.dialect]
+        if entry.lists_settings:
+            # They may be declared by the hook that runs behind the answers of other dialects.
             self._run_hook()
         for note in chosen.notes:
             _log.info("%s", note)
-        dialect = self._make(chosen, request.params, params)
+        dialect = self._make(entry, request.params, params)
         answer = dialect.initialize()
         self._initialization.admit_initialize(chosen)
         assert self.connection is not None
@@ -129,13 +182,13 @@ class Serving:
         self._dialect = serving_after_all(self._agent, self.connection, self._asked)
         self._initialization.is_draft_after_all()
 
-    def _go_on(self, spoken: DialectName) -> None:
+    def _go_on(self, spoken: Dialect) -> None:
         """The client has its answer."""
         self._run_hook()
         assert self.connection is not None
         self.connection.run(partial(self._prepare, spoken))
 
-    async def _prepare(self, spoken: DialectName) -> None:
+    async def _prepare(self, spoken: Dialect) -> None:
         assert self._dialect is not None
         assert self.connection is not None
         await self.connection.idle()
@@ -154,32 +207,12 @@ class Serving:
             except Exception:  # noqa: BLE001 - the client has its answer, the connection lives
                 _log.exception("the agent's on_initialized failed")
 
-    def _make(self, chosen: Chosen, raw: Raw, params: dict[str, Any]) -> Dialect:
-        """Only the version that is spoken is loaded: start-up time is the user's time."""
+    def _make(self, entry: _Entry, raw: Raw, params: dict[str, Any]) -> ServedDialect:
         assert self.connection is not None
         if self._agent.strict:
             # A client that speaks both versions sends the keys of both, which breaks no rule.
-            others = _KEYS_OF_OTHERS[chosen.dialect]
-            raw = Raw(encode({key: params[key] for key in params.keys() - others}))
-        if chosen.dialect == "draft":
-            from accord.agent.serving.draft.requests import DraftServing
-
-            return DraftServing(self._agent, self.connection, raw, params)
-        self.connection.agree_on(None)
-        if chosen.dialect == "v2" and self._agent.early_v2:
-            from accord.agent.serving.early_v2.requests import EarlyServing
-
-            return EarlyServing(self._agent, self.connection, raw, params)
-        if chosen.dialect == "v2":
-            from accord.agent.serving.v2.requests import V2Serving
-
-            return V2Serving(self._agent, self.connection, raw, params)
-        from accord.agent.serving.v1.requests import V1Serving
-
-        asked = dict(in_v1_keys(params))
-        if asked != params:
-            raw = Raw(encode({key: asked[key] for key in asked.keys() - _KEYS_OF_OTHERS["v1"]}))
-        return V1Serving(self._agent, self.connection, raw, asked)
+            raw = Raw(encode({key: params[key] for key in params.keys() - entry.keys_of_others}))
+        return entry.make(self._agent, self.connection, raw, params)
 
     def notification(self, method: str, params: Raw) -> None:
         """Before `initialize` nothing counts."""

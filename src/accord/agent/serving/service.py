@@ -16,7 +16,7 @@ import anyio
 from accord.agent.callbacks import Guard
 from accord.agent.serving.outgoing_checks import describe
 from accord.agent.serving.unstable.mcp_calls import McpCalls
-from accord.agent.serving.wire import UPDATE, Wire
+from accord.agent.serving.wire import Wire
 from accord.agent.session import turn_run as running
 from accord.agent.session.unfinished import Unfinished, cut_off_error, interruption
 from accord.connection import Connection, IncomingRequest
@@ -25,6 +25,7 @@ from accord.errors import ConnectionLost, LocalProtocolError, RequestError, Stor
 from accord.machine.logs import logger
 from accord.schema import v2
 from accord.schema.codec import Invalid, decode, encode
+from accord.schema.method import SESSION_UPDATE
 from accord.schema.struct import Raw
 
 if TYPE_CHECKING:
@@ -245,7 +246,7 @@ class Service:
         plain = frozenset({v2.AgentMessageChunk, v2.AgentThoughtChunk, v2.UserMessageChunk})
         # A past may be very long: what is the same for all of it is looked up once.
         session_id, told, see = session.id, wire.told, unfinished.see
-        past = self.connection.gather(UPDATE, *wire.envelope(session_id))
+        past = self.connection.gather(SESSION_UPDATE, *wire.envelope(session_id))
         add, text = past.add, v2.TextContent
         as_it_is = plain if wire.pieces_alike else frozenset[Any]()
         held = {"none": None, "messages": MESSAGES, "all": PIECES}[wire.held_again]

@@ -5,10 +5,12 @@ Updates are v2's structs inside; `v1_wire.py`, `v2_wire.py` and `draft_wire.py` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
-from accord.schema.codec import encode
+from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import Raw
 
 if TYPE_CHECKING:
@@ -16,13 +18,7 @@ if TYPE_CHECKING:
     from accord.agent.terminals.own_terminals import Done, Job
     from accord.agent.tools.tool_call import ToolCallHandle
     from accord.agent.turn import Turn
-
-UPDATE = "session/update"
-
-
-def official_envelope(session_id: str) -> tuple[bytes, bytes]:
-    """What stands before and behind an update in its params, in v1 and v2 alike."""
-    return b'{"sessionId":%b,"update":' % encode(session_id), b"}"
+    from accord.schema.method import Method
 
 
 class PermissionOption(NamedTuple):
@@ -133,12 +129,23 @@ class Wire(Protocol):
     pieces_alike: bool
     # What of a past a client may still hold, so that its pieces must not add to what is there.
     held_again: HeldAgain
+    # Whether the number of prompts that wait in a session is bounded.
+    bounds_queue: bool
+    # Whether a client may cancel one tool call alone.
+    cancels_tool_calls: bool
+    # Whether the client is told the state of a session.
+    has_states: bool
     # Pages that this client's user agreed to visit and whose end was not told yet.
     open_pages: set[str]
 
     @property
     def ways(self) -> Ways | None:
         """None where files, terminals and permission are asked for as in v1."""
+        ...
+
+    @property
+    def client_methods(self) -> Mapping[str, Method]:
+        """The methods of the client, with the types of their answers."""
         ...
 
     def updates(self, session_id: str, update: Any) -> Sequence[bytes]:
@@ -164,3 +171,66 @@ class Wire(Protocol):
     def permission_choice(self, result: Raw) -> str | None:
         """The id that the user chose, or None for anything that is not a choice."""
         ...
+
+
+class OfficialWire(ABC):
+    """What v1 and v2 have in common: the envelope of an update, and how a choice is read."""
+
+    version: int
+    schema: Any
+    pieces_alike = True
+    held_again: HeldAgain
+    bounds_queue: bool
+    cancels_tool_calls: bool
+    has_states: bool
+    ways = None
+
+    def __init__(self, features: Features) -> None:
+        self.features = features
+        self.open_pages: set[str] = set()
+        self._head_of: str | None = None
+        self._head = b""
+
+    @property
+    def client_methods(self) -> Mapping[str, Method]:
+        """The methods of the client.  They are loaded now, since good clients never need it."""
+        methods: Mapping[str, Method] = import_module(
+            f"{self.schema.__name__}.methods"
+        ).CLIENT_METHODS
+        return methods
+
+    def envelope(self, session_id: str) -> tuple[bytes, bytes]:
+        """What stands before and behind an update in its params."""
+        return b'{"sessionId":%b,"update":' % encode(session_id), b"}"
+
+    def updates(self, session_id: str, update: Any) -> Sequence[bytes]:
+        """None, one or several notifications for an update of v2."""
+        if session_id != self._head_of:
+            # Most updates are of the same session as the one before.
+            self._head_of, self._head = session_id, self.envelope(session_id)[0]
+        return [self._head + encode(said) + b"}" for said in self.told(session_id, update)]
+
+    @abstractmethod
+    def told(self, session_id: str, update: Any) -> Sequence[Any]:
+        """What this version says of an update of v2."""
+
+    @abstractmethod
+    def forget(self, session_id: str) -> None:
+        """Start again with a session: nothing of it has been told to this client."""
+
+    def config_options(self, options: Sequence[Any]) -> Sequence[Any]:
+        """The options that this client may be shown."""
+        return options
+
+    @abstractmethod
+    def permission_request(self, session_id: str, ask: PermissionAsk) -> bytes:
+        """Encoded params of `session/request_permission`."""
+
+    def permission_choice(self, result: Raw) -> str | None:
+        """The chosen id; cancelled, unknown and malformed outcomes are not a choice."""
+        try:
+            outcome = decode(self.schema.RequestPermissionResponse, result).outcome
+        except Invalid:
+            return None
+        is_choice = isinstance(outcome, self.schema.SelectedPermissionOutcome)
+        return outcome.option_id if is_choice else None

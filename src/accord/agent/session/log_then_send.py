@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 
 import anyio
 
-from accord.connection.lazy_event import Flag
+from accord.connection.lazy_event import LazyEvent
 
 
 class LoggingFirst:
@@ -21,14 +21,14 @@ class LoggingFirst:
 
     def __init__(self) -> None:
         # Set when the latest that is being written has been told.
-        self._last: Flag | None = None
+        self._last: LazyEvent | None = None
 
     async def then(self, writing: Awaitable[None], tell: Callable[[], None]) -> None:
         """Wait until it is written, then tell it; a cancellation waits for that.
 
         To be called in the order of the log.  What cannot be written is not told.
         """
-        before, told = self._last, Flag()
+        before, told = self._last, LazyEvent()
         self._last = told
         try:
             with anyio.CancelScope(shield=True):

@@ -7,7 +7,7 @@ turn is over.  Cancelling reaches the running turn and those that wait, and noth
 from collections import deque
 from collections.abc import Callable
 
-from accord.connection.lazy_event import Flag
+from accord.connection.lazy_event import LazyEvent
 from accord.errors import RequestError
 
 
@@ -16,7 +16,7 @@ class Ticket:
 
     def __init__(self, foreground: "Foreground") -> None:
         self._foreground = foreground
-        self._called = Flag()
+        self._called = LazyEvent()
         self.cancelled = False
         self.on_cancel: Callable[[], None] | None = None
 
@@ -48,7 +48,7 @@ class Foreground:
         self._waiting_max = waiting_max
         self._running: Ticket | None = None
         self._waiting: deque[Ticket] = deque()
-        self._idle = Flag()
+        self._idle = LazyEvent()
         self._idle.set()
 
     @property
@@ -71,7 +71,7 @@ class Foreground:
 
     def _start(self, ticket: Ticket) -> None:
         if self._idle.is_set():
-            self._idle = Flag()
+            self._idle = LazyEvent()
         self._running = ticket
         ticket.call()
 

@@ -21,7 +21,7 @@ from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.agent.serving.client_answers import chose_what_was_not_offered, decided_by, heard
 from accord.agent.serving.outgoing_checks import check_update, unsayable
-from accord.agent.serving.wire import UPDATE, PermissionAsk, PermissionOption, Wire
+from accord.agent.serving.wire import PermissionAsk, PermissionOption, Wire
 from accord.agent.session.config_options import said_commands, said_options
 from accord.agent.session.introduction import IntroducedSession
 from accord.agent.session.log_then_send import LoggingFirst
@@ -41,6 +41,7 @@ from accord.errors import LocalProtocolError, RequestCancelled
 from accord.protocol.v2.turn import TRANSITIONS, Phase, Step
 from accord.schema import v2
 from accord.schema.codec import encode
+from accord.schema.method import SESSION_UPDATE
 from accord.schema.struct import UNSET
 from accord.store import SessionLog, SessionRecord, SessionStore
 
@@ -74,7 +75,7 @@ class AgentSession(IntroducedSession):
     ) -> None:
         super().__init__(store, record)
         self._connection = connection
-        self._post_update = connection.poster(UPDATE)
+        self._post_update = connection.poster(SESSION_UPDATE)
         self._wire = wire
         self._offer = offer
         self._log = log
@@ -95,7 +96,7 @@ class AgentSession(IntroducedSession):
         self.last_stop: tuple[str, Any] | None = None
         self.last_usage: Any = UNSET
         queued = connection.limits.prompts_queued
-        self.foreground = Foreground(queued if wire.version == 1 else None)
+        self.foreground = Foreground(queued if wire.bounds_queue else None)
         self.turn: Turn | None = None
         self.terminals = OwnTerminals(self)
         self.companions = Companions(connection)
@@ -175,7 +176,7 @@ class AgentSession(IntroducedSession):
     def _tell(self, update: Any) -> None:
         if self._held is not None:
             # What cannot be sent is a mistake of who says it, and is told now, while he is there.
-            self._connection.peer.checked(encode(update), UPDATE)
+            self._connection.peer.checked(encode(update), SESSION_UPDATE)
             self._keep(self._held, update)
             return
         for params in self._wire.updates(self._record.session_id, update):
@@ -192,7 +193,7 @@ class AgentSession(IntroducedSession):
         """The same for what belongs before the answer that begins the session."""
         if not self.closed and self._connection.error is None:
             for params in self._wire.updates(self.id, update):
-                self._connection.post(UPDATE, params)
+                self._connection.post(SESSION_UPDATE, params)
 
     async def record_only(self, update: Any) -> None:
         """Log an update that the client must not be sent, such as its own prompt in v1."""

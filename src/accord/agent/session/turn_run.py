@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from accord.agent.session.prompt_handler import Outcome, handle
-from accord.connection.lazy_event import Flag
+from accord.connection.lazy_event import LazyEvent
 from accord.protocol.v2.turn import STOP_REASONS
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ async def run_turn(service: Service, turn: Turn, conclude: Conclude) -> None:
     """Run the handler of one prompt in this task, and conclude the turn with what came of it."""
     session = turn.session
     session.turn = turn
-    concluded = Flag()
+    concluded = LazyEvent()
 
     async def end(outcome: Outcome) -> None:
         concluded.set()

@@ -121,7 +121,7 @@ def _call(turn: Turn, job: Job, title: str) -> ToolCallHandle:
         kind="execute",
         name="run",
         raw_input={"command": job.line, "cwd": job.cwd},
-        cancellable=turn.session.wire.version != 1,
+        cancellable=turn.session.wire.cancels_tool_calls,
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from accord.cli.agent_setup.agent_choice import BUILT_IN, with_model
-from accord.cli.agent_setup.credentials import remembering
+from accord.cli.agent_setup.credentials import dialect_memory
 from accord.cli.agent_setup.mcp_servers import servers_of
 from accord.cli.agent_setup.permissions import Wishes, deciding
 from accord.cli.run.job import UsageError
@@ -20,14 +20,14 @@ from accord.client.audit.log import AuditLog
 from accord.discovery.config import AgentEntry, Config
 from accord.discovery.user_paths import audit_file
 from accord.machine.own_command_line import own_command
-from accord.terminal.engine.chat_controller import Desk
-from accord.terminal.engine.launch_options import Order
+from accord.terminal.engine.chat_controller import ChatController
+from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.model.settings import Settings
 
 
 def orders_of(
     arguments: Namespace, config: Config, settings: Settings
-) -> tuple[Order | None, Mapping[str, Order]]:
+) -> tuple[LaunchOptions | None, Mapping[str, LaunchOptions]]:
     """What to begin with, None where the person is to choose; and what can be chosen.
 
     Raises:
@@ -59,7 +59,7 @@ def built_in_agent(*more: str) -> tuple[str, ...]:
     return own_command("agent", *more)
 
 
-def _with(order: Order, entry: AgentEntry, name: str) -> Order:
+def _with(order: LaunchOptions, entry: AgentEntry, name: str) -> LaunchOptions:
     return replace(
         order,
         command=entry.command,
@@ -70,13 +70,13 @@ def _with(order: Order, entry: AgentEntry, name: str) -> Order:
     )
 
 
-def _order(arguments: Namespace, config: Config, settings: Settings) -> Order:
+def _order(arguments: Namespace, config: Config, settings: Settings) -> LaunchOptions:
     cwd = os.path.expanduser(arguments.cwd)
     for folder in (cwd, *arguments.add_dir):
         if not os.path.isdir(os.path.expanduser(folder)):
             raise UsageError(f"there is no folder {folder}")
     named = [name for name in settings.mcp_servers if name in config.mcp_servers]
-    return Order(
+    return LaunchOptions(
         command=(),
         # As the system calls it when we are in it: one folder has one list of sessions.
         folder=os.path.realpath(cwd),
@@ -91,7 +91,7 @@ def _order(arguments: Namespace, config: Config, settings: Settings) -> Order:
     )
 
 
-def make_desk(config: Config, settings: Settings, roots: tuple[str, ...]) -> Desk:
+def make_desk(config: Config, settings: Settings, roots: tuple[str, ...]) -> ChatController:
     """The desk, with the person's rules, remembered answers and log.
 
     Raises:
@@ -102,12 +102,12 @@ def make_desk(config: Config, settings: Settings, roots: tuple[str, ...]) -> Des
     if config.permissions.audit:
         size = config.permissions.audit_bytes_max
         log = AuditLog(audit_file(), bytes_max=size, facts={"workspace": roots[0]})
-    return Desk(
+    return ChatController(
         permissions=decides.permissions(None),
         settings=settings,
         refresh_grants=None if decides.grants is None else decides.grants.refresh,
         log=log,
-        dialects=remembering().get("dialects"),
+        dialects=dialect_memory(),
     )
 
 

@@ -26,7 +26,7 @@ from accord import Decision, PermissionRequest, Permissions, Rule
 from accord.cli.typed_answers import ATTEMPTS_MAX, Answers
 from accord.client.permissions.patterns import WILD
 from accord.client.permissions.permissions import Callback
-from accord.client.permissions.policy import Effect
+from accord.client.permissions.rules import Effect
 from accord.discovery.config import Config
 from accord.discovery.grants_file import GrantsFile
 from accord.discovery.policy_file import Policy, load_policy
@@ -41,7 +41,7 @@ from accord.terminal.plain.dialogs.question_dialogs import (
     question_words,
 )
 from accord.terminal.plain.display.output_stream import Output
-from accord.terminal.plain.display.turn_printer import Printer
+from accord.terminal.plain.display.turn_printer import TurnPrinter
 from accord.transcript.items.tool_call import KINDS_OF_TOOL
 
 # Short words of the command line for several kinds of the protocol.
@@ -204,7 +204,7 @@ class Asker:
     """
 
     def __init__(
-        self, descriptor: int, roots: Sequence[str], printer: Printer, out: Output
+        self, descriptor: int, roots: Sequence[str], printer: TurnPrinter, out: Output
     ) -> None:
         self._folder, self._add_dirs = roots[0], roots[1:]
         self._descriptor = descriptor
@@ -214,7 +214,7 @@ class Asker:
 
     @classmethod
     def at_terminal(
-        cls, roots: Sequence[str], shown: tuple[Printer, Output] | None
+        cls, roots: Sequence[str], shown: tuple[TurnPrinter, Output] | None
     ) -> Asker | None:
         """Somebody to ask; `shown` is where they look already.  None where nobody is.
 
@@ -232,7 +232,7 @@ class Asker:
                 out = Output(open("/dev/tty", "w"))  # noqa: SIM115 - as long as we run
             except OSError:
                 return None
-            shown = Printer(out), out
+            shown = TurnPrinter(out), out
         return cls(descriptor, roots, *shown)
 
     async def ask(self, request: PermissionRequest) -> Decision:

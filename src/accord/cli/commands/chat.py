@@ -14,8 +14,8 @@ from accord.cli.console import complain
 from accord.cli.run.job import UsageError
 from accord.discovery.config import load_config
 from accord.errors import ConfigError
-from accord.terminal.engine.chat_controller import Desk
-from accord.terminal.engine.launch_options import Order
+from accord.terminal.engine.chat_controller import ChatController
+from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.model.settings import THEMES, settings_of
 
 USAGE_CODE = 2
@@ -94,9 +94,9 @@ def is_full_screen(*, wanted: bool) -> bool:
 
 
 def on_screen(
-    desk: Desk,
-    order: Order | None,
-    choices: Mapping[str, Order],
+    desk: ChatController,
+    order: LaunchOptions | None,
+    choices: Mapping[str, LaunchOptions],
     *,
     suggestions: Sequence[str] = (),
     welcome: str = "",
@@ -118,7 +118,9 @@ def on_screen(
     return app.return_code or 0
 
 
-def _in_lines(desk: Desk, order: Order | None, choices: Mapping[str, Order]) -> int:
+def _in_lines(
+    desk: ChatController, order: LaunchOptions | None, choices: Mapping[str, LaunchOptions]
+) -> int:
     import anyio
 
     from accord.terminal.model.prompt.history import History

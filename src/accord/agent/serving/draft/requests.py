@@ -21,17 +21,17 @@ from accord.agent.serving.draft.turns import prompt_work
 from accord.agent.serving.draft.wire import DraftWire
 from accord.agent.serving.results import require_option, to_plain
 from accord.agent.serving.service import Service
-from accord.agent.serving.wire import UPDATE
 from accord.agent.session.options import MODE_OPTION_ID, OptionValue
 from accord.agent.session.session import AgentSession
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
-from accord.connection.dialect import Manners
-from accord.connection.unknown_keys import Noting
+from accord.connection.dialect import Dialect
+from accord.connection.unknown_keys import MessageDecoder
 from accord.errors import RequestError, StoreError
 from accord.machine import clock
 from accord.schema import draft, v2
 from accord.schema.codec import Invalid, encode, to_python, to_raw
+from accord.schema.method import SESSION_UPDATE
 from accord.schema.struct import Raw
 from accord.translate.draft.mode_names import DEFAULT_MODE
 from accord.translate.draft.vocabulary import from_draft_error, to_draft_error
@@ -62,7 +62,7 @@ def _error_in(_method: str, code: int, data: Any) -> tuple[int, Any]:
     return from_draft_error(code, data)
 
 
-MANNERS = Manners(_error_out, _error_in)
+MANNERS = Dialect(_error_out, _error_in)
 
 
 class DraftServing:
@@ -74,7 +74,7 @@ class DraftServing:
         # A refusal has the draft's numbers already.
         connection.agree_on(MANNERS)
         self._agent = agent
-        self._decode = Noting(
+        self._decode = MessageDecoder(
             strict=agent.strict, report=connection.tolerate, shared=draft.InitializeRequest
         )
         asked = self._read(draft.InitializeRequest, raw)
@@ -153,7 +153,7 @@ class DraftServing:
         """Send updates of the draft's own making, such as a step that the inside does not know."""
         if not session.closed and self.service.connection.error is None:
             for params in self._wire.encoded(session.id, said):
-                self.service.connection.post(UPDATE, params)
+                self.service.connection.post(SESSION_UPDATE, params)
 
     def _terminal_output(self, request: IncomingRequest) -> bytes:
         told = self._read(draft.TerminalOutputRequest, request.params)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from accord.agent.serving import held_prompts as prompts
+from accord.agent.serving import prompts
 from accord.agent.serving.draft.prompts import blocks_of
 from accord.agent.serving.draft.tool_calls import kept_meta
 from accord.agent.serving.service import Service

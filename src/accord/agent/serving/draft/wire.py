@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from accord.agent.serving.draft.client_requests import DraftWays
 from accord.agent.serving.draft.terminals import Printed
 from accord.agent.serving.draft.tool_calls import DraftCalls, kept_meta, placeholder
-from accord.agent.serving.v1.plans import StablePlans
+from accord.agent.serving.stable_plans import StablePlans
 from accord.agent.serving.v1.tool_calls import TERMINAL_BYTES_STEP
 from accord.agent.serving.v1.wire import V1Wire
 from accord.agent.serving.wire import Features, HeldAgain, PermissionAsk
@@ -39,6 +40,10 @@ class DraftWire:
     version = 1
     pieces_alike = False
     held_again: HeldAgain = "none"
+    bounds_queue = True
+    cancels_tool_calls = False
+    has_states = False
+    client_methods: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(
         self, features: Features, modes: ModeNames, post_official: Post | None = None

@@ -1,11 +1,10 @@
 """What an agent registers of the unstable parts of ACP.
 
 All of it may be registered at any time; it does nothing unless the agent was made with
-`Agent(unstable=True)`, and then only what was registered is advertised.  Suggestions of edits have
-a switch of their own, `Agent(next_edits=True)`, because the protocol has dropped them.
+`Agent(unstable=True)`, and then only what was registered is advertised.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakSet
@@ -13,14 +12,6 @@ from weakref import WeakSet
 if TYPE_CHECKING:
     from accord.agent.login.auth_status import StatusHook
     from accord.agent.serving.service import Service
-    from accord.agent.serving.unstable.next_edits import (
-        Context,
-        DocumentEvent,
-        DocumentHandler,
-        NextEdits,
-        SettledHandler,
-        SuggestHandler,
-    )
     from accord.agent.serving.unstable.providers import (
         Provider,
         ProviderConfig,
@@ -34,8 +25,7 @@ class UnstableOffer:
 
     unstable: bool
 
-    def __init__(self, *, next_edits: bool) -> None:
-        self.serves_next_edits = next_edits
+    def __init__(self) -> None:
         self.auth_status_hook: StatusHook | None = None
         self.takes_system_prompt = False
         self.takes_system_prompt_override = False
@@ -50,13 +40,6 @@ class UnstableOffer:
         from accord.agent.serving.unstable.providers import Providers
 
         return Providers()
-
-    @cached_property
-    def next_edits(self) -> "NextEdits":
-        """What was registered for suggestions of edits."""
-        from accord.agent.serving.unstable.next_edits import NextEdits
-
-        return NextEdits()
 
     def add_provider(
         self,
@@ -96,38 +79,3 @@ class UnstableOffer:
         """Tell every client whose knowledge of the login is out of date."""
         for service in list(self.services):
             await service.auth_status.announce()
-
-    # ---- suggestions of edits
-
-    def on_suggest(self, handler: "SuggestHandler") -> "SuggestHandler":
-        """Register what thinks up the next edit.  Kinds that a client cannot show are dropped."""
-        self.next_edits.suggest = handler
-        return handler
-
-    def on_suggestion_settled(self, handler: "SettledHandler") -> "SettledHandler":
-        """Register what is told whether a suggestion was taken.  It must not wait."""
-        self.next_edits.settled = handler
-        return handler
-
-    def on_document(
-        self, event: "DocumentEvent", *, incremental: bool = False
-    ) -> "Callable[[DocumentHandler], DocumentHandler]":
-        """Ask clients for an event of their documents, and take it in wire order, without waiting.
-
-        `incremental` is about `didChange`: edits instead of the whole text.
-        """
-
-        def register(handler: "DocumentHandler") -> "DocumentHandler":
-            kind = "incremental" if incremental else "full"
-            self.next_edits.add_document(event, handler, kind)
-            return handler
-
-        return register
-
-    def want_edit_context(self, context: "Context", *, max_count: int | None = None) -> None:
-        """Ask clients to send such context when they ask for a suggestion."""
-        self.next_edits.want(context, max_count)
-
-    def use_position_encodings(self, *encodings: str) -> None:
-        """Understand positions other than `utf-16` too; the client's preference decides."""
-        self.next_edits.use_encodings(encodings)
