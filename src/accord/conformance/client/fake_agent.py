@@ -316,8 +316,7 @@ def error_code(answer: Message) -> int | None:
 
 def _modes(names: Sequence[str]) -> Message:
     available = [{"id": mode, "name": mode.title()} for mode in names]
-    held = {"currentModeId": names[0], "availableModes": available} if names else None
-    return {"modes": held}
+    return {"modes": {"currentModeId": names[0], "availableModes": available}}
 
 
 def _options(names: Sequence[str]) -> Message:
@@ -326,7 +325,7 @@ def _options(names: Sequence[str]) -> Message:
         "name": "Mode",
         "category": "mode",
         "type": "select",
-        "currentValue": names[0] if names else None,
+        "currentValue": names[0],
         "options": [{"value": mode, "name": mode.title()} for mode in names],
     }
     return {"configOptions": [option]}
