@@ -1,6 +1,6 @@
 """Accord: everything between a coding agent and the program a person sits in front of.
 
-An agent      Agent  Turn  Choice  FormField  Done
+An agent      Agent  Turn  AgentSession  ToolCallHandle  TerminalHandle  Choice  FormField  Done
 Its store     MemoryStore  SqliteStore  SessionStore
 A client      Client  Session  PromptTurn  Reply  Implementation  Extensions  Credential
               DraftOptions
@@ -29,14 +29,17 @@ an agent many times a day, and an agent has no use for the client's half of the 
 
 from typing import TYPE_CHECKING
 
-from accord.loading import on_first_use
+from accord.lazy_names import on_first_use
 from accord.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from accord.agent import Agent, Turn
     from accord.agent.session.options import Choice
-    from accord.agent.terminals.own_terminals import Done
+    from accord.agent.session.session import AgentSession
+    from accord.agent.terminals.commands import Done
+    from accord.agent.terminals.own_terminals import TerminalHandle
     from accord.agent.tools.elicitation import FormField
+    from accord.agent.tools.tool_call import ToolCallHandle
     from accord.client import Client, Extensions, Implementation, PromptTurn, Reply, Session
     from accord.client.credential import Credential
     from accord.client.options import DraftOptions
@@ -92,7 +95,10 @@ _PLACES = {
     ),
     "accord.agent.tools.elicitation": ("FormField",),
     "accord.agent.session.options": ("Choice",),
-    "accord.agent.terminals.own_terminals": ("Done",),
+    "accord.agent.session.session": ("AgentSession",),
+    "accord.agent.terminals.own_terminals": ("TerminalHandle",),
+    "accord.agent.tools.tool_call": ("ToolCallHandle",),
+    "accord.agent.terminals.commands": ("Done",),
     "accord.client": (
         "Client",
         "Extensions",
@@ -184,6 +190,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "AccordError",
     "Agent",
+    "AgentSession",
     "AudioContent",
     "AuthenticationRequired",
     "Choice",
@@ -238,9 +245,11 @@ __all__ = [
     "SqliteStore",
     "StoreError",
     "Terminal",
+    "TerminalHandle",
     "TerminalService",
     "TextContent",
     "ToolCall",
+    "ToolCallHandle",
     "Transcript",
     "Translated",
     "Transport",

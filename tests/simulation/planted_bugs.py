@@ -12,8 +12,8 @@ from typing import Any
 from unittest import mock
 
 from accord.agent.session import turn_run as running
-from accord.agent.session.log_then_send import LoggingFirst
-from accord.agent.session.prompt_queue import Foreground, Ticket
+from accord.agent.session.log_then_send import LogThenSend
+from accord.agent.session.prompt_queue import PromptQueue, Ticket
 from accord.agent.session.unfinished import Unfinished
 from accord.agent.terminals import terminals as agent_terminals
 from accord.agent.turn import Turn
@@ -119,7 +119,7 @@ def _an_answer_is_given_twice(right: Any) -> Any:
     return answer
 
 
-@_plant(Foreground, "cancel_all")
+@_plant(PromptQueue, "cancel_all")
 def _a_cancel_misses_the_prompts_that_wait(right: Any) -> Any:
     def cancel_all(self: Any) -> None:
         if self._running is not None:
@@ -128,7 +128,7 @@ def _a_cancel_misses_the_prompts_that_wait(right: Any) -> Any:
     return cancel_all
 
 
-@_plant(Foreground, "leave")
+@_plant(PromptQueue, "leave")
 def _the_latest_prompt_is_next(right: Any) -> Any:
     def leave(self: Any, ticket: Ticket) -> None:
         if ticket is self._running:
@@ -164,7 +164,7 @@ def _a_stream_outlives_its_turn(right: Any) -> Any:
     return finish
 
 
-@_plant(LoggingFirst, "then")
+@_plant(LogThenSend, "then")
 def _it_is_told_before_it_is_logged(right: Any) -> Any:
     async def then(self: Any, writing: Awaitable[None], tell: Callable[[], None]) -> None:
         tell()
@@ -173,7 +173,7 @@ def _it_is_told_before_it_is_logged(right: Any) -> Any:
     return then
 
 
-@_plant(LoggingFirst, "then")
+@_plant(LogThenSend, "then")
 def _a_cancel_takes_back_what_is_logged(right: Any) -> Any:
     async def then(self: Any, writing: Awaitable[None], tell: Callable[[], None]) -> None:
         await writing

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from accord.agent.session.session import session_state
 from accord.client import Client, Session
 from accord.client.session.inbox import Inbox
 from accord.store import SessionStore
@@ -54,8 +55,8 @@ class Watch:
                 self._check_inbox(exchange.inbox, limits.turn_updates)
             for inbox in conversed._open_streams():
                 self._check_inbox(inbox, limits.turn_updates)
-        for session in self._agent.sessions.values():
-            waiting = len(session.foreground._waiting)
+        for session in map(session_state, self._agent.sessions.values()):
+            waiting = len(session.prompts._waiting)
             if session.wire.version == 1 and waiting > limits.prompts_queued:
                 self._chronicle.wrong(f"{waiting} prompts wait, at most {limits.prompts_queued}")
             peer = session.connection

@@ -15,6 +15,7 @@ from tests.hang_limit import HANG_SECONDS
 
 PROGRAM = """
 from accord import Agent
+from accord.agent.session.session import session_state
 
 agent = Agent("pair", version="1.0.0")
 agent.add_mode("default", "Default")
@@ -29,7 +30,7 @@ async def work(turn):
     changed = await turn.edit("a.txt", "new\\\\n", reason="to change it")
     done = await turn.run("sh", "-c", "echo out; echo err >&2; exit 3")
     words = (changed, done.exit_code, done.stdout, done.stderr, turn.mode)
-    await turn.say(f" {words} {type(turn.session.wire).__name__}")
+    await turn.say(f" {words} {type(session_state(turn.session).wire).__name__}")
 
 agent.run()
 """
