@@ -83,7 +83,10 @@ def test_services_may_be_switched(service: Any) -> None:
 @pytest.mark.parametrize(
     ("command", "hint"),
     [
-        ((["python", "agent.py"],), r"list is not a word; for a list, write Client\.spawn\(\*words\)"),
+        (
+            (["python", "agent.py"],),
+            r"list is not a word; for a list, write Client\.spawn\(\*words\)",
+        ),
         ((5,), "int is not a word"),
         ((), "empty"),
         (("", "agent.py"), "empty"),
