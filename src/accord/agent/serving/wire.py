@@ -144,7 +144,7 @@ class OfficialWire(ABC):
     bounds_queue: bool
     cancels_tool_calls: bool
     has_states: bool
-    ways = None
+    ways: Ways | None = None
 
     def __init__(self, features: Features) -> None:
         self.features = features
