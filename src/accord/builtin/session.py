@@ -77,7 +77,7 @@ class Conversation:
         for fault in await faults_of(self.session.roots[1:]):
             if fault not in self._told_folders:
                 self._told_folders.add(fault)
-                self._faults.append(f"The session goes on without a folder: {fault}.")
+                self._faults.append(f"The session continues without this folder: {fault}.")
         configured = self._setup.config.mcp_servers
         before: McpServers | None = self.workspace.mcp
         if not (self.session.mcp_servers or configured or before):
@@ -134,14 +134,14 @@ class Conversation:
         now = turn.options["model"]
         if stored is not None and stored != now and not self._misses_model:
             self._misses_model = True
-            await self._tell(turn, f"The model {stored} is not there now; {now} answers instead.")
+            await self._tell(turn, f"The model {stored} is not available; using {now} instead.")
         return now
 
     async def _ask_model(self, turn: Turn, chosen: object) -> str | None:
         choice = self._setup.choice(chosen)
         if choice is None:
             await turn.say(
-                f"The model `{chosen}` is not to be found any more. Choose another one, or "
+                f"The model `{chosen}` is no longer available. Choose another one, or "
                 "`offline`, in the model picker."
             )
             return None
@@ -159,9 +159,9 @@ class Conversation:
         """Where nobody chose it and there are others; clients without notices have a picker."""
         others = self._setup.others(choice)
         if self.session.features.notices and (others or choice.found == AUTO_DETECTED):
-            more = f" {' and '.join(others)} can be chosen too." if others else ""
+            more = f" You can also choose {' or '.join(others)}." if others else ""
             where = f" ({choice.found})" if choice.found else ""
-            await turn.notice("info", f"{choice.value} answers{where}.{more}")
+            await turn.notice("info", f"Using {choice.value}{where}.{more}")
 
     async def _tell_problems(self, turn: Turn) -> None:
         problems = self._setup.problems[self._problems_told :]

@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from accord import Client, PermissionRequest, Permissions
+from accord.client.options import DraftOptions
 from tests.agent.draft.only_draft import OnlyDraft
 from tests.hang_limit import HANG_SECONDS
 
@@ -48,7 +49,11 @@ async def test_a_whole_turn_between_our_own_two_ends(tmp_path: Path) -> None:
 
     program = PROGRAM.replace("\\\\", "\\")
     spawned = Client.spawn(
-        sys.executable, "-c", program, dialects=OnlyDraft(), permissions=Permissions.ask(agree)
+        sys.executable,
+        "-c",
+        program,
+        draft=DraftOptions(dialects=OnlyDraft()),
+        permissions=Permissions.ask(agree),
     )
     with anyio.fail_after(HANG_SECONDS):
         async with spawned as client:

@@ -80,7 +80,7 @@ async def test_a_command_that_never_ends_is_stopped(tmp_path: Path, variant: str
         line = "echo begun; sleep 1000 & sleep 1000"
         result = await b.use(lambda t: t.run(line, timeout=0.3))
         said = text(result, ok=False)
-        assert said == "begun\n[stopped: it did not end within 0.3 seconds]"
+        assert said == "begun\n[stopped: it did not finish within 0.3 seconds]"
         assert b.last()["status"] == "failed"
 
 
@@ -91,7 +91,7 @@ async def test_cancelling_the_turn_ends_the_command(tmp_path: Path, variant: str
         begun = anyio.Event()
 
         async def work(tools: Toolbox) -> None:
-            session_state(tools.turn.session).connection.tasks.start_soon(
+            session_state(tools.context.turn.session).connection.tasks.start_soon(
                 _set_when_running, tools, begun
             )
             await tools.run("sleep 60")
@@ -106,7 +106,7 @@ async def test_cancelling_the_turn_ends_the_command(tmp_path: Path, variant: str
 
 
 async def _set_when_running(tools: Toolbox, begun: anyio.Event) -> None:
-    while not session_state(tools.turn.session).terminals.running_ids():
+    while not session_state(tools.context.turn.session).terminals.running_ids():
         await anyio.lowlevel.checkpoint()
     begun.set()
 
