@@ -104,7 +104,7 @@ class Agent:
 
     @property
     def name(self) -> str:
-        """The agent's name."""
+        """The name that clients are told."""
         return self._definition.name
 
     @property

@@ -78,7 +78,7 @@ class OpenChild(Protocol):
     cancellable: bool
 
     def cancel(self) -> None:
-        """Cancel the subagent."""
+        """Cancel the subagent alone."""
         ...
 
 
