@@ -132,6 +132,11 @@ class Agent:
         return self._definition.offer
 
     @property
+    def limits(self) -> Limits:
+        """The bounds that hold for each of its connections."""
+        return self._definition.limits
+
+    @property
     def auth_methods(self) -> "Mapping[str, AuthMethod]":
         """The ways to log in, by their ids."""
         return self._definition.auth_methods
