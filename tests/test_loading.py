@@ -91,7 +91,7 @@ def test_an_agent_answers_before_it_loads_what_its_turns_need() -> None:
         "import sys\n"
         "before = set(sys.modules)\n"
         "from accord import Agent, Turn\n"
-        "import accord.agent.serving.v1.requests, accord.transport.stdio\n"
+        "import accord.agent.serving.v1.version, accord.transport.stdio\n"
         "print(*set(sys.modules) - before)\n"
     )
     done = subprocess.run(

@@ -88,7 +88,7 @@ async def test_a_full_consumer_stops_the_reading_but_not_while_somebody_calls() 
     """Design: no deadlock from a call inside the loop; a background call does not count."""
     role = Role()
     async with connected(role) as (connection, peer):
-        connection.hold()
+        connection.reading.hold()
         peer.send(peer.update(1))
         await anyio.wait_all_tasks_blocked()
         assert role.notifications == []
@@ -113,7 +113,7 @@ async def test_a_full_consumer_stops_the_reading_but_not_while_somebody_calls() 
                 peer.send(peer.update(3), {"id": slow["id"], "result": {}})
                 await anyio.wait_all_tasks_blocked()
                 assert len(role.notifications) == 2
-                connection.unhold()
+                connection.reading.unhold()
             assert len(role.notifications) == 3
 
 

@@ -144,7 +144,7 @@ async def test_what_fails_behind_an_answer_ends_nothing(caplog: pytest.LogCaptur
         for request_id in (1, 2):
             peer.request(request_id, "new")
             await peer.answer(request_id)
-    assert "what follows the answer to new failed" in caplog.text
+    assert "the callback after the answer to new failed" in caplog.text
     assert "too late" in caplog.text
 
 

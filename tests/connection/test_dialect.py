@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 import pytest
 
-from accord.connection.dialect import Manners
+from accord.connection.dialect import Dialect
 from accord.errors import NotFound, RequestError
 from tests.connection.raw_peer import SECONDS, Role, connected
 
@@ -22,7 +22,7 @@ def inwards(method: str, code: int, data: Any) -> tuple[int, Any]:
     return code + 10, data
 
 
-MANNERS = Manners(outwards, inwards)
+DIALECT = Dialect(outwards, inwards)
 
 
 @pytest.mark.anyio
@@ -35,7 +35,7 @@ async def test_an_error_leaves_in_the_numbers_of_the_dialect() -> None:
 
     role.methods["go"] = refuse
     async with connected(role) as (connection, peer):
-        connection.agree_on(MANNERS)
+        connection.agree_on(DIALECT)
         peer.request(3, "go")
         answer = await peer.answer(3)
         assert answer["error"]["code"] == -32012
@@ -46,7 +46,7 @@ async def test_an_error_leaves_in_the_numbers_of_the_dialect() -> None:
 async def test_an_error_of_the_peer_is_read_in_its_own_numbers() -> None:
     """The draft's table 9, inwards: whoever called sees what happened, not the number."""
     async with connected(Role()) as (connection, peer):
-        connection.agree_on(MANNERS)
+        connection.agree_on(DIALECT)
         async with anyio.create_task_group() as tasks:
 
             async def call() -> None:
@@ -73,7 +73,7 @@ async def test_a_request_is_not_taken_back_where_nobody_would_understand() -> No
 
     role.methods["hold"] = hold
     async with connected(role) as (connection, peer):
-        connection.agree_on(MANNERS)
+        connection.agree_on(DIALECT)
         with anyio.fail_after(SECONDS):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(connection.call, "ask", b"{}")

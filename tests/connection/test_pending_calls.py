@@ -11,7 +11,7 @@ import pytest
 
 from accord.connection import Limits
 from accord.connection.limits import MALFORMED_BYTES_KEPT
-from accord.connection.pending_calls import Calls
+from accord.connection.pending_calls import PendingCalls
 from accord.errors import (
     AuthenticationRequired,
     ConnectionLost,
@@ -144,7 +144,7 @@ async def test_an_id_that_comes_back_as_a_string_still_finds_its_call() -> None:
 def test_data_of_an_error_that_python_cannot_hold_is_kept_as_text() -> None:
     """Ours: 1e400 is legal JSON, and its caller must not wait for ever because of it."""
     peer = Peer()
-    calls = Calls(peer)
+    calls = PendingCalls(peer)
     call_id, _, call = calls.start("ask", b"{}", None)
     calls.failed(CallFailed(call_id, -1, "text", Raw(b"1e400")), b"")
     assert isinstance(call.error, RequestFailed)
@@ -153,7 +153,7 @@ def test_data_of_an_error_that_python_cannot_hold_is_kept_as_text() -> None:
 
 def test_an_outcome_for_a_call_that_nobody_waits_for_is_dropped() -> None:
     """It was given up."""
-    calls = Calls(Peer())
+    calls = PendingCalls(Peer())
     call_id, _, call = calls.start("ask", b"{}", None)
     assert calls.give_up(call_id)
     assert not calls.give_up(call_id)

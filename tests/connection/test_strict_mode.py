@@ -7,7 +7,7 @@ import contextlib
 import anyio
 import pytest
 
-from accord.connection.strict_mode import strict_by_default
+from accord.connection.peer_mistakes import strict_by_default
 from accord.errors import ConnectionLost, RemoteProtocolError
 from tests.connection.raw_peer import SECONDS, Role, connected
 
@@ -25,7 +25,7 @@ HEAD = b'{"jsonrpc":"2.0",'
         (HEAD + b'"method":"x","extra":1}', "unknown member 'extra'"),
         (HEAD + b'"method":5}', "the method is not a string"),
         (b'{"method":"x"}', 'jsonrpc is not "2.0"'),
-        (HEAD + b'"method":"$/cancel_request","params":{"a":1e400}}', "cancel_request is ignored"),
+        (HEAD + b'"method":"$/cancel_request","params":{"a":1e400}}', "ignored the notification"),
         (HEAD + b'"id":null,"error":{"code":-32700,"message":"?"}}', "could not read"),
     ],
 )

@@ -21,10 +21,10 @@ from unittest import mock
 import anyio
 from anyio._core._eventloop import reset_current_async_library, set_current_async_library
 
+from accord.agent.session.session import session_state
 from accord.client import Client
 from accord.client.session import inbox
 from accord.connection import connection as pump
-from accord.connection import sender as sending
 from accord.errors import AccordError, ConnectionLost, NotFound, RateLimited
 from accord.machine import clock
 from accord.store import MemoryStore, SessionStore
@@ -163,7 +163,7 @@ class World:
             return
         with anyio.move_on_after(END_SECONDS_MAX) as patience:
             for served in list(agent.sessions.values()):
-                await served.foreground.wait_idle()
+                await session_state(served).prompts.wait_idle()
         if patience.cancelled_caught:
             self.chronicle.wrong("an agent's session did not come to rest")
             return
@@ -284,7 +284,7 @@ def _ruled_by_seed(world: World) -> Generator[io.StringIO]:
     low = world.random.choice((256 * 1024, 512))
     at_once = world.random.choice((2048, 3, 1))
     with (
-        mock.patch.object(sending, "monotonic", world.loop.time),
+        mock.patch.object(pump, "monotonic", world.loop.time),
         mock.patch.object(clock, "seconds", seconds),
         mock.patch.object(pump, "FRAMES_AT_ONCE", at_once),
         mock.patch.object(inbox, "READ_UPDATES_MAX", READ_UPDATES_MAX),

@@ -14,6 +14,7 @@ from typing import Any
 from accord.machine.redaction.conversation_redactor import ConversationRedactor
 from accord.machine.redaction.redactor import Redactor
 from accord.schema.codec import encode, to_python
+from accord.schema.method import SESSION_UPDATE
 from accord.store.interface import SessionRecord
 from accord.transcript import Transcript
 from accord.transcript.items.message import Message
@@ -55,7 +56,7 @@ def _without_secrets(updates: list[Any], redactor: Redactor) -> Iterator[Any]:
     redacting: ConversationRedactor[None] = ConversationRedactor(redactor)
     ready: list[tuple[None, bytes]] = []
     for update in updates:
-        message = {"method": "session/update", "params": {"update": update}}
+        message = {"method": SESSION_UPDATE, "params": {"update": update}}
         ready += redacting.frame(None, "agent", encode(message))
     for _, raw in ready + redacting.finish():
         yield to_python(raw)["params"]["update"]

@@ -1,4 +1,4 @@
-"""The pump: one JSON-RPC conversation over one transport, in order, bounded and cancellable."""
+"""One JSON-RPC conversation over one transport, in order, bounded and cancellable."""
 
 from accord.connection.connection import Connection
 from accord.connection.handler import Handler, IncomingRequest

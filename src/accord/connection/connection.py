@@ -1,56 +1,71 @@
-"""The pump: reads chunks, applies notifications in wire order, starts requests, settles calls.
+"""One JSON-RPC conversation over one transport: order, cancellation, limits and backpressure.
 
-One connection is one JSON-RPC conversation over one transport.  It knows order, cancellation,
-limits and backpressure, and no method of ACP but `$/cancel_request`.
+Must not know: any method of ACP but `$/cancel_request`.
 
 What always holds
-    * Notifications are handled here and now, so in wire order; a call is answered after every
-      notification that came before its answer.
+    * Notifications are handled synchronously and so in wire order; a call returns after every
+      notification that arrived before its answer has been handled.
     * A request runs in a task of its own, and is answered exactly once, whatever its handler does.
+    * A frame over the limit is refused before any of it is written.
+    * A program that sends without end waits for a slow peer, and lets other tasks run.
+    * A call that its caller gives up is withdrawn from the peer, once.
     * When the transport ends, every call fails and every handler is cancelled, at once.  A peer
-      that only stopped sending gets the answers it waits for, for a moment.
+      that only stopped sending has a moment to receive the answers it waits for.
 """
 
 import gc
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
+from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 import anyio
 from anyio.abc import TaskGroup
-from anyio.lowlevel import checkpoint
+from anyio.lowlevel import checkpoint, checkpoint_if_cancelled
 
-from accord.connection.bad_line_log import Noise, quoted
-from accord.connection.caller import CANCEL_REQUEST, Calling
-from accord.connection.deviation_log import Tolerated
-from accord.connection.handler import Handler, IncomingRequest, RequestId, Shortcut, Work
-from accord.connection.incoming_requests import Requests
+from accord.connection.backpressure import Reading
+from accord.connection.handler import Handler, IncomingRequest, RequestId, Work
+from accord.connection.incoming_requests import IncomingRequests
 from accord.connection.limits import (
+    CHECK_SECONDS_MAX,
+    COPIED_BYTES_MAX,
     FRAMES_AT_ONCE,
     LAST_ANSWERS_SECONDS_MAX,
     MANY_FRAMES,
+    YIELD_MESSAGES_MAX,
+    YIELD_SECONDS_MAX,
     Limits,
 )
-from accord.connection.workers import Workers, leaving
-from accord.errors import ConnectionLost, LimitExceeded, RemoteProtocolError, RequestError
+from accord.connection.notification_batch import NotificationBatch
+from accord.connection.notification_shortcut import Shortcut
+from accord.connection.peer_mistakes import PeerMistakes
+from accord.connection.pending_calls import PendingCalls
+from accord.connection.workers import Workers, raising
+from accord.errors import ConnectionLost, LimitExceeded, LocalProtocolError, RemoteProtocolError
 from accord.jsonrpc import events
-from accord.jsonrpc.error_codes import PARSE_ERROR
-from accord.jsonrpc.framing import FrameTooLong, Framing
+from accord.jsonrpc.envelope import notification_framer
+from accord.jsonrpc.framing import FrameTooLong, Framing, splitter_for
+from accord.jsonrpc.peer import Peer
 from accord.machine.logs import logger
-from accord.schema.codec import Invalid
+from accord.schema.codec import encode
+from accord.schema.method import CANCEL_REQUEST
 from accord.schema.struct import Raw
 from accord.transport.transport import Ended, Transport
 
 if TYPE_CHECKING:
-    from accord.connection.dialect import Manners
+    from accord.connection.dialect import Dialect
 
 _log = logger("accord.connection")
 
+# The connection's own reasons to stop reading.
+_UNREAD_FRAMES = "unread frames"
+_UNTAKEN_ANSWERS = "untaken answers"
 
-class Connection(Calling):
-    """One conversation.  Use it as an async context manager; it lives as long as the block."""
+
+class Connection:
+    """One conversation with one peer.  Use it as an async context manager."""
 
     def __init__(
         self,
@@ -62,31 +77,40 @@ class Connection(Calling):
         accept_batches: bool = False,
         strict: bool = False,
     ) -> None:
-        super().__init__(
-            transport,
-            limits=limits,
-            framing=framing,
-            accept_batches=accept_batches,
-            strict=strict,
-        )
+        self.limits = limits or Limits()
         self.strict = strict
-        self._handler = handler
-        self.shortcut: Shortcut | None = None
-        self._noise = Noise()
-        self._tolerated = Tolerated()
-        self._requests = Requests(self.peer, handler, self._write_answer)
-        self.idle = self._requests.idle
-        self._tasks: TaskGroup | None = None
-        self._workers: Workers | None = None
-        # Frames of a large chunk, while others run.
-        self._unread: deque[bytes] = deque()
-        self._answers_untaken = 0
-        self.noise_hint = ""  # for people, about lines that are no JSON
-        # Set where it was we who ended it, because the peer went too far.
+        # Why the connection is over; None while it is open.
+        self.error: ConnectionLost | None = None
+        # Set if this side ended the connection because of what the peer did.
         self.broken: ConnectionLost | None = None
         self.closed = anyio.Event()
+        self.peer = Peer(
+            accept_batches=accept_batches,
+            depth_max=self.limits.depth,
+            pending_max=self.limits.pending_requests,
+            frame_bytes_max=self.limits.frame_bytes,
+            strict=strict,
+        )
+        self.reading = Reading(transport)
+        self.mistakes = PeerMistakes(strict=strict, break_off=self.break_off)
+        self.tolerate = self.mistakes.tolerate
+        self.shortcut: Shortcut | None = None
+        self._transport = transport
+        self._handler = handler
+        self._splitter = splitter_for(framing, frame_bytes_max=self.limits.frame_bytes)
+        self._calls = PendingCalls(self.peer)
+        self._requests = IncomingRequests(self.peer, handler, self._write_answer)
+        self.idle = self._requests.idle
+        self._dialect: Dialect | None = None
+        self._tasks: TaskGroup | None = None
+        self._workers: Workers | None = None
+        # Frames of a large chunk that are handled later, so that other tasks can run.
+        self._unread: deque[bytes] = deque()
+        self._answers_untaken = 0
+        self._sent_since_yield = 0
+        self._now = self._yielded_at = self._checked_at = monotonic()
 
-    # ---- life
+    # ---- lifetime
 
     async def __aenter__(self) -> "Connection":
         tasks = anyio.create_task_group()
@@ -111,46 +135,94 @@ class Connection(Calling):
             with anyio.CancelScope(shield=True):
                 await self.aclose()
         finally:
-            # The block's own exception goes its way as it is: inside the group it would come out
-            # wrapped, and nobody could catch it by its class.
+            # The task group does not see the block's own exception: it would wrap it, and nobody
+            # could catch it by its class.
             self._tasks.cancel_scope.cancel()
             await self._tasks.__aexit__(None, None, None)
 
     async def aclose(self) -> None:
-        """End the conversation from our side.  Calls that wait fail with ConnectionLost."""
+        """Close the connection.  Pending calls fail with ConnectionLost."""
         self._requests.refuse_all()
         self._lose(ConnectionLost("the connection was closed here"))
         await self._transport.aclose()
 
     @property
     def tasks(self) -> TaskGroup:
-        """Where tasks of this conversation live; they end with it."""
+        """The task group of this connection; its tasks end with the connection."""
         assert self._tasks is not None, "the connection has not been entered"
         return self._tasks
 
     def run(self, job: Callable[[], Awaitable[None]]) -> None:
-        """Run a job in a task of this conversation."""
+        """Run a job in a task of this connection."""
         assert self._workers is not None
         self._workers.run(job)
 
-    def agree_on(self, manners: "Manners | None") -> None:
-        """From now on errors and withdrawals are as this dialect has them; None is official."""
-        self._manners = self._calls.manners = self._requests.manners = manners
+    def agree_on(self, dialect: "Dialect | None") -> None:
+        """Use the error codes and the cancellation of a dialect from now on; None is official."""
+        self._dialect = self._calls.dialect = self._requests.dialect = dialect
 
-    # ---- reading
+    def require_open(self, doing: str) -> None:
+        """Raise LocalProtocolError, with a sentence about `doing`, if the connection is over."""
+        if self.error is not None:
+            raise LocalProtocolError(f"cannot {doing}: {self.error.message}") from self.error
+
+    def break_off(self, reason: str) -> None:
+        """Close the connection at once because the peer broke a rule and strict mode is on."""
+        lost = ConnectionLost(f"strict: {reason}")
+        lost.__cause__ = RemoteProtocolError(reason)
+        self._end_with(lost)
+
+    def _end_with(self, lost: ConnectionLost) -> None:
+        if self.error is None:
+            # Only a note: the owner of the connection gets the error and reports it.
+            _log.info("the connection ends: %s", lost.message)
+            self.broken = lost
+            self._lose(lost)
+            self.tasks.start_soon(self._transport.aclose, name="close")
+
+    def ended(self, why: Ended) -> None:
+        """Take the transport's notice that no more data will arrive."""
+        if self.error is not None:
+            return
+        self._handle_unread(self._splitter.finish())
+        self.mistakes.bad_lines_over()
+        error = ConnectionLost(why.reason, exit_status=why.exit_status, stderr_tail=why.stderr_tail)
+        if not why.clean:
+            _log.warning("the connection ended: %s", why.reason)
+        if why.writable and self._requests.are_open:
+            self._calls.lose(error)
+            self.tasks.start_soon(self._give_last_answers, error, name="last answers")
+        else:
+            self._lose(error)
+
+    async def _give_last_answers(self, error: ConnectionLost) -> None:
+        with anyio.move_on_after(LAST_ANSWERS_SECONDS_MAX):
+            await self._requests.finish()
+        self._lose(error)
+
+    def _lose(self, error: ConnectionLost) -> None:
+        if self.error is not None:
+            return
+        self.error = error
+        self.reading.end()
+        self._calls.lose(error)
+        self._requests.abort_all()
+        self.closed.set()
+        self._handler.lost(error)
+
+    # ---- receiving
 
     def data_received(self, data: bytes) -> None:
         """Split a chunk into frames and handle each, in order."""
         if self.error is not None:
             return
-        self._count_read(len(data))
+        self.reading.count(len(data))
         try:
             frames = self._splitter.feed(data)
         except FrameTooLong as error:
-            self._take_unread(error.frames)
+            self._handle_unread(error.frames)
             limit = error.frame_bytes_max
-            lost = LimitExceeded("frame_bytes", limit, "the peer sent too long a frame")
-            self._end_with(lost)
+            self._end_with(LimitExceeded("frame_bytes", limit, "the peer sent too long a frame"))
             return
         if self._unread:
             self._unread.extend(frames)
@@ -158,38 +230,36 @@ class Connection(Calling):
             self._handle(frames)
         else:
             self._unread.extend(frames[FRAMES_AT_ONCE:])
-            self._crowded = True
-            self._update_reading()
+            self.reading.stop_for(_UNREAD_FRAMES)
             self._handle(frames[:FRAMES_AT_ONCE])
-            self.run(self._go_on)
+            self.run(self._handle_rest)
 
     def _handle(self, frames: list[bytes]) -> None:
-        # Little of what is made for each stays: one look for garbage, behind all of them.
-        looks_behind = len(frames) >= MANY_FRAMES and gc.isenabled()
-        if looks_behind:
+        # Few of the objects made for each frame survive: one garbage collection after all of them.
+        pauses_gc = len(frames) >= MANY_FRAMES and gc.isenabled()
+        if pauses_gc:
             gc.disable()
         try:
             self._frames_received(frames)
         except (SystemExit, KeyboardInterrupt) as error:
-            # Out of a callback it would stop the event loop with everything still open.
-            self.run(leaving(error))
+            # Raised out of a callback, it would stop the event loop with everything still open.
+            self.run(raising(error))
         finally:
-            if looks_behind:
+            if pauses_gc:
                 gc.enable()
-        if self._noise.more and not self.peer.noise_count:
-            self._noise.over()
+        if self.mistakes.bad_lines_after_first and not self.peer.noise_count:
+            self.mistakes.bad_lines_over()
 
-    async def _go_on(self) -> None:
-        """Handle what is left of a large chunk, and let others run meanwhile."""
+    async def _handle_rest(self) -> None:
+        """Handle the rest of a large chunk, and let other tasks run in between."""
         unread = self._unread
         while unread and self.error is None:
             await checkpoint()
             self._handle([unread.popleft() for _ in range(min(len(unread), FRAMES_AT_ONCE))])
-        self._crowded = False
-        self._update_reading()
+        self.reading.go_on(_UNREAD_FRAMES)
 
-    def _take_unread(self, frames: list[bytes]) -> None:
-        """Handle all that is there now, since the end comes behind it."""
+    def _handle_unread(self, frames: list[bytes]) -> None:
+        """Handle everything that was received before the end."""
         unread = [*self._unread, *frames]
         self._unread.clear()
         self._handle(unread)
@@ -197,10 +267,10 @@ class Connection(Calling):
     def _frames_received(self, frames: list[bytes]) -> None:
         shortcut = self.shortcut
         while shortcut is not None and len(frames) >= MANY_FRAMES and self.error is None:
-            taken = shortcut.take_all(frames, self, self._notification_failed)
+            taken = shortcut.take_all(frames, self, self.mistakes.notification_failed)
             if taken:
                 self.peer.good_frame_passed()
-            # Those between, of other kinds; where they are many, all go the usual way.
+            # A single frame of another kind, or all the rest if there are many such frames.
             others = frames[taken : taken + 1] if taken >= MANY_FRAMES else frames[taken:]
             frames = frames[taken + len(others) :]
             self._take_each(others)
@@ -218,7 +288,7 @@ class Connection(Calling):
                         was_taken = True
                         continue
                 except Exception as error:  # noqa: BLE001 - as for any notification
-                    self._notification_failed(shortcut.method, error)
+                    self.mistakes.notification_failed(shortcut.method, error)
                     continue
                 if was_taken:
                     was_taken = False
@@ -229,11 +299,11 @@ class Connection(Calling):
                 and event.method != CANCEL_REQUEST
                 and event.note is None
             ):
-                # Here and now, so in wire order; without a call of its own, since many come.
+                # Handled inline, since notifications are by far the most frequent messages.
                 try:
                     notification(event.method, event.params)
-                except Exception as error:  # noqa: BLE001 - one bad one must not end the reading
-                    self._notification_failed(event.method, error)
+                except Exception as error:  # noqa: BLE001 - a bad notification must not end reading
+                    self.mistakes.notification_failed(event.method, error)
             else:
                 self._event(event, frame)
         if was_taken:
@@ -263,9 +333,11 @@ class Connection(Calling):
                     self._answers_untaken += len(event.events) - 1
                     self._write_answer((event.answer,))
             case events.FrameRejected():
-                self._rejected(event, frame)
+                if event.answer is not None:
+                    self._write_answer((event.answer,))
+                self.mistakes.frame_rejected(event, frame)
             case events.StrayAnswer():
-                self._stray(event)
+                self._stray_answer(event)
             case events.BlankSkipped():
                 pass
 
@@ -275,64 +347,21 @@ class Connection(Calling):
                 self._requests.cancel_requested(params)
             else:
                 self._handler.notification(method, params)
-        except Exception as error:  # noqa: BLE001 - one bad one must not end the reading
-            self._notification_failed(method, error)
+        except Exception as error:  # noqa: BLE001 - a bad notification must not end reading
+            self.mistakes.notification_failed(method, error)
 
-    def _notification_failed(self, method: str, error: Exception) -> None:
-        if isinstance(error, Invalid | RequestError):
-            # The peer's mistake, not a bug: where the traceback leads is of no interest.
-            self.tolerate(f"the notification {method} is ignored: {error}", logging.WARNING)
-        else:
-            _log.error("handling the notification %s failed", method, exc_info=error)
-
-    def _rejected(self, event: events.FrameRejected, frame: bytes) -> None:
-        if event.answer is not None:
-            self._write_answer((event.answer,))
-        is_seen = event.answer is not None and event.count == 0
-        if self.strict and not is_seen:
-            # A bad request is refused, and so its sender sees it; of this it would see nothing.
-            hint = self.noise_hint if event.code == PARSE_ERROR else ""
-            self.break_off(f"{event.reason}: {quoted(frame)}{hint}")
-        elif event.count:
-            hint = self.noise_hint if event.code == PARSE_ERROR else ""
-            self._noise.heard(event.count, event.reason, frame, hint)
-        else:
-            text = f"a frame is refused: {event.reason}"
-            self._tolerated.warn(f"{text}: {quoted(frame)}", kind=text)
-
-    def _stray(self, event: events.StrayAnswer) -> None:
-        said = "" if event.message is None else f": {event.message} (code {event.code})"
+    def _stray_answer(self, event: events.StrayAnswer) -> None:
+        text = "" if event.message is None else f": {event.message} (code {event.code})"
         if event.id is None:
-            self.tolerate(f"the peer could not read a message of ours{said}", logging.WARNING)
+            self.tolerate(f"the peer could not read one of our messages{text}", logging.WARNING)
         elif event.kind == "late":
-            _log.debug("a late answer to request %s, which we gave up%s", event.id, said)
+            _log.debug("a late answer to request %s, which was withdrawn%s", event.id, text)
             self._calls.answered_late(int(event.id), has_result=event.code is None)
         elif event.kind == "second":
-            self.tolerate(f"a second or late answer to request {event.id}{said}", logging.WARNING)
+            self.tolerate(f"a second or late answer to request {event.id}{text}", logging.WARNING)
         else:
-            text = f"an answer to request {event.id!r}, which was never made{said}"
+            text = f"an answer to request {event.id!r}, which was never made{text}"
             self.tolerate(text, logging.WARNING)
-
-    def tolerate(self, what: str, level: int = logging.INFO, *, kind: str | None = None) -> None:
-        """Live with a mistake of the peer: logged once per kind.  In strict mode it is the end."""
-        if self.strict:
-            self.break_off(what)
-        else:
-            self._tolerated.tell(what, kind=kind, level=level)
-
-    def break_off(self, reason: str) -> None:
-        """End the conversation at once, because the peer broke a rule and we are strict."""
-        lost = ConnectionLost(f"strict: {reason}")
-        lost.__cause__ = RemoteProtocolError(reason)
-        self._end_with(lost)
-
-    def _end_with(self, lost: ConnectionLost) -> None:
-        if self.error is None:
-            # Whoever owns the connection gets the error; telling a person is left to it.
-            _log.info("the connection ends: %s", lost.message)
-            self.broken = lost
-            self._lose(lost)
-            self.tasks.start_soon(self._transport.aclose, name="close")
 
     def _request(self, request_id: RequestId, method: str, params: Raw) -> None:
         request = IncomingRequest(request_id, method, params)
@@ -345,43 +374,198 @@ class Connection(Calling):
         if self.error is None and self._transport.backlog > self.limits.backlog_bytes:
             await self._transport.drain()
 
-    def ended(self, why: Ended) -> None:
-        """The transport's word that nothing more comes."""
+    # ---- calls
+
+    @property
+    def _withdraws(self) -> bool:
+        return self._dialect is None or self._dialect.withdraws
+
+    async def place(self) -> None:
+        """Wait until one more call may be open; a `call` directly after this is sent at once.
+
+        Raises:
+            ConnectionLost: the connection is over.
+        """
+        await self._calls.place()
+
+    async def call(
+        self,
+        method: str,
+        params: bytes,
+        *,
+        background: bool = False,
+        on_result: Callable[[Raw], None] | None = None,
+    ) -> Raw:
+        """Send a request and wait for its result, still encoded.
+
+        Cancelling the wait is safe: the peer gets `$/cancel_request`, and a later answer is
+        dropped.  A background call does not keep reading alive while a consumer is full; a prompt
+        is one, since its answer comes after the updates that fill the consumer.  `on_result` gets
+        the result in wire order, before anything that arrived after it; what it raises is raised
+        here.
+
+        Raises:
+            RequestFailed: the peer answered with an error.
+            ConnectionLost: the transport ended before the answer arrived.
+        """
+        await self._calls.place()
+        call_id, frame, call = self._calls.start(method, params, on_result)
+        self._write(frame)
+        try:
+            if background:
+                return await call.outcome()
+            with self.reading.awaited():
+                return await call.outcome()
+        except anyio.get_cancelled_exc_class():
+            self.give_up(call_id)
+            raise
+
+    def begin_call(
+        self,
+        method: str,
+        params: bytes,
+        *,
+        on_result: Callable[[Raw], None],
+        on_end: Callable[[Exception | None], None],
+    ) -> int | None:
+        """Start a background call without a task that waits, and return its id.
+
+        `on_result` works as in `call`, and `on_end` gets what `call` would have raised, or None.
+        Returns None and sends nothing when the connection is over or no more calls may be open.
+        """
+        if self.error is not None or not self.peer.can_call:
+            return None
+        call_id, frame, _ = self._calls.start(method, params, on_result, on_end)
+        self._write(frame)
+        return call_id
+
+    def give_up(self, call_id: int, on_late: Callable[[bool], None] | None = None) -> None:
+        """Stop waiting for a call, and tell the peer if it may still work on it.
+
+        A later answer is dropped; `on_late` is told whether it is a result.
+        """
+        is_open = self._calls.give_up(call_id, on_late)
+        if is_open and self.error is None and self._withdraws:
+            self.post(CANCEL_REQUEST, encode({"requestId": call_id}))
+
+    def is_calling(self, methods: Iterable[str]) -> bool:
+        """Whether a call of one of these methods is open."""
+        return any(self._calls.of_method(method) for method in methods)
+
+    def withdraw(self, call_method: str) -> None:
+        """Ask the peer to cancel our open calls of a method; each still gets its answer."""
+        for call_id in self._calls.of_method(call_method) if self._withdraws else ():
+            self.post(CANCEL_REQUEST, encode({"requestId": call_id}))
+
+    # ---- notifications
+
+    def post(self, method: str, params: bytes) -> None:
+        """Send a notification now, without waiting.
+
+        Raises:
+            LocalProtocolError: the notification exceeds the frame limit.
+            ConnectionLost: the connection is over.
+        """
         if self.error is not None:
-            return
-        self._take_unread(self._splitter.finish())
-        self._noise.over()
-        error = ConnectionLost(why.reason, exit_status=why.exit_status, stderr_tail=why.stderr_tail)
-        if not why.clean:
-            _log.warning("the connection ended: %s", why.reason)
-        if why.writable and self._requests.are_open:
-            self._calls.lose(error)
-            self.tasks.start_soon(self._give_last_answers, error, name="last answers")
+            raise self.error
+        self._transport.write(self._splitter.encode(self.peer.notify(method, params)))
+
+    def poster(self, method: str) -> Callable[[bytes], None]:
+        """Return `post` for one method with all lookups done: for very frequent notifications."""
+        frame_of = notification_framer(method)
+        post_frame = self.frame_poster(method)
+
+        def post(params: bytes) -> None:
+            post_frame(frame_of(params))
+
+        return post
+
+    def frame_poster(self, method: str) -> Callable[[bytes], None]:
+        """Return a function that posts complete frames of one method."""
+        write, encode_frame = self._transport.write, self._splitter.encode
+        frame_bytes_max, checked = self.limits.frame_bytes, self.peer.checked
+
+        def post_frame(frame: bytes) -> None:
+            if self.error is not None:
+                raise self.error
+            if len(frame) > frame_bytes_max:
+                checked(frame, method)
+            write(encode_frame(frame))
+
+        return post_frame
+
+    def gather(self, method: str, before: bytes = b"", behind: bytes = b"") -> NotificationBatch:
+        """Return a batch of notifications; their params are `before`, a value, and `behind`."""
+        return NotificationBatch(self, method, before, behind)
+
+    async def notify(self, method: str, params: bytes) -> None:
+        """Send a notification as `post` does, and wait while the peer is slow."""
+        if self.check_is_due():
+            await checkpoint_if_cancelled()
+        self.post(method, params)
+        if self.wait_is_due():
+            await self.give_way()
+
+    # `check_is_due` and `wait_is_due` cost a tenth of a checkpoint.  No other task runs between two
+    # sends that do not wait, so nobody else can have cancelled the sender in between; only a sender
+    # that cancels itself notices it late, by at most CHECK_SECONDS_MAX.
+
+    def check_is_due(self) -> bool:
+        """Whether a sender must check for its own cancellation before it sends."""
+        now = self._now = monotonic()
+        if now - self._checked_at < CHECK_SECONDS_MAX:
+            return False
+        self._checked_at = now
+        return True
+
+    def wait_is_due(self) -> bool:
+        """Whether a sender must `give_way` after it has sent."""
+        self._sent_since_yield += 1
+        return (
+            self._sent_since_yield >= YIELD_MESSAGES_MAX
+            or self._now - self._yielded_at >= YIELD_SECONDS_MAX
+            or self._transport.backlog > self.limits.backlog_bytes
+        )
+
+    async def give_way(self) -> None:
+        """Wait while the backlog is full, and let other tasks run in any case."""
+        if self._transport.backlog > self.limits.backlog_bytes:
+            await self._transport.drain()
+            if self.error is not None:
+                raise self.error
         else:
-            self._lose(error)
-
-    async def _give_last_answers(self, error: ConnectionLost) -> None:
-        """The peer asks no more but may still read: what it asked is answered, for a moment."""
-        with anyio.move_on_after(LAST_ANSWERS_SECONDS_MAX):
-            await self._requests.finish()
-        self._lose(error)
-
-    def _lose(self, error: ConnectionLost) -> None:
-        if self.error is not None:
-            return
-        self.error = error
-        self._calls.lose(error)
-        self._requests.abort_all()
-        self.closed.set()
-        self._handler.lost(error)
+            await checkpoint()
+        self._sent_since_yield = 0
+        self._now = self._yielded_at = monotonic()
 
     # ---- writing
 
-    def _write_answer(self, parts: Iterable[bytes]) -> None:
-        """Write an answer; a peer that takes none of many is not heard until it does.
+    def write_lines(self, lines: bytes) -> None:
+        """Write checked frames, one per line, in one go."""
+        if self.error is not None:
+            raise self.error
+        self._transport.write(self._splitter.encode_lines(lines))
 
-        A peer that keeps the bound on open requests never has more answers than that to take, so
-        this cannot stop two peers who wait for each other.
+    def _write(self, frame: bytes) -> None:
+        # The frame is empty for an answer that waits for the rest of its batch.
+        if len(frame) > COPIED_BYTES_MAX:
+            self._write_parts((frame,))
+        elif frame:
+            self._transport.write(self._splitter.encode(frame))
+
+    def _write_parts(self, parts: Iterable[bytes]) -> None:
+        """Write one large frame in parts, without copying it.
+
+        If the framing allows it, each part is written before the next one is made.
+        """
+        for part in self._splitter.encode_parts(parts):
+            self._transport.write(part)
+
+    def _write_answer(self, parts: Iterable[bytes]) -> None:
+        """Write an answer; stop reading from a peer that takes none of many.
+
+        A peer that respects the limit on open requests never has more answers than that to take,
+        so two peers that wait for each other cannot block each other here.
         """
         if isinstance(parts, tuple) and len(parts) == 1:
             self._write(parts[0])
@@ -391,16 +575,16 @@ class Connection(Calling):
             self._answers_untaken = 0
             return
         self._answers_untaken += 1
-        if self._answers_untaken > self.limits.pending_requests and not self._choked:
-            self._choked = True
-            self._update_reading()
+        if self._answers_untaken > self.limits.pending_requests and not self.reading.is_stopped_for(
+            _UNTAKEN_ANSWERS
+        ):
+            self.reading.stop_for(_UNTAKEN_ANSWERS)
             self.tasks.start_soon(self._wait_for_taker, name="answers untaken")
 
     async def _wait_for_taker(self) -> None:
         await self._transport.drain()
         self._answers_untaken = 0
-        self._choked = False
-        self._update_reading()
+        self.reading.go_on(_UNTAKEN_ANSWERS)
 
 
 __all__ = ["Connection", "Handler", "IncomingRequest", "RequestId", "Work"]

@@ -1,23 +1,22 @@
-"""What a dialect does differently from JSON-RPC as ACP has it: its error numbers, and whether a
-request can be taken back.
+"""How a dialect of ACP differs from the official one on the JSON-RPC level.
 
-Must not know: any dialect.  A connection without manners is an official one.
+Must not know: any particular dialect.  A connection without a `Dialect` speaks official ACP.
 """
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 # (method, code, data) -> (code, data).
-ErrorWords = Callable[[str, int, Any], tuple[int, Any]]
+ErrorMapping = Callable[[str, int, Any], tuple[int, Any]]
 
 
-class Manners(NamedTuple):
-    """How one peer wants to be spoken to; inside everything has official numbers."""
+class Dialect(NamedTuple):
+    """The error codes and the cancellation of one dialect; inside Accord all codes are official."""
 
-    error_out: ErrorWords
-    error_in: ErrorWords
-    # Whether the peer knows `$/cancel_request`: else none is sent, and one that comes is dropped.
+    error_out: ErrorMapping
+    error_in: ErrorMapping
+    # Whether the peer knows `$/cancel_request`; if not, none is sent and incoming ones are dropped
     withdraws: bool = False
 
 
-__all__ = ["ErrorWords", "Manners"]
+__all__ = ["Dialect", "ErrorMapping"]

@@ -1,7 +1,7 @@
-"""From an exception in a handler to the error that the peer is told.
+"""Maps an exception in a handler to the error that the peer gets.
 
-Our own errors carry their text.  What nobody foresaw becomes a generic -32603 with an id, and its
-traceback goes to stderr with that id, so that a person can bring the two together.
+Our own errors keep their text.  An unexpected exception becomes a generic -32603 with an id, and
+its traceback is printed on stderr with the same id.
 """
 
 import contextlib
@@ -14,17 +14,17 @@ from accord.errors import AccordError, ConnectionLost, RequestError, RequestFail
 from accord.schema.codec import Invalid, encode
 
 if TYPE_CHECKING:
-    from accord.connection.dialect import Manners
+    from accord.connection.dialect import Dialect
 
 INTERNAL_ERROR = -32603
 INVALID_PARAMS = -32602
-# A session that was thrown away is one that does not exist; one that others have is in a state
-# that does not allow this now.  Whatever else a store cannot do is an internal matter.
+# A pruned session does not exist any more; a session in use does not allow the request now.  Every
+# other failure of a store is an internal error.
 STORE_CODES = {"session_pruned": -32002, "session_in_use": -32056}
 
 
 def error_for(error: BaseException, method: str) -> tuple[int, str, Any]:
-    """The code, message and data to answer with."""
+    """Return the code, message and data of the answer."""
     match error:
         case RequestError():
             return error.code, error.message, error.data
@@ -32,7 +32,7 @@ def error_for(error: BaseException, method: str) -> tuple[int, str, Any]:
             data = {"path": error.path, "reason": error.reason}
             return INVALID_PARAMS, f"Invalid params: {error.reason} at {error.path}", data
         case RequestFailed():
-            # The peer's own error must not come back to it as if this request were at fault.
+            # The peer's own error must not look as if this request were at fault.
             nested: dict[str, Any] = {"method": error.method, "code": error.code}
             return INTERNAL_ERROR, f"{error.method} failed: {error.message}", nested
         case ConnectionLost():
@@ -48,12 +48,12 @@ def error_for(error: BaseException, method: str) -> tuple[int, str, Any]:
 
 
 def encoded_error_for(
-    error: BaseException, method: str, manners: "Manners | None" = None
+    error: BaseException, method: str, dialect: "Dialect | None" = None
 ) -> tuple[int, str, bytes | None]:
-    """The same with its data as JSON text; data that has no such form is a bug like any other."""
+    """Return the same with the data as JSON text; data that cannot be encoded is a bug."""
     code, message, data = error_for(error, method)
-    if manners is not None:
-        code, data = manners.error_out(method, code, data)
+    if dialect is not None:
+        code, data = dialect.error_out(method, code, data)
     if data is None:
         return code, message, None
     try:
@@ -64,19 +64,19 @@ def encoded_error_for(
 
 
 def unforeseen(error: BaseException, method: str) -> tuple[int, str, Any]:
-    """Report an exception on stderr and return what the peer may know of it: only an id."""
+    """Report an exception on stderr and return an error that tells the peer only its id."""
     correlation_id = os.urandom(8).hex()
     report(error, f"accord: error {correlation_id} while handling {method}")
     return INTERNAL_ERROR, "Internal error", {"correlationId": correlation_id}
 
 
 def report(error: BaseException, heading: str) -> None:
-    """Show an exception with its traceback on stderr, for whoever wrote the handler."""
+    """Print an exception with its traceback on stderr, for the author of the handler."""
     from accord.machine.console.control_characters import visible
     from accord.machine.logs import log_redactor
 
     text = "".join(traceback.format_exception(error))
-    # A stderr that is gone must not cost the peer its answer.
+    # The peer gets its answer even if stderr is closed.
     with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stderr.write(visible(log_redactor().line(f"{heading}\n{text}")))
         sys.stderr.flush()

@@ -1,7 +1,7 @@
 """The peer's requests while they are served.
 
-Guards: each is answered exactly once, whatever its handler does, until the connection is over;
-after that none is.
+Guards: each request is answered exactly once, whatever its handler does.  After the end of the
+connection nothing is answered.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,7 +12,7 @@ import anyio
 
 from accord.connection.error_responses import encoded_error_for
 from accord.connection.handler import Handler, IncomingRequest, RequestId, Result, Work
-from accord.connection.sender import COPIED_BYTES_MAX
+from accord.connection.limits import COPIED_BYTES_MAX
 from accord.errors import LocalProtocolError
 from accord.jsonrpc.batch import OpenBatch
 from accord.jsonrpc.peer import Peer
@@ -21,15 +21,15 @@ from accord.schema.codec import to_python
 from accord.schema.struct import Raw
 
 if TYPE_CHECKING:
-    from accord.connection.dialect import Manners
+    from accord.connection.dialect import Dialect
 
 _log = logger("accord.connection")
 
 REQUEST_CANCELLED = -32800
 
 
-class Requests:
-    """All that are open."""
+class IncomingRequests:
+    """All open requests of one peer."""
 
     def __init__(
         self, peer: Peer, handler: Handler, write: Callable[[Iterable[bytes]], None]
@@ -40,17 +40,17 @@ class Requests:
         self._open: dict[RequestId, IncomingRequest] = {}
         self._all_answered: anyio.Event | None = None
         self._over = False
-        self.manners: Manners | None = None
-        # What must follow an answer that waits for the rest of its batch.
-        self._behind: list[tuple[OpenBatch, IncomingRequest]] = []
+        self.dialect: Dialect | None = None
+        # Requests whose `on_answered` waits until the rest of their batch is answered.
+        self._after_batch: list[tuple[OpenBatch, IncomingRequest]] = []
 
     @property
     def are_open(self) -> bool:
-        """Whether one still waits for its answer."""
+        """Whether a request still waits for its answer."""
         return bool(self._open)
 
     def begin(self, request: IncomingRequest) -> Work | None:
-        """Hand it to the handler; what is returned must be run by `serve`."""
+        """Pass a request to the handler; run the returned work with `serve`."""
         try:
             outcome = self._handler.request(request)
         except Exception as error:  # noqa: BLE001 - whatever it was, the peer gets an answer
@@ -64,13 +64,13 @@ class Requests:
         return outcome
 
     async def serve(self, request: IncomingRequest, work: Work) -> None:
-        """Run the work to its end and answer with what came of it."""
+        """Run the work and answer with its outcome."""
         with anyio.CancelScope() as scope:
             request.runs_in(scope)
             try:
                 result = await work()
             except (anyio.get_cancelled_exc_class(), SystemExit, KeyboardInterrupt):
-                # Who leaves the program closes the connection, and that tells the peer.
+                # The program exits, and closing the connection tells the peer.
                 raise
             except BaseException as error:
                 self._settle(request, error)
@@ -86,13 +86,13 @@ class Requests:
                 self._write((self._cancelled(request),))
 
     def _cancelled(self, request: IncomingRequest) -> bytes:
-        code, manners = REQUEST_CANCELLED, self.manners
-        if manners is not None:
-            code, _ = manners.error_out(request.method, code, None)
+        code, dialect = REQUEST_CANCELLED, self.dialect
+        if dialect is not None:
+            code, _ = dialect.error_out(request.method, code, None)
         return self._peer.refuse(request.id, code, "Request cancelled", None)
 
     def _settle(self, request: IncomingRequest, outcome: Result | BaseException) -> None:
-        """Answer it, unless that was done already."""
+        """Answer a request unless it is already answered."""
         if self._open.get(request.id) is not request:
             return
         self._close(request)
@@ -102,8 +102,8 @@ class Requests:
             self._answer(request, outcome)
 
     def cancel_requested(self, params: Raw) -> None:
-        """`$/cancel_request`: only a request of the peer that is open and has exactly this id."""
-        if self.manners is not None and not self.manners.withdraws:
+        """Cancel the open request with exactly the id in a `$/cancel_request`."""
+        if self.dialect is not None and not self.dialect.withdraws:
             return
         wanted = to_python(params)
         request_id = wanted.get("requestId") if isinstance(wanted, dict) else None
@@ -112,21 +112,21 @@ class Requests:
             request.cancel()
 
     async def finish(self) -> None:
-        """Wait until none is open; those that know how to stop early are asked to."""
+        """Wait until no request is open; ask those that can stop early to do so."""
         for request in list(self._open.values()):
             if request.on_cancel is not None:
                 request.cancel()
         await self.idle()
 
     async def idle(self) -> None:
-        """Wait while one is open."""
+        """Wait until no request is open."""
         while self._open:
             if self._all_answered is None or self._all_answered.is_set():
                 self._all_answered = anyio.Event()
             await self._all_answered.wait()
 
     def refuse_all(self) -> None:
-        """We are about to close: whoever waits is told, instead of being left with silence."""
+        """Answer every open request before this side closes the connection."""
         for request in [] if self._over else list(self._open.values()):
             last = request.answer_at_close
             if last is not None:
@@ -137,7 +137,7 @@ class Requests:
         self._over = True
 
     def abort_all(self) -> None:
-        """The connection is over: all work is cancelled, nothing is answered any more."""
+        """Cancel all work, and answer nothing from now on: the connection is over."""
         self._over = True
         for request in list(self._open.values()):
             request.cancel()
@@ -162,34 +162,33 @@ class Requests:
             self._refuse(request, error)
             return
         if request.on_answered is not None and batch is not None:
-            self._behind.append((batch, request))
+            self._after_batch.append((batch, request))
         self._write(answer)
         if batch is None:
-            _follow(request)
+            _call_on_answered(request)
 
     def _write(self, answer: Iterable[bytes]) -> None:
         self._write_now(answer)
-        if self._behind:
-            waiting, self._behind = self._behind, []
+        if self._after_batch:
+            waiting, self._after_batch = self._after_batch, []
             for batch, request in waiting:
                 if batch.waiting_count:
-                    self._behind.append((batch, request))
+                    self._after_batch.append((batch, request))
                 else:
-                    _follow(request)
+                    _call_on_answered(request)
 
     def _refuse(self, request: IncomingRequest, error: BaseException) -> None:
-        code, message, data = encoded_error_for(error, request.method, self.manners)
+        code, message, data = encoded_error_for(error, request.method, self.dialect)
         if not self._over:
             self._write((self._peer.refuse(request.id, code, message, data),))
 
 
-def _follow(request: IncomingRequest) -> None:
-    """Do what belongs right behind the answer."""
+def _call_on_answered(request: IncomingRequest) -> None:
     if request.on_answered is not None:
         try:
             request.on_answered()
         except Exception:  # noqa: BLE001 - the peer has its answer, the connection lives
-            _log.exception("what follows the answer to %s failed", request.method)
+            _log.exception("the callback after the answer to %s failed", request.method)
 
 
-__all__ = ["REQUEST_CANCELLED", "Requests"]
+__all__ = ["REQUEST_CANCELLED", "IncomingRequests"]

@@ -1,16 +1,16 @@
-"""A moment that may be waited for, and mostly is not.
+"""An event that is cheap when nobody waits for it.
 
-An event of anyio costs more to make than a small message to handle, and most of those that a turn
-needs are set before anybody waits.
+Creating an `anyio.Event` costs more than handling a small message, and most events of a turn are
+set before anybody waits.
 """
 
 import anyio
 
 
-class Flag:
-    """As `anyio.Event`, but the event is made only for who really waits.
+class LazyEvent:
+    """Like `anyio.Event`, but the real event is created only when a task has to wait.
 
-    `wait` returns without a checkpoint when the flag is set already.
+    `wait` returns without a checkpoint when the event is already set.
     """
 
     __slots__ = ("_event", "_is_set")
@@ -20,17 +20,17 @@ class Flag:
         self._event: anyio.Event | None = None
 
     def is_set(self) -> bool:
-        """Whether the moment has come."""
+        """Whether `set` was called."""
         return self._is_set
 
     def set(self) -> None:
-        """It has."""
+        """Wake every task that waits, and let later waits return at once."""
         self._is_set = True
         if self._event is not None:
             self._event.set()
 
     async def wait(self) -> None:
-        """Wait for it."""
+        """Wait until the event is set."""
         if self._is_set:
             return
         if self._event is None:
@@ -38,4 +38,4 @@ class Flag:
         await self._event.wait()
 
 
-__all__ = ["Flag"]
+__all__ = ["LazyEvent"]

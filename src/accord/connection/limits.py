@@ -11,25 +11,30 @@ PENDING_REQUESTS_MAX = 1024
 # A sender that never waits gives way at least this often, so that a cancel can be read.
 YIELD_MESSAGES_MAX = 256
 YIELD_SECONDS_MAX = 0.005
-# How long a sender that does not wait may go without looking for its own cancellation.
+# How long a sender that does not wait may go without checking for its own cancellation.
 CHECK_SECONDS_MAX = 0.0001
-# So many frames are handled before others run: a chunk may hold very many small ones.
+# Frames handled before other tasks run: a chunk may hold very many small ones.
 FRAMES_AT_ONCE = 2048
-# So often consumers are asked whether they hold what came long ago: large messages are few.
-LOOK_AT_CONSUMERS_BYTES = 16 * 1024 * 1024
+# After so many bytes, consumers check whether they keep old data: large messages are few.
+CONSUMER_CHECK_BYTES = 16 * 1024 * 1024
 MANY_FRAMES = 64
-# How long requests may go on that were open when the peer said its last word.
+# How long open requests may continue after the peer has stopped sending.
 LAST_ANSWERS_SECONDS_MAX = 1.0
-# Of a line that is no message, so much is quoted.
-NOISE_BYTES_SHOWN = 200
-# Of an answer that is malformed, so much is kept in the error.
+# How much of a malformed line is quoted.
+BAD_LINE_BYTES_SHOWN = 200
+# How much of a malformed answer is kept in the error.
 MALFORMED_BYTES_KEPT = 2000
-# Bounds that may forbid what they count.
+# Larger frames are written in parts: a copy would cost more than another write.
+COPIED_BYTES_MAX = 64 * 1024
+# How much of a notification batch is written at once; a write per message would cost most.
+BATCH_BYTES_MAX = 64 * 1024
+BATCH_BYTES_FIRST = 4 * 1024
+# Limits that may be zero.
 _MAY_BE_NONE = frozenset({"backlog_bytes", "prompts_queued", "early_updates"})
 
 
 class Limits(NamedTuple):
-    """What one peer may cost us.  The defaults are the product's; a program may change any."""
+    """The resources that one peer may use.  A program may change any of them."""
 
     frame_bytes: int = FRAME_BYTES_MAX
     depth: int = DEPTH_MAX
@@ -43,14 +48,14 @@ class Limits(NamedTuple):
     close_seconds: float = 5.0
 
     def checked(self) -> "Limits":
-        """These limits, if something can live within them.
+        """Return these limits if they are valid.
 
         Raises:
-            LocalProtocolError: one is no number, or below what it counts.
+            LocalProtocolError: a limit is not a number, or is too small.
         """
         for name, value in self._asdict().items():
             least = 0 if name in _MAY_BE_NONE or name.endswith("_seconds") else 1
             kinds = int | float if name.endswith("_seconds") else int
             if isinstance(value, bool) or not isinstance(value, kinds) or not value >= least:
-                raise LocalProtocolError(f"the limit {name} is at least {least}: {value!r}")
+                raise LocalProtocolError(f"the limit {name} must be at least {least}: {value!r}")
         return self

@@ -1,7 +1,7 @@
-"""Our calls while they wait for their answers, and those who wait for a place to call.
+"""Our calls that wait for their answers, and the tasks that wait until they may call.
 
-Guards: a call is settled exactly once, by its answer, by the end of the connection, or by the
-caller who gave it up; and a place that becomes free wakes everybody who waits for one.
+Guards: a call is settled exactly once, by its answer, by the end of the connection, or because
+its caller gave it up; and a call that ends wakes every task that waits to make one.
 """
 
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from accord.connection.lazy_event import Flag
+from accord.connection.lazy_event import LazyEvent
 from accord.connection.limits import MALFORMED_BYTES_KEPT
 from accord.errors import ConnectionLost, RemoteProtocolError, request_failed
 from accord.jsonrpc.events import CallFailed
@@ -19,11 +19,11 @@ from accord.schema.codec import Invalid, to_python
 from accord.schema.struct import Raw
 
 if TYPE_CHECKING:
-    from accord.connection.dialect import Manners
+    from accord.connection.dialect import Dialect
 
 
 class Call:
-    """One call."""
+    """A request of ours until its answer arrives."""
 
     __slots__ = ("answered", "error", "method", "on_end", "on_result", "result")
 
@@ -36,12 +36,12 @@ class Call:
         self.method = method
         self.on_result = on_result
         self.on_end = on_end
-        self.answered = Flag()
+        self.answered = LazyEvent()
         self.result: Raw | None = None
         self.error: Exception | None = None
 
     async def outcome(self) -> Raw:
-        """Wait for the result, or for the error to raise."""
+        """Wait for the answer; return the result or raise the error."""
         await self.answered.wait()
         if self.error is not None:
             raise self.error
@@ -49,7 +49,7 @@ class Call:
         return self.result
 
     def settle(self, result: Raw | None, error: Exception | None) -> None:
-        """It has come to this."""
+        """Set the outcome and wake the task that waits for it."""
         self.result = result
         self.error = error
         self.answered.set()
@@ -57,26 +57,26 @@ class Call:
             self.on_end(error)
 
 
-class Calls:
-    """All that are open."""
+class PendingCalls:
+    """All open calls of one connection."""
 
     def __init__(self, peer: Peer) -> None:
         self._peer = peer
         self._open: dict[int, Call] = {}
-        # Who wants to know of a late answer to a call that was given up; the oldest are forgotten.
+        # Callbacks for late answers to calls that were given up; the oldest are forgotten.
         self._on_late: dict[int, Callable[[bool], None]] = {}
         self._place = anyio.Event()
         self._lost: ConnectionLost | None = None
-        self.manners: Manners | None = None
+        self.dialect: Dialect | None = None
 
     async def place(self) -> None:
         """Wait until one more call may be made.
 
         Raises:
-            ConnectionLost: there is nobody to call any more.
+            ConnectionLost: the connection is over.
         """
         while not self._peer.can_call and self._lost is None:
-            # Several may wait at once: they share one event, or only the last would be woken.
+            # Several tasks may wait: they share one event, or only the last would be woken.
             if self._place.is_set():
                 self._place = anyio.Event()
             await self._place.wait()
@@ -90,15 +90,15 @@ class Calls:
         on_result: Callable[[Raw], None] | None,
         on_end: Callable[[Exception | None], None] | None = None,
     ) -> tuple[int, bytes, Call]:
-        """A new call: its id, the frame to send, and where its outcome will be."""
+        """Open a call; return its id, the frame to send, and the call."""
         call_id, frame = self._peer.call(method, params)
         call = self._open[call_id] = Call(method, on_result, on_end)
         return call_id, frame, call
 
     def give_up(self, call_id: int, on_late: Callable[[bool], None] | None = None) -> bool:
-        """Nobody waits for it any more; False when it is settled already.
+        """Forget a call that nobody waits for; False when it is already settled.
 
-        If it is answered after all, `on_late` is told whether that is a result.
+        If an answer arrives after all, `on_late` is told whether it is a result.
         """
         if self._open.pop(call_id, None) is None:
             return False
@@ -111,28 +111,28 @@ class Calls:
         return True
 
     def answered_late(self, call_id: int, *, has_result: bool) -> None:
-        """A call that was given up is answered."""
+        """Take an answer to a call that was given up."""
         on_late = self._on_late.pop(call_id, None)
         if on_late is not None:
             on_late(has_result)
 
     def of_method(self, method: str) -> list[int]:
-        """The ids of the open calls of a method."""
+        """Return the ids of the open calls of a method."""
         return [call_id for call_id, call in self._open.items() if call.method == method]
 
     def answered(self, call_id: int, result: Raw) -> None:
-        """The peer has answered with a result."""
+        """Settle a call with its result."""
         call = self._open.get(call_id)
         error: Exception | None = None
         if call is not None and call.on_result is not None:
             try:
                 call.on_result(result)
-            except Exception as problem:  # noqa: BLE001 - it is raised in the caller
+            except Exception as problem:  # noqa: BLE001 - raised in the caller
                 error = problem
         self._settle(call_id, result, error)
 
     def failed(self, event: CallFailed, frame: bytes) -> None:
-        """The peer has answered with an error, or with nonsense, in this frame."""
+        """Settle a call whose answer, in this frame, is an error or malformed."""
         call = self._open.get(event.id)
         method = call.method if call is not None else "?"
         if event.malformed:
@@ -146,11 +146,11 @@ class Calls:
             try:
                 data = to_python(event.data)
             except Invalid:
-                # JSON that has no Python value, such as a number that no float can hold.
+                # JSON without a Python value, such as a number that no float can hold.
                 data = bytes(event.data).decode("utf-8", "replace")
         code = event.code
-        if self.manners is not None:
-            code, data = self.manners.error_in(method, code, data)
+        if self.dialect is not None:
+            code, data = self.dialect.error_in(method, code, data)
         error = request_failed(method, code, event.message, data)
         self._settle(event.id, None, error)
 
@@ -161,7 +161,7 @@ class Calls:
             call.settle(result, error)
 
     def lose(self, error: ConnectionLost) -> None:
-        """There is nobody to answer any more: all fail, now and later."""
+        """Fail every open call and every later one: the connection is over."""
         self._lost = error
         lost = list(self._open.values())
         self._open.clear()
@@ -170,4 +170,4 @@ class Calls:
             call.settle(None, error)
 
 
-__all__ = ["Call", "Calls"]
+__all__ = ["Call", "PendingCalls"]

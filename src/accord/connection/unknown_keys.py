@@ -1,7 +1,7 @@
-"""Reading what a peer sends, with a word to the log about keys that nobody knows.
+"""Decodes the peer's messages and reports keys that the schema does not know.
 
-The native decoder passes over them, which is what makes it quick; so they are looked for in a
-second reading, and only where somebody reads the log at that level.
+The native decoder skips unknown keys, which makes it fast.  They are looked for in a second pass,
+and only if the log is read at that level.
 """
 
 import logging
@@ -13,37 +13,41 @@ from accord.schema.struct import Raw
 
 T = TypeVar("T")
 
-# Where `Connection.tolerate` writes.
+# `Connection.tolerate` writes to this log.
 _log = logger("accord.connection")
 
 
-class Noting(Decoding):
-    """A `Decoding` whose report hears of unknown keys too, but not of those in a `shared` type.
+class MessageDecoder:
+    """Decodes with a fixed strictness and reports tolerated deviations, unknown keys among them.
 
-    The first message may carry the keys of two versions side by side, which breaks no rule.  What
-    is read by `reading`, since it comes very often, is not looked through for them either.
+    Unknown keys of a `shared` type are not reported: the first message may carry the keys of two
+    versions side by side, which breaks no rule.
     """
 
     def __init__(
         self, *, strict: bool = False, report: Report = ignore, shared: type | None = None
     ) -> None:
-        super().__init__(strict=strict, report=report)
+        self._decoding = Decoding(strict=strict, report=report)
+        self._strict = strict
+        self._report = report
         self._shared = shared
+        # For messages that arrive very often; unknown keys in them are not reported.
+        self.reading = self._decoding.reading
 
     def __call__(self, wanted: type[T], raw: bytes | Raw) -> T:
-        """Read `raw` as `wanted`; raises as `decode` does."""
-        value = super().__call__(wanted, raw)
+        """Decode `raw` as `wanted`; raises as `decode` does."""
+        value = self._decoding(wanted, raw)
         if not self._strict and wanted is not self._shared and _log.isEnabledFor(logging.INFO):
-            self._look_for_unknown_keys(wanted, raw)
+            self._report_unknown_keys(wanted, raw)
         return value
 
-    def _look_for_unknown_keys(self, wanted: type[T], raw: bytes | Raw) -> None:
+    def _report_unknown_keys(self, wanted: type[T], raw: bytes | Raw) -> None:
         try:
             decode(wanted, raw, strict=True)
         except Invalid as error:
-            # Everything else was tolerated by the first reading, which has reported it.
+            # The first pass has reported every other deviation.
             if error.reason == "unknown key":
                 self._report(f"{getattr(wanted, '__name__', 'message')}: {error}")
 
 
-__all__ = ["Noting"]
+__all__ = ["MessageDecoder"]

@@ -1,12 +1,12 @@
-"""Tasks that serve requests, kept and used again.
+"""A pool of tasks that serve requests.
 
 A request needs a task of its own, since its handler may call the peer back and wait.  Starting
-one costs more than all else that happens to a small request, so a worker that is done waits for
-the next job.  A job runs in a cancel scope of its own and never raises out of its worker, unless a
-function of the program leaves the program.
+a task costs more than everything else that a small request needs, so an idle worker waits for the
+next job.  A job runs in a cancel scope of its own and raises nothing out of its worker but
+SystemExit and KeyboardInterrupt.
 
-Jobs begin in the order in which they were given, in whatever order the scheduler wakes the
-workers: `terminal/wait_for_exit` reaches the service before the `terminal/release` behind it.
+Jobs start in the order in which they were given, whichever worker the scheduler wakes first:
+`terminal/wait_for_exit` reaches the service before the `terminal/release` after it.
 """
 
 from collections import deque
@@ -20,29 +20,32 @@ IDLE_WORKERS_MAX = 64
 Job = Callable[[], Awaitable[None]]
 
 
-def leaving(error: BaseException) -> Job:
-    """The job of who leaves the program where no task runs."""
+def raising(error: BaseException) -> Job:
+    """Return a job that raises SystemExit or KeyboardInterrupt inside a task.
 
-    async def leave() -> None:
+    The event loop then closes the connection before the program exits.
+    """
+
+    async def raise_error() -> None:
         raise error
 
-    return leave
+    return raise_error
 
 
 class Workers:
     """Runs jobs in tasks of one group.
 
-    Guards: as many workers are on their way to a job as there are jobs that have not begun.
+    Guards: as many workers have been woken or started as there are jobs that have not begun.
     """
 
     def __init__(self, tasks: TaskGroup) -> None:
         self._tasks = tasks
         self._jobs: deque[Job] = deque()
-        # What wakes each worker that waits for a job.
+        # One event for each idle worker.
         self._idle: list[anyio.Event] = []
 
     def run(self, job: Job) -> None:
-        """Start the job soon, in a waiting worker or in a new one."""
+        """Start the job soon, in an idle worker or in a new one."""
         self._jobs.append(job)
         if self._idle:
             self._idle.pop().set()
@@ -52,13 +55,13 @@ class Workers:
     async def _work(self) -> None:
         while True:
             try:
-                # The oldest job, not one that was chosen when the worker was woken.  No name is
-                # kept for it, so that what it held is not held on to while the worker waits.
+                # The oldest job, not one that was chosen when the worker was woken.  It gets no
+                # local name, so that an idle worker keeps nothing of it alive.
                 await self._jobs.popleft()()
             except (SystemExit, KeyboardInterrupt) as error:
-                # Out of a task, these would stop the event loop with everything still open; in a
-                # group they end the conversation first.
-                raise BaseExceptionGroup("the program is left", [error]) from None
+                # A bare SystemExit would stop the event loop with everything still open; inside a
+                # group it ends the connection first.
+                raise BaseExceptionGroup("the program exits", [error]) from None
             if len(self._idle) >= IDLE_WORKERS_MAX:
                 return
             wake = anyio.Event()

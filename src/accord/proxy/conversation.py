@@ -20,14 +20,15 @@ from accord.jsonrpc.error_codes import INVALID_REQUEST, REQUEST_CANCELLED, text_
 from accord.jsonrpc.framing import FRAME_BYTES_MAX
 from accord.machine.logs import logger
 from accord.proxy.direction_queue import Holding, Lane
-from accord.proxy.handler_registry import UPDATE, Handler, Handlers
+from accord.proxy.handler_registry import Handler, Handlers
 from accord.proxy.hop import Hop, Outbox
 from accord.proxy.message import Message, Neighbour, Response, Sender
 from accord.proxy.notification_dispatch import Letting, kind_of_update, show, show_now, tell_end
-from accord.proxy.open_requests import CANCEL_REQUEST, Asked, End
+from accord.proxy.open_requests import Asked, End
 from accord.proxy.request_dispatch import Doing, Waiting, refused_answer
 from accord.proxy.request_forward import Passed, heed_version, pass_on, pass_on_cancel
 from accord.schema.codec import encode, to_python
+from accord.schema.method import CANCEL_REQUEST, SESSION_UPDATE
 from accord.schema.struct import Raw
 from accord.transport.subprocess import SubprocessTransport
 from accord.transport.transport import Ended, Transport
@@ -263,7 +264,7 @@ class Link:
             return
         chosen = self._handlers.for_notification(sender, method)
         for_update: list[Handler] = []
-        if sender == "agent" and method == UPDATE and self._handlers.has_updates:
+        if sender == "agent" and method == SESSION_UPDATE and self._handlers.has_updates:
             kind = kind_of_update(params)
             for_update = [] if kind is None else self._handlers.for_update(kind)
         target = self.lane_to(sender).end

@@ -12,9 +12,9 @@ from typing import Any, Final
 from accord.errors import LocalProtocolError
 from accord.proxy.message import Sender
 from accord.proxy.open_requests import Screen
+from accord.schema.method import SESSION_UPDATE
 
 ANY: Final = "*"
-UPDATE: Final = "session/update"
 SENDERS: Final[tuple[Sender, ...]] = ("client", "agent")
 
 
@@ -126,7 +126,7 @@ class Handlers:
         """The notifications of a side that somebody wants; None for all."""
         methods = {method for who, method in self._notifications if who == sender}
         if sender == "agent" and self._updates:
-            methods.add(UPDATE)
+            methods.add(SESSION_UPDATE)
         return None if ANY in methods else frozenset(methods)
 
 
@@ -136,4 +136,4 @@ def _senders(of: Sender | None) -> tuple[Sender, ...]:
     return SENDERS if of is None else (of,)
 
 
-__all__ = ["ANY", "UPDATE", "Handler", "Handlers"]
+__all__ = ["ANY", "Handler", "Handlers"]

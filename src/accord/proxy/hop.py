@@ -30,7 +30,6 @@ from accord.jsonrpc.framing import FRAME_BYTES_MAX, Detecting, FrameTooLong, Fra
 from accord.jsonrpc.peer import Peer
 from accord.machine.logs import logger
 from accord.proxy.open_requests import (
-    CANCEL_REQUEST,
     SUCCESSOR_METHODS,
     Asked,
     End,
@@ -39,6 +38,7 @@ from accord.proxy.open_requests import (
     Wrapped,
 )
 from accord.schema.codec import Invalid, reading, to_python
+from accord.schema.method import CANCEL_REQUEST
 from accord.schema.struct import Raw
 from accord.transport.transport import BACKLOG_BYTES_MAX, Ended, Transport
 

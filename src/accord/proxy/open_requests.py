@@ -14,7 +14,6 @@ from accord.transport.transport import Ended
 if TYPE_CHECKING:
     from accord.proxy.hop import Hop
 
-CANCEL_REQUEST: Final = "$/cancel_request"
 _NULL: Final = memoryview(b"null")
 SUCCESSOR_METHODS: Final = frozenset({"proxy/successor", "_proxy/successor"})
 
@@ -168,7 +167,6 @@ class Asked:
 
 
 __all__ = [
-    "CANCEL_REQUEST",
     "SUCCESSOR_METHODS",
     "Asked",
     "End",

@@ -11,8 +11,9 @@ from typing import Any, Final
 from accord.jsonrpc.envelope import NO_PARAMS
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_PARAMS
 from accord.proxy.hop import Hop
-from accord.proxy.open_requests import CANCEL_REQUEST, Asked, End, Then
+from accord.proxy.open_requests import Asked, End, Then
 from accord.schema.codec import Invalid, decode, encode, to_python
+from accord.schema.method import CANCEL_REQUEST
 from accord.schema.struct import UNSET, BareStruct, Omit, Raw
 from accord.transport.transport import Ended
 

@@ -1,12 +1,16 @@
 """One row of a version's method table, and how its params and its result are read."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from accord.schema.codec import Invalid, Raw, decode
 
 Kind = Literal["request", "notification"]
 Side = Literal["agent", "client", "proxy"]
+
+# The names that code outside the method tables uses for every version.
+CANCEL_REQUEST: Final = "$/cancel_request"
+SESSION_UPDATE: Final = "session/update"
 
 _EMPTY = b"{}"
 
@@ -75,4 +79,4 @@ def table(*methods: Method) -> dict[str, Method]:
     return rows
 
 
-__all__ = ["Kind", "Method", "Side", "table"]
+__all__ = ["CANCEL_REQUEST", "SESSION_UPDATE", "Kind", "Method", "Side", "table"]

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from accord.schema.codec import Invalid, to_python
+from accord.schema.method import SESSION_UPDATE
 
 Speaker = Literal["client", "agent"]
 Kind = Literal["request", "notification", "answer", "error", "batch", "noise", "blank"]
@@ -66,7 +67,7 @@ class Frame:
     @property
     def update(self) -> tuple[str, Mapping[str, Any]] | None:
         """The kind and the content of a `session/update`, in whichever version."""
-        if self.method != "session/update":
+        if self.method != SESSION_UPDATE:
             return None
         params = self.params
         update = params.get("update")

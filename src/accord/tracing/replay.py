@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from accord.schema.codec import encode
+from accord.schema.method import CANCEL_REQUEST
 from accord.tracing.frames import Frame, Pairing, Speaker, read_frame
 from accord.tracing.recording_file import Entry
 from accord.tracing.replay_comparison import Said, differences, made_up_names, renamed
@@ -199,7 +200,7 @@ class Player:
             self._asked[repr(frame.id)] = frame.method or ""
         elif frame.kind in ("answer", "error") and repr(frame.id) in self._ids:
             message["id"] = self._ids.pop(repr(frame.id))
-        elif frame.method == "$/cancel_request" and isinstance(message.get("params"), dict):
+        elif frame.method == CANCEL_REQUEST and isinstance(message.get("params"), dict):
             params = message["params"]
             if self._ours == "agent" and repr(params.get("requestId")) in self._ids:
                 params["requestId"] = self._ids[repr(params.get("requestId"))]

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, METHOD_NOT_FOUND, text_of
+from accord.schema.method import CANCEL_REQUEST
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -37,7 +38,6 @@ Then: TypeAlias = Callable[[Answer], Outs]
 OnRequest: TypeAlias = Callable[[Request], Outs]
 OnNotification: TypeAlias = Callable[[Json], Outs]
 
-CANCEL_REQUEST: Final = "$/cancel_request"
 NOTHING: Final[tuple[Out, ...]] = ()
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from accord.schema.method import CANCEL_REQUEST
 from accord.translate.adapter import Adapter, Outs
 from accord.translate.message import AGENT, CLIENT, Notification, Request, Side
-
-CANCEL_REQUEST = "$/cancel_request"
 
 
 class Same(Adapter):

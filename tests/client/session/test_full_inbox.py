@@ -22,6 +22,7 @@ class Reading:
 
     def __init__(self) -> None:
         self.error = None
+        self.reading = self
         self._holds = self._waiting = 0
 
     @property

@@ -10,7 +10,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from accord.client.session import inbox as module
-from accord.connection import caller as calling
+from accord.connection import backpressure
 from accord.connection.limits import Limits
 from accord.transcript import Update
 from tests.client.scripted_agent import ScriptedAgent, chunk, connected
@@ -127,7 +127,7 @@ async def test_an_agent_waits_when_large_updates_are_not_taken(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Issue 12: what waits for a slow loop is bounded by its size too."""
-    monkeypatch.setattr(calling, "LOOK_AT_CONSUMERS_BYTES", 64 * 1024)
+    monkeypatch.setattr(backpressure, "CONSUMER_CHECK_BYTES", 64 * 1024)
 
     async def script(agent: ScriptedAgent) -> None:
         await agent.open_session()

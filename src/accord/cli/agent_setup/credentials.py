@@ -18,16 +18,15 @@ from accord.discovery.user_paths import dialects_file
 from accord.errors import ConfigError
 
 if TYPE_CHECKING:
-    from accord.client.options import ClientOptions
-    from accord.client.wire.draft.login import Credential
+    from accord.client.credential import Credential
 
 
-def remembering() -> ClientOptions:
-    """The memory in the user's state; nothing where that has no place."""
+def dialect_memory() -> DialectsFile | None:
+    """The memory of dialects in the user's state; None where that has no place."""
     try:
-        return {"dialects": DialectsFile(dialects_file())}
+        return DialectsFile(dialects_file())
     except ConfigError:
-        return {}
+        return None
 
 
 def credential_of(
@@ -37,7 +36,7 @@ def credential_of(
     asked: list[str] = []
 
     async def find() -> Credential | None:
-        from accord.client.wire.draft.login import Credential, from_environment
+        from accord.client.credential import Credential, from_environment
 
         found = from_environment()
         if found is not None:
@@ -69,4 +68,4 @@ async def _typed() -> str:
     return (await to_thread.run_sync(getpass, question, abandon_on_cancel=True)).strip()
 
 
-__all__ = ["credential_of", "remembering"]
+__all__ = ["credential_of", "dialect_memory"]

@@ -57,7 +57,8 @@ def run(arguments: Namespace) -> int:
         from accord.cli.provider_keys import logout
 
         return logout(arguments.logout)
-    from accord.builtin.agent import AgentSettings, build_agent
+    from accord.builtin.agent import build_agent
+    from accord.builtin.agent_settings import AgentSettings
 
     settings = AgentSettings(
         model=arguments.model,

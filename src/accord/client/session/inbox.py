@@ -85,7 +85,7 @@ class Inbox:
         self.closed = False
         # Nobody will take what comes: a consumer that only waits for the end.
         self.discards = False
-        connection.watch(self)
+        connection.reading.watch(self)
 
     def __del__(self) -> None:
         self._release()
@@ -116,7 +116,7 @@ class Inbox:
             is_late = over >= 0 or late.is_waiting(update)
         else:
             # What was read already comes in as it is.
-            is_late = over >= (READ_UPDATES_MAX if self._connection.is_held else 0)
+            is_late = over >= (READ_UPDATES_MAX if self._connection.reading.is_held else 0)
         if is_late:
             waits = late.add(update)
             self._free_until = 0
@@ -143,7 +143,7 @@ class Inbox:
     def _hold(self) -> None:
         self._holding = True
         self._is_plain = False
-        self._connection.hold()
+        self._connection.reading.hold()
         if self._owner is not None and self._connection.error is None:
             # Not by a strong reference, which would keep it from being garbage.
             self._connection.run(partial(_look_after, weakref.ref(self), self._items[0]))
@@ -178,7 +178,7 @@ class Inbox:
         wake = self._wake
         if wake is None:
             wake = self._wake = anyio.Event()
-            self._connection.await_one(1)
+            self._connection.reading.await_one(1)
         try:
             await wake.wait()
         finally:
@@ -190,7 +190,7 @@ class Inbox:
         assert self._wake is not None
         self._wake.set()
         self._wake = None
-        self._connection.await_one(-1)
+        self._connection.reading.await_one(-1)
 
     async def room(self, updates_max: int) -> None:
         """Wait while more than so many lie here untaken: for a producer that can wait."""
@@ -237,7 +237,7 @@ class Inbox:
             return None
         if self._items[0] is not first:
             return self._items[0]
-        is_held = self._connection.is_held
+        is_held = self._connection.reading.is_held
         so = "nothing more is read from the agent" if is_held else "more are joined"
         text = "%s are not taken: %d wait, and until some are taken %s"
         _log.warning(text, self._owner, len(self._items), so)
@@ -248,7 +248,7 @@ class Inbox:
         if self._holding:
             self._holding = self._is_heavy = False
             self._low = max(1, self._max // 2)
-            self._connection.unhold()
+            self._connection.reading.unhold()
 
 
 async def _look_after(reference: "weakref.ref[Inbox]", first: Update) -> None:

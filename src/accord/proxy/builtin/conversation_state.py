@@ -19,6 +19,7 @@ from accord.protocol.negotiation import Refused, judge_answer, looks_like_draft
 from accord.proxy.handler_registry import ANY
 from accord.proxy.message import Message, Response
 from accord.proxy.proxy import Proxy
+from accord.schema.method import SESSION_UPDATE
 
 OPENING: Final = ("session/new", "session/load", "session/resume", "session/fork")
 """The requests by which a client comes to a session, with the folder that it works in."""
@@ -159,7 +160,7 @@ class Agreed:
                 "messageId": f"proxy-{os.urandom(8).hex()}",
                 "content": [block],
             }
-        message.client.notify("session/update", {"sessionId": session_id, "update": update})
+        message.client.notify(SESSION_UPDATE, {"sessionId": session_id, "update": update})
 
 
 def _at(value: Any, *keys: str) -> Any:

@@ -24,15 +24,14 @@ from typing import Any, Final, NamedTuple
 
 from accord.client.permissions.patterns import wildcard
 from accord.client.permissions.policy import (
-    Effect,
     Facts,
     ReadRule,
-    Rule,
     judge,
     read_rules,
     rules_of,
 )
 from accord.client.permissions.request import PermissionRequest
+from accord.client.permissions.rules import Effect, Rule
 from accord.errors import RequestError
 from accord.jsonrpc.error_codes import INVALID_PARAMS, METHOD_NOT_FOUND
 from accord.machine.logs import logger
@@ -42,10 +41,11 @@ from accord.proxy.builtin.conversation_state import SESSIONS_MAX, Agreed
 from accord.proxy.builtin.message_redaction import ToAgent, ToClient
 from accord.proxy.builtin.permission_facts import Json, changes_of, of_call, of_service
 from accord.proxy.builtin.stream_redaction import Pieces
-from accord.proxy.handler_registry import ANY, UPDATE
+from accord.proxy.handler_registry import ANY
 from accord.proxy.message import Message, Neighbour, Response
 from accord.proxy.proxy import Proxy
 from accord.schema.codec import Invalid, decode
+from accord.schema.method import SESSION_UPDATE
 from accord.schema.v1 import methods as v1_methods
 from accord.schema.v2 import methods as v2_methods
 
@@ -198,7 +198,7 @@ class Guard:
             # What a server is told; calling a tool is a request.
             is_known |= str(message.params.get("method")).startswith("notifications/")
         is_known &= self.agreed.version != 0
-        if message.method == UPDATE:
+        if message.method == SESSION_UPDATE:
             update = message.params.get("update")
             is_known &= isinstance(update, dict) and isinstance(update.get("sessionUpdate"), str)
         if not is_known:

@@ -14,7 +14,7 @@ import json
 from typing import Final
 
 from accord.machine.redaction.redactor import Redactor
-from accord.proxy.handler_registry import UPDATE
+from accord.schema.method import SESSION_UPDATE
 from accord.schema.struct import Raw
 
 ACTS: Final = ("fs/", "terminal/", "mcp/", "nes/", "document/")
@@ -30,7 +30,7 @@ class ToClient:
 
     def params(self, method: str, params: bytes | Raw) -> bytes | Raw:
         """What the agent tells or asks."""
-        if method == UPDATE or method.startswith(ACTS):
+        if method == SESSION_UPDATE or method.startswith(ACTS):
             # Updates have texts in pieces; `stream_redaction.py` has seen them.
             return params
         made = self._clean(params)

@@ -35,8 +35,8 @@ from accord.machine.redaction.update_chunks import (
     with_text,
 )
 from accord.proxy.builtin.tool_output_redaction import Growing
-from accord.proxy.handler_registry import UPDATE
 from accord.proxy.message import Message, Neighbour
+from accord.schema.method import SESSION_UPDATE
 
 STREAMS_MAX: Final = 1024
 MESSAGES: Final = frozenset({"agent_message_chunk", "agent_thought_chunk", "user_message_chunk"})
@@ -76,7 +76,7 @@ class Pieces:
 
     def told(self, message: Message) -> bool | None:
         """Take secrets out of an update; False where all of it waits."""
-        if message.method != UPDATE:
+        if message.method != SESSION_UPDATE:
             return None
         update = message.params.get("update")
         if not isinstance(update, dict):
@@ -114,7 +114,7 @@ class Pieces:
         piece = piece._replace(more=self._redactor.value(piece.more, keep_ids=True))
         stream = self._streams.pop(here, None)
         if stream is None:
-            stream = _Stream(message.client, SecretStream(self._redactor), piece)
+            stream = _Stream(message.client, self._redactor.stream(), piece)
         stream.piece = piece
         read = text if isinstance(text, str) else stream.decoder.decode(text, piece.is_last)
         said = stream.secrets.finish(read) if piece.is_last else stream.secrets.feed(read)
@@ -157,7 +157,7 @@ class Pieces:
         said = stream.secrets.finish(stream.decoder.decode(b"", True))
         if said:
             update = with_text(piece.more, piece.more_path, piece.encoded(said))
-            stream.client.notify(UPDATE, _of(here[1], update))
+            stream.client.notify(SESSION_UPDATE, _of(here[1], update))
 
 
 def _of(session_id: str | None, update: Json) -> Json:

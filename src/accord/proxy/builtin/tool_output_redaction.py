@@ -13,8 +13,8 @@ from typing import Any, Final, TypeAlias
 
 from accord.machine.redaction.redactor import Redactor
 from accord.machine.redaction.update_chunks import FINAL, Json, at, kind_of, with_text
-from accord.proxy.handler_registry import UPDATE
 from accord.proxy.message import Message, Neighbour
+from accord.schema.method import SESSION_UPDATE
 
 CALLS_MAX: Final = 64
 _TEXTS: Final = (
@@ -77,7 +77,7 @@ class Growing:
         _, session_id, call_id = here
         update = {"sessionUpdate": "tool_call_update", "toolCallId": call_id}
         update |= self._redactor.value(left, keep_ids=True)
-        client.notify(UPDATE, {"sessionId": session_id, "update": update})
+        client.notify(SESSION_UPDATE, {"sessionId": session_id, "update": update})
 
     def _content(self, items: Any) -> Any:
         """With the texts in it so far; links and changes of files are told as a whole."""

@@ -36,9 +36,10 @@ from accord.proxy.conversation import (
     LAST_WORDS_SECONDS_MAX,
 )
 from accord.proxy.hop import Hop, Outbox
-from accord.proxy.open_requests import CANCEL_REQUEST, SUCCESSOR_METHODS, Asked, End
+from accord.proxy.open_requests import SUCCESSOR_METHODS, Asked, End
 from accord.proxy.request_forward import Passed, farewell, pass_on, pass_on_cancel, remains
 from accord.schema.codec import encode
+from accord.schema.method import CANCEL_REQUEST
 from accord.schema.struct import Raw
 from accord.translate.validation import Spoken
 from accord.transport.transport import Ended, Transport

@@ -43,7 +43,7 @@ from accord.schema.draft.terminals import (
     WaitForTerminalExitResponse,
 )
 from accord.schema.draft.updates import SessionNotification
-from accord.schema.method import Method, table
+from accord.schema.method import SESSION_UPDATE, Method, table
 from accord.schema.struct import Raw
 
 PROTOCOL_VERSION = 1
@@ -84,7 +84,7 @@ AGENT_METHODS = table(
 )
 
 CLIENT_METHODS = table(
-    Method("session/update", "client", "notification", SessionNotification),
+    Method(SESSION_UPDATE, "client", "notification", SessionNotification),
     Method(
         "session/request_permission",
         "client",

@@ -12,7 +12,7 @@ what the session offers.
 
 from typing import Any
 
-from accord.schema.method import Kind, Method, table
+from accord.schema.method import CANCEL_REQUEST, SESSION_UPDATE, Kind, Method, table
 from accord.schema.struct import Raw
 from accord.schema.v1 import (
     auth,
@@ -150,11 +150,11 @@ AGENT_METHODS: dict[str, Method] = table(
     _agent("session/prompt", prompt.PromptRequest, prompt.PromptResponse),
     _agent("session/cancel", cancel.CancelNotification, None),
     _agent("mcp/message", mcp.MessageMcpNotification, None, "mcpCapabilities.acp", unstable=True),
-    _agent("$/cancel_request", cancel.CancelRequestNotification, None),
+    _agent(CANCEL_REQUEST, cancel.CancelRequestNotification, None),
 )
 
 CLIENT_METHODS: dict[str, Method] = table(
-    _client("session/update", updates.SessionNotification, None),
+    _client(SESSION_UPDATE, updates.SessionNotification, None),
     _client(
         "session/request_permission",
         permissions.RequestPermissionRequest,
@@ -210,7 +210,7 @@ CLIENT_METHODS: dict[str, Method] = table(
     ),
     _client("auth/status_update", auth.AuthStatusUpdateNotification, None, unstable=True),
     _client("mcp/message", mcp.MessageMcpRequest, mcp.MessageMcpResponse, unstable=True),
-    _client("$/cancel_request", cancel.CancelRequestNotification, None),
+    _client(CANCEL_REQUEST, cancel.CancelRequestNotification, None),
 )
 
 # Between a conductor and a proxy.  `proxy/successor` goes both ways, with an id and without.

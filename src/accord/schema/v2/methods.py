@@ -6,7 +6,7 @@ Gates are paths in the capabilities of the side that handles the method, with th
 the session.
 """
 
-from accord.schema.method import Method, table
+from accord.schema.method import CANCEL_REQUEST, SESSION_UPDATE, Method, table
 from accord.schema.struct import Raw
 from accord.schema.v2 import (
     auth,
@@ -24,8 +24,6 @@ from accord.schema.v2 import (
     tool_calls,
     updates,
 )
-
-_CANCEL_REQUEST = "$/cancel_request"
 
 AGENT_METHODS: dict[str, Method] = table(
     Method(
@@ -219,11 +217,11 @@ AGENT_METHODS: dict[str, Method] = table(
         gate="session.mcp.acp",
         unstable=True,
     ),
-    Method(_CANCEL_REQUEST, "agent", "notification", cancel.CancelRequestNotification),
+    Method(CANCEL_REQUEST, "agent", "notification", cancel.CancelRequestNotification),
 )
 
 CLIENT_METHODS: dict[str, Method] = table(
-    Method("session/update", "client", "notification", updates.UpdateSessionNotification),
+    Method(SESSION_UPDATE, "client", "notification", updates.UpdateSessionNotification),
     Method(
         "session/request_permission",
         "client",
@@ -261,7 +259,7 @@ CLIENT_METHODS: dict[str, Method] = table(
         mcp.MessageMcpResponse,
         unstable=True,
     ),
-    Method(_CANCEL_REQUEST, "client", "notification", cancel.CancelRequestNotification),
+    Method(CANCEL_REQUEST, "client", "notification", cancel.CancelRequestNotification),
 )
 
 # What a proxy handles besides.  `proxy/successor` is a request or a notification, whichever it

@@ -18,17 +18,17 @@ from typing import Any
 import anyio
 
 from accord.client.audit.log import AuditLog
-from accord.client.audit.services import AuditedTerminals, Decided, record_decision, why_denied
+from accord.client.audit.services import AuditedTerminals, record_decision, why_denied
 from accord.client.client import Client
-from accord.client.options import ClientOptions, DialectMemory, TerminalRunner
+from accord.client.credential import Credential, from_environment
+from accord.client.login import TerminalRunner
+from accord.client.options import ClientOptions, DialectMemory, DraftOptions
 from accord.client.permissions.permissions import Permissions
-from accord.client.permissions.request import CANCELLED, Decision, PermissionRequest
+from accord.client.permissions.request import CANCELLED, Decided, Decision, PermissionRequest
 from accord.client.services.elicitation import Elicitations, FormRequest, UrlRequest
-from accord.client.wire.draft.login import Credential, from_environment
 from accord.client.wire.wire import AuthMethod
 from accord.connection.limits import Limits
 from accord.errors import AccordError
-from accord.terminal.engine.chat_permissions import ChatPermissions
 from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.engine.log_handler import hears_mistakes
 from accord.terminal.model.chat import Chat
@@ -68,11 +68,11 @@ class AgentProcess:
         self.asking: Chat | None = None
         self._surroundings = surroundings
         self._files = files
-        self.permissions = ChatPermissions.asking(
-            surroundings.permissions,
-            self._decide,
-            self._decided,
-            surroundings.refresh_grants,
+        self.permissions = surroundings.permissions.derived(
+            ask=self._decide,
+            per_session=True,
+            on_decided=self._decided,
+            before_decision=surroundings.refresh_grants,
         )
         self._starting = anyio.CancelScope()
         self._closing = anyio.Event()
@@ -167,14 +167,15 @@ class AgentProcess:
             versions=self.launch.versions,
             unstable=True,
             login=self._choose_login,
-            credential=self._credential,
-            ui=("diff_viewer", "code_navigation"),
+            draft=DraftOptions(
+                credential=self._credential,
+                dialects=around.dialects,
+                ui=("diff_viewer", "code_navigation"),
+            ),
             traffic=self.traffic.record,
         )
         if around.log is not None:
             options["terminals"] = AuditedTerminals(around.log)
-        if around.dialects is not None:
-            options["dialects"] = around.dialects
         if around.limits is not None:
             options["limits"] = around.limits
         return options

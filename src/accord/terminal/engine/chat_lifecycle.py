@@ -28,7 +28,8 @@ from accord.transcript import ToolCall
 if TYPE_CHECKING:
     from accord.client.audit.log import AuditLog
     from accord.client.client import Client
-    from accord.client.options import DialectMemory, TerminalRunner
+    from accord.client.login import TerminalRunner
+    from accord.client.options import DialectMemory
     from accord.client.permissions.permissions import Permissions
     from accord.client.session.session import Session
     from accord.connection.limits import Limits

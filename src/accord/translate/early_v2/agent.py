@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from accord.schema.method import SESSION_UPDATE
 from accord.translate.adapter import NOTHING, Outs
 from accord.translate.early_v2.message_forms import permission_of_today, update_of_today
 from accord.translate.message import (
@@ -24,7 +25,6 @@ from accord.translate.message import (
 )
 from accord.translate.pass_through import Same
 
-UPDATE = "session/update"
 # What only work on a prompt says; the echo of a prompt is none of it.
 _WORK = frozenset(
     {
@@ -61,7 +61,7 @@ class EarlyAgent(Same):
         self._states = False
         self.on_request[CLIENT, "session/prompt"] = self._prompt
         self.on_request[AGENT, "session/request_permission"] = self._permission
-        self.on_notification[AGENT, UPDATE] = self._update
+        self.on_notification[AGENT, SESSION_UPDATE] = self._update
 
     def _prompt(self, request: Request) -> Outs:
         session_id = request.params.get("sessionId", "")
@@ -115,7 +115,7 @@ class EarlyAgent(Same):
         if not isinstance(update, dict):
             return NOTHING
         update_of_today(update)
-        said: Out = (CLIENT, Notification(UPDATE, params))
+        said: Out = (CLIENT, Notification(SESSION_UPDATE, params))
         kind = update.get("sessionUpdate")
         if kind == "state_update":
             self._states = True
@@ -168,4 +168,4 @@ def _stop_reason(result: Any) -> str | None:
 
 
 def _told(session_id: str, update: Json) -> Out:
-    return CLIENT, Notification(UPDATE, {"sessionId": session_id, "update": update})
+    return CLIENT, Notification(SESSION_UPDATE, {"sessionId": session_id, "update": update})

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from accord.translate.adapter import CANCEL_REQUEST, NOTHING, Outs
+from accord.schema.method import CANCEL_REQUEST, SESSION_UPDATE
+from accord.translate.adapter import NOTHING, Outs
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -21,7 +22,7 @@ from accord.translate.message import (
     Request,
     Side,
 )
-from accord.translate.v2_agent.core import UPDATE, Core
+from accord.translate.v2_agent.core import Core
 from accord.translate.v2_agent.permissions_and_forms import permission_answer, permission_to_v1
 from accord.translate.v2_agent.session import Session
 
@@ -92,7 +93,7 @@ class EarlyClient(Core):
         else:
             if kind == "plan_update" and "planId" in update["plan"]:
                 update["plan"]["id"] = update["plan"].pop("planId")
-            return ((CLIENT, Notification(UPDATE, params)),)
+            return ((CLIENT, Notification(SESSION_UPDATE, params)),)
         return self._told(session, said)
 
     def _told(self, session: Session, updates: Sequence[Json]) -> list[Out]:

@@ -15,6 +15,7 @@ from accord.jsonrpc.error_codes import (
     RESOURCE_NOT_FOUND,
     text_of,
 )
+from accord.schema.method import SESSION_UPDATE
 from accord.translate.adapter import NOTHING, Adapter, Outs
 from accord.translate.message import (
     AGENT,
@@ -33,7 +34,6 @@ from accord.translate.message import (
 from accord.translate.v1_agent.sessions.replay import PromptIds
 from accord.translate.v1_agent.sessions.state import SESSIONS_KEPT, Log, Session
 
-UPDATE: Final = "session/update"
 # Not part of what a client needs to show a session again: told now and never again, or said by
 # the answer to `session/resume`.
 NOT_HISTORY: Final = frozenset(
@@ -138,7 +138,7 @@ class Core(Adapter):
         """An update of a session, which its log gets too."""
         if session.log is not None and update["sessionUpdate"] not in NOT_HISTORY:
             session.log.add(update)
-        return CLIENT, Notification(UPDATE, {"sessionId": session.id, "update": update})
+        return CLIENT, Notification(SESSION_UPDATE, {"sessionId": session.id, "update": update})
 
     def fail(self, key: Key, failure: Failure, session_id: Any = None) -> Out:
         """The agent's error as the answer to the client's request about a session."""
@@ -216,4 +216,4 @@ def _is_missing(failure: Failure) -> bool:
     return any(words in said for words in NO_SUCH_SESSION)
 
 
-__all__ = ["NOT_HISTORY", "UPDATE", "Abilities", "Core", "not_found", "session_failure"]
+__all__ = ["NOT_HISTORY", "Abilities", "Core", "not_found", "session_failure"]

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from accord.jsonrpc.error_codes import INVALID_PARAMS, REQUEST_CANCELLED
-from accord.translate.adapter import CANCEL_REQUEST, NOTHING, Outs
+from accord.schema.method import CANCEL_REQUEST
+from accord.translate.adapter import NOTHING, Outs
 from accord.translate.content import first_text
 from accord.translate.message import (
     AGENT,

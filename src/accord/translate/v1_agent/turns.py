@@ -23,7 +23,8 @@ from accord.jsonrpc.error_codes import (
     text_of,
 )
 from accord.schema.codec import encode
-from accord.translate.adapter import CANCEL_REQUEST, NOTHING, Outs
+from accord.schema.method import CANCEL_REQUEST
+from accord.translate.adapter import NOTHING, Outs
 from accord.translate.message import (
     AGENT,
     CLIENT,

@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from accord.schema.method import SESSION_UPDATE
 from accord.translate.adapter import NOTHING, Outs
 from accord.translate.message import AGENT, CLIENT, CannotTranslate, Json, Notification, Out
 from accord.translate.meta_store import OFFICIAL, Check, is_text, keep, restore, taken
 from accord.translate.v1_agent.commands import commands_to_v2, time_to_v2
 from accord.translate.v1_agent.config_options import Options
 from accord.translate.v1_agent.content import block_to_v2, blocks_to_v2
-from accord.translate.v1_agent.core import NOT_HISTORY, UPDATE, Core
+from accord.translate.v1_agent.core import NOT_HISTORY, Core
 from accord.translate.v1_agent.sessions.state import Past, Session
 from accord.translate.v1_agent.terminal_meta import shown_terminals
 from accord.translate.v1_agent.tool_calls import ToolCalls
@@ -77,7 +78,7 @@ class Updates:
                 "session_message": self._session_message,
                 "session_message_chunk": self._block,
             }
-        core.on_notification[AGENT, UPDATE] = self.receive
+        core.on_notification[AGENT, SESSION_UPDATE] = self.receive
 
     def receive(self, params: Json) -> Outs:
         """The next update of the agent."""
@@ -117,7 +118,7 @@ class Updates:
         if session.log is not None and said["sessionUpdate"] not in NOT_HISTORY:
             session.log.add(said)
         params["update"] = said
-        told: Out = (CLIENT, Notification(UPDATE, params))
+        told: Out = (CLIENT, Notification(SESSION_UPDATE, params))
         if not before and not session.questions:
             return (told,)
         return [*before, told, *self._turns.settle(session)]

@@ -19,7 +19,8 @@ from accord.jsonrpc.error_codes import (
     UNSUPPORTED_PROTOCOL_VERSION,
     text_of,
 )
-from accord.translate.adapter import CANCEL_REQUEST, OnNotification, OnRequest, Outs
+from accord.schema.method import CANCEL_REQUEST
+from accord.translate.adapter import OnNotification, OnRequest, Outs
 from accord.translate.message import (
     AGENT,
     CLIENT,

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from accord.translate.adapter import CANCEL_REQUEST, NOTHING, Adapter, Outs, Then
+from accord.schema.method import CANCEL_REQUEST, SESSION_UPDATE
+from accord.translate.adapter import NOTHING, Adapter, Outs, Then
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -27,8 +28,6 @@ from accord.translate.v2_agent.session_writer import Voice
 SESSIONS_KEPT: Final = 1024
 EARLY_KEPT: Final = 1024
 
-UPDATE: Final = "session/update"
-
 
 class Core(Adapter):
     """The sessions of one connection, and what the agent tells of them."""
@@ -44,7 +43,7 @@ class Core(Adapter):
         self._early: list[Json] = []
         # The agent turned out to speak v1: nothing is to be translated.
         self._is_direct = False
-        self.on_notification[AGENT, UPDATE] = self._updated
+        self.on_notification[AGENT, SESSION_UPDATE] = self._updated
 
     # ---- for the driver
 
@@ -123,7 +122,7 @@ class Core(Adapter):
             return self._told(session, said)
         # What is beside the update stays with the first of what is made of it.
         params["update"] = said[0]
-        first: Out = (CLIENT, Notification(UPDATE, params))
+        first: Out = (CLIENT, Notification(SESSION_UPDATE, params))
         return (first,) if len(said) == 1 else [first, *self._told(session, said[1:])]
 
     def _unknown(self, params: Json) -> Session | None:
@@ -159,7 +158,7 @@ class Core(Adapter):
     def _told(self, session: Session, updates: Sequence[Json]) -> list[Out]:
         session_id = session.session_id
         outs: list[Out] = [
-            (CLIENT, Notification(UPDATE, {"sessionId": session_id, "update": update}))
+            (CLIENT, Notification(SESSION_UPDATE, {"sessionId": session_id, "update": update}))
             for update in updates
         ]
         redacted, session.messages.to_tell = session.messages.to_tell, []
@@ -176,4 +175,4 @@ class Core(Adapter):
         return self.ask(AGENT, method, params, then, instead_of=request, of=CLIENT)
 
 
-__all__ = ["SESSIONS_KEPT", "UPDATE", "Core"]
+__all__ = ["SESSIONS_KEPT", "Core"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from accord.client.permissions.grants import Grant
-from accord.client.permissions.policy import Rule
+from accord.client.permissions.rules import Rule
 from accord.terminal.model.permissions.rule_text import rows_of, rule_words
 from accord.transcript.items.tool_call import KINDS_OF_TOOL
 

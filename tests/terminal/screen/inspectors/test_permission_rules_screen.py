@@ -10,8 +10,8 @@ from textual.pilot import Pilot
 
 from accord.client.permissions.grants import Grant, Grants
 from accord.client.permissions.permissions import Permissions
-from accord.client.permissions.policy import Rule
 from accord.client.permissions.request import Decision
+from accord.client.permissions.rules import Rule
 from accord.terminal.screen.inspectors.permission_rules_screen import GrantsScreen
 from tests.terminal.screen.harness.question_stage import FOLDER, HOSTILE, Asking, a_request
 

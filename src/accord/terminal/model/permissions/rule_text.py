@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from accord.client.permissions.grants import Grant
-from accord.client.permissions.policy import Effect, Rule
 from accord.client.permissions.request import Scope
+from accord.client.permissions.rules import Effect, Rule
 from accord.terminal.model.text.display_text import exact_line
 
 SCOPES: tuple[Scope, ...] = ("once", "session", "workspace", "always")

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from accord.jsonrpc.error_codes import AUTH_REQUIRED
 from accord.schema import v1
-from accord.translate.adapter import CANCEL_REQUEST, Outs
+from accord.schema.method import CANCEL_REQUEST
+from accord.translate.adapter import Outs
 from accord.translate.draft.agent.files import Files
 from accord.translate.draft.agent.permissions import Permissions
 from accord.translate.draft.agent.sessions import Sessions

@@ -10,7 +10,8 @@ from typing import Final
 
 from accord.jsonrpc.error_codes import AUTH_REQUIRED
 from accord.schema import draft
-from accord.translate.adapter import CANCEL_REQUEST, Outs
+from accord.schema.method import CANCEL_REQUEST
+from accord.translate.adapter import Outs
 from accord.translate.draft.bridge import DraftBridge
 from accord.translate.draft.client.files import Files
 from accord.translate.draft.client.permissions import Permissions

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from accord.jsonrpc.error_codes import INVALID_PARAMS
+from accord.schema.method import SESSION_UPDATE
 from accord.translate.adapter import NOTHING, Outs
 from accord.translate.message import (
     AGENT,
@@ -27,7 +28,7 @@ from accord.translate.meta_store import OFFICIAL, keep
 from accord.translate.v1_agent.commands import commands_to_v2, time_to_v2
 from accord.translate.v1_agent.config_options import Options
 from accord.translate.v1_agent.content import block_to_v1
-from accord.translate.v1_agent.core import UPDATE, Core, not_found
+from accord.translate.v1_agent.core import Core, not_found
 from accord.translate.v1_agent.mcp_servers import servers_to_v1
 from accord.translate.v1_agent.sessions.replay import Replay
 from accord.translate.v1_agent.sessions.state import Past, Session
@@ -271,7 +272,7 @@ def _wants_past(replay_from: Any) -> bool:
 
 
 def _about(session: Session, update: Json) -> Out:
-    return CLIENT, Notification(UPDATE, {"sessionId": session.id, "update": update})
+    return CLIENT, Notification(SESSION_UPDATE, {"sessionId": session.id, "update": update})
 
 
 __all__ = ["ANSWERED_AFTER", "EARLY_UPDATES_MAX", "Opening"]
