@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 from accord.discovery.config import QUIET_SECONDS, Config
 from accord.errors import ConfigError
-from accord.terminal.model.key_bindings import ACTIONS, Action, actions_with, clashes_of
+from accord.terminal.model.key_bindings import ACTIONS, KeyBinding, actions_with, clashes_of
 from accord.terminal.model.key_names import key_named, may_have
 
 ThemeName: TypeAlias = Literal["accord-dark", "accord-light", "accord-contrast", "accord-none"]
@@ -43,7 +43,7 @@ class Settings:
     """What was chosen, complete and checked.  `actions` have the user's keys."""
 
     theme: ThemeName = "accord-dark"
-    actions: tuple[Action, ...] = ACTIONS
+    actions: tuple[KeyBinding, ...] = ACTIONS
     follow: bool = False
     side_by_side: bool = False
     images: ImageSetting = "auto"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from accord.terminal.model.key_bindings import GROUP_TEXTS, Action
+from accord.terminal.model.key_bindings import GROUP_TEXTS, KeyBinding
 from accord.terminal.model.key_names import key_text
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.pickers.picker import NamePicker
@@ -38,7 +38,7 @@ class PaletteScreen(NamePicker):
     heading: ClassVar[str] = "What do you want to do?"
     choose_text: ClassVar[str] = "do it"
 
-    def __init__(self, actions: Sequence[Action]) -> None:
+    def __init__(self, actions: Sequence[KeyBinding]) -> None:
         super().__init__()
         self.show(
             [
