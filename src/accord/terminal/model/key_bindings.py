@@ -1,4 +1,4 @@
-"""What can be done by a key, and by which: the defaults, and what the user's configuration changes.
+"""Actions and their keys: the defaults, and the user's changes.
 
 This module does not know any screen.
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class KeyBinding:
-    """One thing to do: `name` as the configuration calls it, `keys` as Textual writes them."""
+    """An action: its `name` in the configuration, and its `keys` in Textual's notation."""
 
     name: str
     keys: tuple[str, ...]
@@ -62,7 +62,7 @@ ACTIONS: tuple[KeyBinding, ...] = (
 )
 
 
-# What the groups are, in words.
+# The headings of the groups.
 GROUP_TEXTS = {
     "prompt": "Writing a prompt",
     "turn": "During a turn",
@@ -74,7 +74,7 @@ GROUP_TEXTS = {
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """The user gave a key to one action that another had; `is_last`: that has no key anymore."""
+    """The user moved a key to another action; `is_last`: the old one has no key left."""
 
     key: str
     given_to: str
@@ -104,7 +104,7 @@ def actions_with(changes: Mapping[str, Sequence[str]]) -> tuple[KeyBinding, ...]
 
 
 def clashes_of(changes: Mapping[str, Sequence[str]]) -> tuple[Clash, ...]:
-    """What the user's keys take from actions that keep their defaults."""
+    """The keys that the user's configuration takes from other actions."""
     given = {key: name for name, keys in changes.items() for key in keys}
     return tuple(
         Clash(key, given[key], action.name, all(one in given for one in action.keys))
