@@ -29,7 +29,7 @@ an agent many times a day, and an agent has no use for the client's half of the 
 
 from typing import TYPE_CHECKING
 
-from accord.loading import on_first_use
+from accord.lazy_names import on_first_use
 from accord.version import __version__ as __version__
 
 if TYPE_CHECKING:

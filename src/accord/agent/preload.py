@@ -8,7 +8,7 @@ and loads what it needs itself.
 from collections.abc import Generator
 from importlib import import_module
 
-from accord.loading import undisturbed
+from accord.lazy_names import undisturbed
 from accord.protocol.negotiation import Dialect
 from accord.schema.codec import native
 

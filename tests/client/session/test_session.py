@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from accord.client.session.early_updates import EarlyUpdates
+from accord.client.session.unclaimed_updates import EarlyUpdates
 from accord.connection.limits import Limits
 from accord.errors import (
     ConnectionLost,

@@ -29,8 +29,8 @@ from accord.client.connection.handshake import (
 from accord.client.login import add_ways
 from accord.client.options import Options
 from accord.client.services.services import Services
-from accord.client.session.early_updates import EarlyUpdates
 from accord.client.session.retry import RetrySchedule
+from accord.client.session.unclaimed_updates import EarlyUpdates
 from accord.client.wire.versions import wire_of
 from accord.client.wire.wire import AgentFacts, AuthStatus, Wire
 from accord.connection.connection import Connection, Handler

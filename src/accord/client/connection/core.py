@@ -29,7 +29,7 @@ from accord.errors import (
     RequestFailed,
     SpawnFailed,
 )
-from accord.loading import undisturbed
+from accord.lazy_names import undisturbed
 from accord.machine.logs import logger
 from accord.schema import v1
 from accord.schema.codec import Invalid

@@ -517,7 +517,7 @@ class _Screened(Proxy):
     def __init__(self, redactor: Redactor | None) -> None:
         super().__init__("guard")
         if redactor is not None:
-            self._handlers.screens = {"client": ToClient(redactor), "agent": ToAgent(redactor)}
+            self._handlers.outgoing_filters = {"client": ToClient(redactor), "agent": ToAgent(redactor)}
 
 
 def _is_same(permitted: Json | None, call: Json) -> bool:
