@@ -1,5 +1,4 @@
-"""One message of the traffic as a line: time, direction, method, size and duration.
-"""
+"""One message of the traffic as a line: time, direction, method, size and duration."""
 
 from __future__ import annotations
 
