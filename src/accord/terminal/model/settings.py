@@ -1,4 +1,4 @@
-"""How the user wants the terminal client, from the configuration and what the terminal says.
+"""The settings of the terminal client, from the configuration and the environment.
 
 This module does not know any screen, and reads no file: the configuration has been read.
 
@@ -40,7 +40,7 @@ _LIGHT_BACKGROUNDS = frozenset({"7", "9", "10", "11", "12", "13", "14", "15"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What was chosen, complete and checked.  `actions` have the user's keys."""
+    """The validated settings.  `actions` have the user's keys."""
 
     theme: ThemeName = "accord-dark"
     actions: tuple[KeyBinding, ...] = ACTIONS
