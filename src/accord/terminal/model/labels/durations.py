@@ -1,5 +1,4 @@
-"""Format durations and ages.
-"""
+"""Format durations and ages."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Render messages: the user's with a mark, the agent's as Markdown, thoughts folded to one line.
-"""
+"""Render messages: the user's with a mark, the agent's as Markdown, thoughts folded."""
 
 from __future__ import annotations
 
