@@ -271,7 +271,7 @@ async def test_jobs_beside_the_messages_may_fail_alone(capfd: pytest.CaptureFixt
             message.agent.notify("_job", {"text": text})
             raise ValueError("the job failed")
 
-        message.link.start_soon(job, "hi")
+        message.conversation.start_soon(job, "hi")
 
     async with around(proxy) as (client, agent, _, _):
         client.notify("_go")

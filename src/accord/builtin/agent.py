@@ -59,7 +59,7 @@ class BuiltIn:
         )
         self.agent.accept_system_prompt(override=True)
         self.agent.on_initialized(self._prepare)
-        self.agent.folder_check = self._check_folder
+        self.agent.check_folder(self._check_folder)
         self.agent.on_session(self._begin)
         self.agent.on_prompt(self._answer)
         if is_set_up:

@@ -128,7 +128,7 @@ class Conversation:
 
     async def _chosen_model(self, turn: Turn) -> OptionValue:
         """The session's model; it may be on a server that was not asked yet."""
-        stored = self.session.record.options.get("model")
+        stored = self.session.chosen_options.get("model")
         if self._setup.is_undecided if stored is None else stored != turn.options["model"]:
             await self._ask_servers()
         now = turn.options["model"]
@@ -145,8 +145,8 @@ class Conversation:
                 "`offline`, in the model picker."
             )
             return None
-        require_key(self._agent, choice, terminals=turn.session.wire.features.terminal_login)
-        if self.session.record.options.get("model") is None:
+        require_key(self._agent, choice, terminals=turn.session.features.terminal_login)
+        if self.session.chosen_options.get("model") is None:
             await self._announce_model(turn, choice)
             # From now on the conversation stays with this model.
             await self.session.set_option("model", choice.value, announce=False)
@@ -158,7 +158,7 @@ class Conversation:
     async def _announce_model(self, turn: Turn, choice: ModelChoice) -> None:
         """Name the model if the user did not choose it; clients without notices have a picker."""
         others = self._setup.others(choice)
-        if self.session.wire.features.notices and (others or choice.found == AUTO_DETECTED):
+        if self.session.features.notices and (others or choice.found == AUTO_DETECTED):
             more = f" You can also choose {' or '.join(others)}." if others else ""
             where = f" ({choice.found})" if choice.found else ""
             await turn.notice("info", f"Using {choice.value}{where}.{more}")
@@ -169,7 +169,7 @@ class Conversation:
         problems += self._faults
         self._faults.clear()
         servers: McpServers | None = self.workspace.mcp
-        if servers is not None and not self.session.wire.features.notices:
+        if servers is not None and not self.session.features.notices:
             # Clients with notices were told when it happened.
             for status in servers.status:
                 if status.error is not None and status.name not in self._told_servers:
@@ -179,7 +179,7 @@ class Conversation:
             await self._tell(turn, problem)
 
     async def _tell(self, turn: Turn, problem: str) -> None:
-        if self.session.wire.features.notices:
+        if self.session.features.notices:
             await turn.notice("warning", problem)
         else:
             await turn.say(f"Note: {problem}")

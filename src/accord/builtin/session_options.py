@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from accord.agent.session.options import Choice, CommandHandler, Option, SlashCommand
+from accord.agent.agent import CommandHandler
+from accord.agent.session.options import Choice, Option, SlashCommand
 from accord.builtin.mode_permissions import AUTO_APPROVE, MODES
 from accord.builtin.offline.prompt.slash_commands import COMMANDS
 from accord.builtin.user_setup import OFFLINE, Setup

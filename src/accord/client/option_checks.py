@@ -74,17 +74,25 @@ def check_services(chosen: Mapping[str, Any]) -> None:
 
 
 def check_values(chosen: Mapping[str, Any]) -> None:
-    """Each plain choice is of its kind; None is the same as leaving it out."""
-    for name, (fits, what) in _VALUES.items():
-        value = chosen.get(name)
-        if value is not None and not fits(value):
-            raise LocalProtocolError(f"{name}= takes {what}, not {value!r}")
+    """Check the options that are plain values; None is the same as leaving one out."""
+    _check(chosen, _VALUES)
+
+
+def check_draft_values(chosen: Mapping[str, Any]) -> None:
+    """Check the options for agents of the 2026-02 draft."""
+    _check(chosen, _DRAFT_VALUES)
 
 
 def check_program(**chosen: object) -> None:
-    """How a program is started: where, with which variables, and who is told what it says."""
-    for name, (fits, what) in _OF_PROGRAM.items():
-        value = chosen[name]
+    """Check how a program is started: its folder, its variables, its stderr."""
+    _check(chosen, _PROGRAM_VALUES)
+
+
+def _check(
+    chosen: Mapping[str, Any], table: Mapping[str, tuple[Callable[[Any], bool], str]]
+) -> None:
+    for name, (fits, what) in table.items():
+        value = chosen.get(name)
         if value is not None and not fits(value):
             raise LocalProtocolError(f"{name}= takes {what}, not {value!r}")
 
@@ -107,7 +115,7 @@ def _is_environment(value: object) -> bool:
     )
 
 
-_OF_PROGRAM: dict[str, tuple[Callable[[Any], bool], str]] = {
+_PROGRAM_VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "cwd": (lambda value: isinstance(value, str | os.PathLike), "a folder"),
     "env": (_is_environment, "names with their values, all of them text"),
     "stderr": (callable, "a function that is told bytes"),
@@ -146,6 +154,13 @@ _VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "on_auth_status": (callable, "a function"),
     "extensions": (lambda value: isinstance(value, Extensions), "an Extensions object"),
     "traffic": (callable, "a function that is told which way, and bytes"),
+    "draft": (
+        lambda value: all(hasattr(value, name) for name in ("credential", "dialects", "ui")),
+        "DraftOptions",
+    ),
+}
+
+_DRAFT_VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "dialects": (
         lambda value: _serves(value, "recall", "remember", "forget"),
         "an object with recall, remember and forget",
@@ -158,7 +173,10 @@ _VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
         lambda value: isinstance(value, Collection) and set(value) <= _SHOWN,
         "some of 'diff_viewer', 'code_navigation'",
     ),
+    "address": (lambda value: isinstance(value, str), "text that names the agent"),
 }
+DRAFT_WORDS = tuple(_DRAFT_VALUES)
+"""The options for agents of the 2026-02 draft."""
 
 
 def _is_given(service: object) -> bool:
@@ -182,6 +200,8 @@ def _serves(service: object, *methods: str) -> bool:
 
 
 __all__ = [
+    "DRAFT_WORDS",
+    "check_draft_values",
     "check_program",
     "check_services",
     "check_values",

@@ -9,7 +9,7 @@ need processes and terminals, and every import delays its start.
 
 from typing import TYPE_CHECKING
 
-from accord.loading import on_first_use
+from accord.lazy_names import on_first_use
 
 if TYPE_CHECKING:
     from accord.machine.errors import (

@@ -19,14 +19,19 @@ from accord.connection.error_responses import report
 from accord.jsonrpc.error_codes import INVALID_REQUEST, REQUEST_CANCELLED, text_of
 from accord.jsonrpc.framing import FRAME_BYTES_MAX
 from accord.machine.logs import logger
-from accord.proxy.direction_queue import Holding, Lane
+from accord.proxy.direction_queue import DirectionQueue, QueueHold
 from accord.proxy.handler_registry import Handler, Handlers
-from accord.proxy.hop import Hop, Outbox
-from accord.proxy.message import Message, Neighbour, Response, Sender
-from accord.proxy.notification_dispatch import Letting, kind_of_update, show, show_now, tell_end
-from accord.proxy.open_requests import Asked, End
-from accord.proxy.request_dispatch import Doing, Waiting, refused_answer
-from accord.proxy.request_forward import Passed, heed_version, pass_on, pass_on_cancel
+from accord.proxy.hop import Endpoint, Hop, OpenRequest, Outbox
+from accord.proxy.message import Hold, Message, Neighbour, Response, Sender
+from accord.proxy.notification_dispatch import (
+    NotificationRun,
+    kind_of_update,
+    show,
+    show_now,
+    tell_end,
+)
+from accord.proxy.request_dispatch import AwaitedAnswer, RequestRun, refused_answer
+from accord.proxy.request_forward import AnswerForwarder, pass_on, pass_on_cancel, use_version
 from accord.schema.codec import encode, to_python
 from accord.schema.method import CANCEL_REQUEST, SESSION_UPDATE
 from accord.schema.struct import Raw
@@ -47,34 +52,36 @@ LAST_WORDS_SECONDS_MAX: Final = 10.0
 """How long an agent may take to end by itself when its client has said its last word."""
 
 
-class Returned(Passed):
+class OrderedAnswerForwarder(AnswerForwarder):
     """The answer to a request that was passed on untouched; it takes its turn on the way back."""
 
-    __slots__ = ("_link", "_message")
+    __slots__ = ("_conversation", "_message")
 
-    def __init__(self, link: Link, asked: Asked, message: Message) -> None:
-        super().__init__(asked)
-        self._link = link
+    def __init__(
+        self, conversation: ProxyConversation, request: OpenRequest, message: Message
+    ) -> None:
+        super().__init__(request)
+        self._conversation = conversation
         self._message = message
 
     def answered(self, result: Raw) -> None:
         """Hand the result back, by way of whoever wants to see it."""
-        lane = self._link.lane_to(self._message.sender)
+        queue = self._conversation.queue_to(self._message.sender)
         size = memoryview(result).nbytes
-        lane.put(lambda: self._link.give(self.asked, self._message, result), size)
+        queue.put(lambda: self._conversation.answer_with(self.request, self._message, result), size)
 
     def failed(self, code: int, message: str, data: Raw | None) -> None:
         """Hand the error back."""
-        lane = self._link.lane_to(self._message.sender)
-        lane.put(lambda: self.asked.refuse(code, message, data))
+        queue = self._conversation.queue_to(self._message.sender)
+        queue.put(lambda: self.request.refuse(code, message, data))
 
     def lost(self, hop: Hop, why: Ended) -> None:
         """Say who is gone, behind all that it has said."""
-        lane = self._link.lane_to(self._message.sender)
-        lane.put(lambda: Passed.lost(self, hop, why))
+        queue = self._conversation.queue_to(self._message.sender)
+        queue.put(lambda: AnswerForwarder.lost(self, hop, why))
 
 
-class Link:
+class ProxyConversation:
     """See the module.  `serve` is its whole life."""
 
     def __init__(
@@ -97,26 +104,26 @@ class Link:
         )
         if agent is None:
             self._back = self._front
-            self._front.far = self._agent = End(self._front, "proxy/successor")
+            self._front.far = self._agent = Endpoint(self._front, "proxy/successor")
         else:
             self._back = Hop(
                 "the agent", agent, self, tasks, outbox, frame_bytes_max=frame_bytes_max
             )
             self._agent = self._back.near
-        self._lanes: dict[Sender, Lane] = {
-            "client": Lane(self._front.near, self._lane_changed),
-            "agent": Lane(self._agent, self._lane_changed),
+        self._queues: dict[Sender, DirectionQueue] = {
+            "client": DirectionQueue(self._front.near, self._queue_changed),
+            "agent": DirectionQueue(self._agent, self._queue_changed),
         }
-        for who, lane in self._lanes.items():
-            lane.end.screen = handlers.screens.get(who)
-        self._watched = {who: handlers.watched(who) for who in self._lanes}
+        for who, queue in self._queues.items():
+            queue.end.outgoing_filter = handlers.outgoing_filters.get(who)
+        self._watched = {who: handlers.watched(who) for who in self._queues}
         self._is_member = agent is None
-        self._doings: set[Doing] = set()
+        self._runs: set[RequestRun] = set()
         self._quiet = anyio.Event()
         self._over = anyio.Event()
         self.ended_first: tuple[Sender, Ended] | None = None
-        for lane in self._lanes.values():
-            self._lane_changed(lane)
+        for queue in self._queues.values():
+            self._queue_changed(queue)
 
     # ---- life
 
@@ -134,8 +141,8 @@ class Link:
             await self._finish()
         finally:
             with anyio.CancelScope(shield=True):
-                for doing in self._doings:
-                    doing.abort()
+                for run in self._runs:
+                    run.abort()
                 await self._back.transport.aclose()
                 await self._front.transport.aclose()
         assert self.ended_first is not None
@@ -149,7 +156,7 @@ class Link:
         if who == "client" and why.writable:
             # What it said last may still wait for a handler.
             with anyio.move_on_after(LAST_ANSWERS_SECONDS_MAX):
-                await self._settled(lambda: self._lanes["client"].is_free)
+                await self._settled(lambda: self._queues["client"].is_free)
         if who == "client" and why.writable and isinstance(back, SubprocessTransport):
             # It learns it as it would from the client itself, and ends in its own time.
             back.close_write()
@@ -157,7 +164,7 @@ class Link:
                 await self._settled(lambda: self._back.why is not None)
         elif who == "client" and why.writable and not self._is_member:
             with anyio.move_on_after(LAST_ANSWERS_SECONDS_MAX):
-                await self._settled(lambda: not self._front.asked)
+                await self._settled(lambda: not self._front.open_requests)
         with anyio.move_on_after(LAST_ANSWERS_SECONDS_MAX):
             await self._settled(self._is_idle)
         # Not before: until here an agent may still have said something.
@@ -169,7 +176,7 @@ class Link:
             await self._quiet.wait()
 
     def _is_idle(self) -> bool:
-        return not self._doings and all(lane.is_free for lane in self._lanes.values())
+        return not self._runs and all(queue.is_free for queue in self._queues.values())
 
     def gone(self, hop: Hop, why: Ended) -> None:
         """A side has gone."""
@@ -181,34 +188,38 @@ class Link:
     def start_soon(self, job: Callable[..., Awaitable[Any]], *arguments: Any) -> None:
         """Run something beside the messages; it ends with the conversation at the latest."""
 
-        async def run() -> None:
+        async def work() -> None:
             try:
                 await job(*arguments)
             except Exception as error:  # noqa: BLE001 - the conversation goes on
                 report(error, f"accord: a job of the proxy {self.name!r} failed")
 
-        self.tasks.start_soon(run)
+        self.tasks.start_soon(work)
 
     # ---- for handlers and their messages
 
-    def end_of(self, who: Sender) -> End:
+    def end_of(self, who: Sender) -> Endpoint:
         """The client or the agent, as it is to be spoken to."""
-        return self._lanes[who].end
+        return self._queues[who].end
 
-    def lane_from(self, who: Sender) -> Lane:
+    def notify(self, who: Sender, method: str, params: bytes) -> None:
+        """Send a notification after everything that was sent to this side before."""
+        self.end_of(who).notify(method, params)
+
+    def queue_from(self, who: Sender) -> DirectionQueue:
         """What comes from a side."""
-        return self._lanes[who]
+        return self._queues[who]
 
-    def lane_to(self, who: Sender) -> Lane:
+    def queue_to(self, who: Sender) -> DirectionQueue:
         """What goes to a side, which is what comes from the other."""
-        return self._lanes["agent" if who == "client" else "client"]
+        return self._queues["agent" if who == "client" else "client"]
 
-    async def ask(self, who: Sender, method: str, params: bytes, holding: Holding | None) -> Any:
+    async def ask(self, who: Sender, method: str, params: bytes, hold: Hold | None) -> Any:
         """A request of the proxy's own; its answer stands in no line."""
-        if holding is not None:
-            holding.let_go()
+        if hold is not None:
+            hold.release()
         end = self.end_of(who)
-        waiting = Waiting(method)
+        waiting = AwaitedAnswer(method)
         call_id = end.call(method, params, waiting)
         self._await(end.hop, 1)
         try:
@@ -221,77 +232,79 @@ class Link:
 
     def _await(self, hop: Hop, more: int) -> None:
         hop.awaited += more
-        for lane in self._lanes.values():
-            lane.breathe()
+        for queue in self._queues.values():
+            queue.update_reading()
 
-    def done(self, doing: Doing) -> None:
+    def done(self, run: RequestRun) -> None:
         """A handler has ended."""
-        self._doings.discard(doing)
+        self._runs.discard(run)
         self._quiet.set()
 
     # ---- what comes
 
-    def _lane_changed(self, lane: Lane) -> None:
+    def _queue_changed(self, queue: DirectionQueue) -> None:
         """Let bytes through while nobody holds the lane and nobody wants all of it."""
         if self._is_member:
             return
-        hop = lane.end.hop
-        watched = self._watched[self._sender(lane.end)]
-        if watched is None or not lane.is_free:
+        hop = queue.end.hop
+        watched = self._watched[self._sender(queue.end)]
+        if watched is None or not queue.is_free:
             hop.through = None
         else:
             hop.watched = watched | {CANCEL_REQUEST}
             hop.through = self._back if hop is self._front else self._front
         self._quiet.set()
 
-    def _sender(self, end: End) -> Sender:
+    def _sender(self, end: Endpoint) -> Sender:
         return "agent" if end is self._agent else "client"
 
-    def notified(self, end: End, method: str, params: Raw, frame: bytes | None) -> None:
+    def notified(self, end: Endpoint, method: str, params: Raw, frame: bytes | None) -> None:
         """A notification came that somebody may want, or that has to wait."""
         sender = self._sender(end)
-        lane = self._lanes[sender]
-        if lane.is_free:
+        queue = self._queues[sender]
+        if queue.is_free:
             self._notify(sender, method, params, frame)
         else:
             size = memoryview(params).nbytes
-            lane.put(lambda: self._notify(sender, method, params, frame), size)
+            queue.put(lambda: self._notify(sender, method, params, frame), size)
 
     def _notify(self, sender: Sender, method: str, params: Raw, frame: bytes | None) -> None:
         watched = self._watched[sender]
         if watched is not None and method not in watched:
-            self._pass(self.lane_to(sender).end, method, params, frame)
+            self._pass(self.queue_to(sender).end, method, params, frame)
             return
         chosen = self._handlers.for_notification(sender, method)
         for_update: list[Handler] = []
         if sender == "agent" and method == SESSION_UPDATE and self._handlers.has_updates:
             kind = kind_of_update(params)
             for_update = [] if kind is None else self._handlers.for_update(kind)
-        target = self.lane_to(sender).end
+        target = self.queue_to(sender).end
         if not chosen and not for_update:
             self._pass(target, method, params, frame)
             return
         message = Message(self, sender, method, params)
-        letting = Letting(self.name, message, chosen, for_update)
-        if not letting.is_async:
-            if letting.run_now():
+        run = NotificationRun(self.name, message, chosen, for_update)
+        if not run.is_async:
+            if run.run_now():
                 self._pass_message(target, message, params, frame)
             return
-        lane = self._lanes[sender]
+        queue = self._queues[sender]
 
-        async def run() -> None:
+        async def work() -> None:
             try:
-                if await letting.run():
+                if await run.run():
                     self._pass_message(target, message, params, frame)
             finally:
-                holding.let_go()
+                hold.release()
                 self._quiet.set()
 
-        message.doing = holding = Holding(lane)
-        lane.hold(holding)
-        self.tasks.start_soon(run, name=f"proxy {method}")
+        message.hold = hold = QueueHold(queue)
+        queue.hold(hold)
+        self.tasks.start_soon(work, name=f"proxy {method}")
 
-    def _pass_message(self, to: End, message: Message, params: Raw, frame: bytes | None) -> None:
+    def _pass_message(
+        self, to: Endpoint, message: Message, params: Raw, frame: bytes | None
+    ) -> None:
         try:
             encoded = message.encoded
         except Exception as error:  # noqa: BLE001 - what a handler made of it has no JSON form
@@ -299,108 +312,116 @@ class Link:
             return
         self._pass(to, message.method, encoded, frame if encoded is params else None)
 
-    def _pass(self, to: End, method: str, params: Raw | bytes, frame: bytes | None) -> None:
+    def _pass(self, to: Endpoint, method: str, params: Raw | bytes, frame: bytes | None) -> None:
         is_plain = to.wrapper is None and to.hop.is_listening
-        if frame is not None and is_plain and to.lets_pass(method, params):
+        if frame is not None and is_plain and to.passes_unchanged(method, params):
             to.hop.post(frame)
         else:
             to.notify(method, params)
 
-    def requested(self, asked: Asked, params: Raw) -> None:
+    def requested(self, request: OpenRequest, params: Raw) -> None:
         """A request came."""
-        if asked.method in INITIALIZE_PROXY:
+        if request.method in INITIALIZE_PROXY:
             if not self._is_member:
                 said = f"the proxy {self.name!r} has an agent of its own and takes no successor"
-                asked.refuse(INVALID_REQUEST, said)
+                request.refuse(INVALID_REQUEST, said)
                 return
-            self._agent.wrapper = INITIALIZE_PROXY[asked.method]
-            asked.method = INITIALIZE
-        elif self._is_member and asked.method == INITIALIZE and asked.end is self._front.near:
+            self._agent.wrapper = INITIALIZE_PROXY[request.method]
+            request.method = INITIALIZE
+        elif self._is_member and request.method == INITIALIZE and request.end is self._front.near:
             said = f"the proxy {self.name!r} has no agent behind it: start it by a conductor"
-            asked.refuse(INVALID_REQUEST, said, encode({"proxy": self.name}))
+            request.refuse(INVALID_REQUEST, said, encode({"proxy": self.name}))
             return
-        lane = self._lanes[self._sender(asked.end)]
-        lane.put(lambda: self._request(asked, params), memoryview(params).nbytes, asked)
+        queue = self._queues[self._sender(request.end)]
+        queue.put(lambda: self._request(request, params), memoryview(params).nbytes, request)
 
-    def _request(self, asked: Asked, params: Raw) -> None:
-        sender = self._sender(asked.end)
-        message = Message(self, sender, asked.method, params)
-        handler = self._handlers.for_request(sender, asked.method)
+    def _request(self, request: OpenRequest, params: Raw) -> None:
+        sender = self._sender(request.end)
+        message = Message(self, sender, request.method, params)
+        handler = self._handlers.for_request(sender, request.method)
         if handler is None:
-            self.send_on(asked, message)
+            self.send_on(request, message)
             return
-        doing = asked.doing = Doing(self, asked, message, handler)
+        run = request.run = RequestRun(self, request, message, handler)
         if handler.is_async:
-            self._doings.add(doing)
-            self._lanes[sender].hold(doing)
-            self.tasks.start_soon(doing.run, name=f"proxy {asked.method}")
+            self._runs.add(run)
+            self._queues[sender].hold(run.hold)
+            self.tasks.start_soon(run.run, name=f"proxy {request.method}")
         else:
-            doing.run_now()
+            run.run_now()
 
-    def send_on(self, asked: Asked, message: Message) -> None:
+    def send_on(self, request: OpenRequest, message: Message) -> None:
         """Pass a request on, with nobody waiting for its answer but the asker."""
-        to = self.lane_to(message.sender).end
-        asked.doing = None
-        pass_on(asked, message.encoded, to, Returned(self, asked, message), message.method)
+        to = self.queue_to(message.sender).end
+        request.run = None
+        pass_on(
+            request,
+            message.encoded,
+            to,
+            OrderedAnswerForwarder(self, request, message),
+            message.method,
+        )
 
-    def give(self, asked: Asked, message: Message, result: Raw | bytes) -> None:
+    def answer_with(self, request: OpenRequest, message: Message, result: Raw | bytes) -> None:
         """Answer a request with a result, by way of whoever wants to see it."""
         if message.method == INITIALIZE:
-            heed_version(result, (self._front, self._back))
+            use_version(result, (self._front, self._back))
         chosen = self._handlers.for_response(message.sender, message.method)
         if not chosen:
-            asked.answer(result)
+            request.answer(result)
             return
         response = Response(message, result)
         if not any(one.is_async for one in chosen):
             try:
                 show_now(chosen, response)
-                asked.answer(response.encoded)
+                request.answer(response.encoded)
             except Exception as error:  # noqa: BLE001 - the asker gets an answer
-                self._refuse_for(asked, message, error)
+                self._refuse_for(request, message, error)
             return
-        lane = self.lane_to(message.sender)
-        message.doing = holding = Holding(lane)
-        if lane.holder is None:
-            lane.hold(holding)
+        queue = self.queue_to(message.sender)
+        message.hold = hold = QueueHold(queue)
+        if queue.holder is None:
+            queue.hold(hold)
 
-        async def run() -> None:
+        async def work() -> None:
             try:
-                await self.give_in_time(asked, message, result)
+                await self.answer_and_wait(request, message, result)
             finally:
-                holding.let_go()
+                hold.release()
                 self._quiet.set()
 
-        self.tasks.start_soon(run, name=f"proxy {message.method}")
+        self.tasks.start_soon(work, name=f"proxy {message.method}")
 
-    async def give_in_time(self, asked: Asked, message: Message, result: Raw | bytes) -> None:
+    async def answer_and_wait(
+        self, request: OpenRequest, message: Message, result: Raw | bytes
+    ) -> None:
         """The same, and wait until it is given."""
         if message.method == INITIALIZE:
-            heed_version(result, (self._front, self._back))
+            use_version(result, (self._front, self._back))
         chosen = self._handlers.for_response(message.sender, message.method)
         response = Response(message, result)
         try:
             await show(chosen, response)
-            asked.answer(response.encoded)
+            request.answer(response.encoded)
         except Exception as error:  # noqa: BLE001 - the asker gets an answer
-            self._refuse_for(asked, message, error)
+            self._refuse_for(request, message, error)
 
-    def _refuse_for(self, asked: Asked, message: Message, error: Exception) -> None:
-        asked.refuse(*refused_answer(error, self.name, message.method))
+    def _refuse_for(self, request: OpenRequest, message: Message, error: Exception) -> None:
+        request.refuse(*refused_answer(error, self.name, message.method))
 
-    def answered(self, asked: Asked) -> None:
+    def answered(self, request: OpenRequest) -> None:
         """Somebody may wait for the last answer."""
         self._quiet.set()
 
-    def withdrawn(self, asked: Asked, params: Raw) -> None:
+    def withdrawn(self, request: OpenRequest, params: Raw) -> None:
         """The asker wants no answer any more."""
-        lane = self._lanes[self._sender(asked.end)]
-        doing: Doing | None = asked.doing
-        if lane.withdraw(asked):
-            asked.refuse(REQUEST_CANCELLED, text_of(REQUEST_CANCELLED))
-        elif doing is not None and asked.is_open:
-            doing.withdraw(params)
-        elif doing is not None:
-            doing.abort()
+        queue = self._queues[self._sender(request.end)]
+        run: RequestRun | None = request.run
+        if queue.withdraw(request):
+            request.refuse(REQUEST_CANCELLED, text_of(REQUEST_CANCELLED))
+        elif run is not None and request.is_open:
+            run.withdraw(params)
+        elif run is not None:
+            run.abort()
         else:
-            lane.put(lambda: pass_on_cancel(asked, params))
+            queue.put(lambda: pass_on_cancel(request, params))

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from accord.proxy.open_requests import Asked, End
+from accord.proxy.hop import Endpoint, OpenRequest
 
 HELD_BYTES_MAX: Final = 4 * 1024 * 1024
 """What may wait behind a busy handler before its sender is not read any more."""
@@ -18,14 +18,14 @@ HELD_BYTES_MAX: Final = 4 * 1024 * 1024
 Step = Callable[[], None]
 
 
-class Lane:
+class DirectionQueue:
     """What comes from one end.  `changed` is called when it becomes held or free."""
 
-    def __init__(self, end: End, changed: Callable[[Lane], None]) -> None:
+    def __init__(self, end: Endpoint, changed: Callable[[DirectionQueue], None]) -> None:
         self.end = end
         self.holder: object | None = None
         self._changed = changed
-        self._waiting: deque[tuple[Step, Asked | None, int]] = deque()
+        self._waiting: deque[tuple[Step, OpenRequest | None, int]] = deque()
         self._bytes = 0
         self._going = False
         self._paused = False
@@ -35,16 +35,16 @@ class Lane:
         """Whether what comes now need not wait."""
         return self.holder is None and not self._waiting
 
-    def put(self, step: Step, size: int = 0, asked: Asked | None = None) -> None:
+    def put(self, step: Step, size: int = 0, request: OpenRequest | None = None) -> None:
         """Take a step, now or when its turn comes."""
         if self.is_free:
             step()
             return
-        self._waiting.append((step, asked, size))
+        self._waiting.append((step, request, size))
         self._bytes += size
-        self.breathe()
+        self.update_reading()
 
-    def breathe(self) -> None:
+    def update_reading(self) -> None:
         """Read of the sender, or do not, as much waits and as somebody needs its answers."""
         hop = self.end.hop
         is_full = self._bytes > HELD_BYTES_MAX and not hop.is_awaited
@@ -55,10 +55,10 @@ class Lane:
             self._paused = False
             hop.resume()
 
-    def withdraw(self, asked: Asked) -> bool:
+    def withdraw(self, request: OpenRequest) -> bool:
         """Take a request out of the line; False if it does not stand there."""
         for item in self._waiting:
-            if item[1] is asked:
+            if item[1] is request:
                 self._waiting.remove(item)
                 self._bytes -= item[2]
                 return True
@@ -87,20 +87,20 @@ class Lane:
                 step()
         finally:
             self._going = False
-        self.breathe()
+        self.update_reading()
         self._changed(self)
 
 
-class Holding:
-    """Somebody who holds lanes while it works."""
+class QueueHold:
+    """Holds one or both directions while a handler works."""
 
-    def __init__(self, *lanes: Lane) -> None:
-        self._lanes = lanes
+    def __init__(self, *queues: DirectionQueue) -> None:
+        self._queues = queues
 
-    def let_go(self) -> None:
-        """Hold nothing up any more: what it is about to wait for may come behind all that."""
-        for lane in self._lanes:
-            lane.release(self)
+    def release(self) -> None:
+        """Hold nothing any more: the handler may wait for a message that is queued here."""
+        for queue in self._queues:
+            queue.release(self)
 
 
-__all__ = ["HELD_BYTES_MAX", "Holding", "Lane"]
+__all__ = ["HELD_BYTES_MAX", "DirectionQueue", "QueueHold"]

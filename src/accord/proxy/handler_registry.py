@@ -10,8 +10,8 @@ from inspect import Parameter, iscoroutinefunction, signature
 from typing import Any, Final
 
 from accord.errors import LocalProtocolError
+from accord.proxy.hop import OutgoingFilter
 from accord.proxy.message import Sender
-from accord.proxy.open_requests import Screen
 from accord.schema.method import SESSION_UPDATE
 
 ANY: Final = "*"
@@ -56,7 +56,7 @@ class Handlers:
         self._updates: dict[str, list[Handler]] = {}
         self.ends: list[Handler] = []
         # Who sees all that goes to a side, last of all.
-        self.screens: dict[Sender, Screen] = {}
+        self.outgoing_filters: dict[Sender, OutgoingFilter] = {}
 
     def add_request(self, method: str, function: Callable[..., Any], of: Sender | None) -> None:
         """A function for requests of a method.

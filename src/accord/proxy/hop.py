@@ -18,7 +18,7 @@ What always holds
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from anyio.abc import TaskGroup
 
@@ -29,14 +29,7 @@ from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_PARAMS
 from accord.jsonrpc.framing import FRAME_BYTES_MAX, Detecting, FrameTooLong, Framing, splitter_for
 from accord.jsonrpc.peer import Peer
 from accord.machine.logs import logger
-from accord.proxy.open_requests import (
-    SUCCESSOR_METHODS,
-    Asked,
-    End,
-    Owner,
-    Then,
-    Wrapped,
-)
+from accord.proxy.successor import SUCCESSOR_METHODS, Wrapped, wrapped
 from accord.schema.codec import Invalid, reading, to_python
 from accord.schema.method import CANCEL_REQUEST
 from accord.schema.struct import Raw
@@ -55,6 +48,128 @@ SHARED_BYTES_MAX: Final = 16 * 1024 * 1024
 
 More than elsewhere: to pause that wire stops both directions, of which one may be free.
 """
+
+
+class AnswerReceiver(Protocol):
+    """Who waits for the answer to a call."""
+
+    def answered(self, result: Raw) -> None:
+        """It went well."""
+        ...
+
+    def failed(self, code: int, message: str, data: Raw | None) -> None:
+        """It was refused."""
+        ...
+
+    def lost(self, hop: Hop, why: Ended) -> None:
+        """The neighbour has gone without an answer."""
+        ...
+
+
+class HopOwner(Protocol):
+    """Who has hops, and is told what came on them."""
+
+    def notified(self, end: Endpoint, method: str, params: Raw, frame: bytes | None) -> None:
+        """A notification; `frame` is what came, None where it came wrapped or had to be mended."""
+        ...
+
+    def requested(self, request: OpenRequest, params: Raw) -> None:
+        """A request; it is answered once, whenever that is."""
+        ...
+
+    def withdrawn(self, request: OpenRequest, params: Raw) -> None:
+        """The asker does not want the answer any more: it said so, or it is gone."""
+        ...
+
+    def answered(self, request: OpenRequest) -> None:
+        """A request was answered, whoever did it."""
+        ...
+
+    def gone(self, hop: Hop, why: Ended) -> None:
+        """Nothing more comes on this hop."""
+        ...
+
+
+class OutgoingFilter(Protocol):
+    """Sees all that goes to one end, last of all, and may change it.
+
+    What it does not change it gives back as the same object.
+    """
+
+    def params(self, method: str, params: bytes | Raw) -> bytes | Raw:
+        """The params of a request or a notification."""
+        ...
+
+    def result(self, method: str, result: bytes | Raw) -> bytes | Raw:
+        """The result of a request of this method."""
+        ...
+
+    def error(self, message: str, data: bytes | Raw | None) -> tuple[str, bytes | Raw | None]:
+        """The message and the data of an error."""
+        ...
+
+
+class Endpoint:
+    """One component as seen through a hop: plainly, or wrapped."""
+
+    __slots__ = ("hop", "outgoing_filter", "wrapper")
+
+    def __init__(self, hop: Hop, wrapper: str | None = None) -> None:
+        self.hop = hop
+        self.wrapper = wrapper
+        self.outgoing_filter: OutgoingFilter | None = None
+
+    def passes_unchanged(self, method: str, params: bytes | Raw) -> bool:
+        """Whether a message may go to it as it came."""
+        return self.outgoing_filter is None or self.outgoing_filter.params(method, params) is params
+
+    def call(self, method: str, params: bytes | Raw, receiver: AnswerReceiver) -> int:
+        """Ask it; returns the id on its wire, 0 where the answer was given at once."""
+        if self.outgoing_filter is not None:
+            params = self.outgoing_filter.params(method, params)
+        if self.wrapper is None:
+            return self.hop.call(method, None if params is NO_PARAMS else params, receiver)
+        return self.hop.call(self.wrapper, wrapped(method, params), receiver)
+
+    def notify(self, method: str, params: bytes | Raw) -> None:
+        """Tell it."""
+        if self.outgoing_filter is not None:
+            params = self.outgoing_filter.params(method, params)
+        if self.wrapper is None:
+            self.hop.notify(method, None if params is NO_PARAMS else params)
+        else:
+            self.hop.notify(self.wrapper, wrapped(method, params))
+
+
+class OpenRequest:
+    """A request of a neighbour until it is answered."""
+
+    __slots__ = ("end", "id", "is_open", "is_withdrawn", "method", "run", "sent")
+
+    def __init__(self, end: Endpoint, request_id: Id, method: str) -> None:
+        self.end = end
+        self.id = request_id
+        self.method = method
+        self.is_open = True
+        self.is_withdrawn = False
+        # Whom it was passed on to, under which id.
+        self.sent: tuple[Hop, int] | None = None
+        # For the owner: what is being done about it.
+        self.run: Any = None
+
+    def answer(self, result: bytes | Raw) -> None:
+        """Give the result; harmless when it is answered already, or the asker is gone."""
+        if self.is_open:
+            if self.end.outgoing_filter is not None:
+                result = self.end.outgoing_filter.result(self.method, result)
+            self.end.hop.settle(self, result)
+
+    def refuse(self, code: int, message: str, data: bytes | Raw | None = None) -> None:
+        """Answer with an error; as `answer`."""
+        if self.is_open:
+            if self.end.outgoing_filter is not None:
+                message, data = self.end.outgoing_filter.error(message, data)
+            self.end.hop.settle_with_error(self, code, message, data)
 
 
 class Outbox:
@@ -83,7 +198,7 @@ class Hop:
         self,
         name: str,
         transport: Transport,
-        owner: Owner,
+        owner: HopOwner,
         tasks: TaskGroup,
         outbox: Outbox,
         *,
@@ -93,17 +208,17 @@ class Hop:
         self.name = name
         self.transport = transport
         self.owner = owner
-        self.near = End(self)
+        self.near = Endpoint(self)
         # The component behind this neighbour, where the neighbour is a conductor.
-        self.far: End | None = None
+        self.far: Endpoint | None = None
         # Where notifications go that nobody watches; None makes all of them go to the owner.
         self.through: Hop | None = None
         self.watched: frozenset[str] = frozenset((CANCEL_REQUEST,))
         self.why: Ended | None = None
         bytes_max = frame_bytes_max + ENVELOPE_BYTES
         self.peer = Peer(pending_max=OPEN_MAX, frame_bytes_max=bytes_max)
-        self.calls: dict[int, Then] = {}
-        self.asked: dict[Id, Asked] = {}
+        self.calls: dict[int, AnswerReceiver] = {}
+        self.open_requests: dict[Id, OpenRequest] = {}
         self._tasks = tasks
         self._outbox = outbox
         self._splitter = splitter_for(framing, frame_bytes_max=bytes_max)
@@ -192,13 +307,13 @@ class Hop:
             case events.RequestReceived():
                 self._request(event)
             case events.CallAnswered():
-                then = self.calls.pop(event.id, None)
-                if then is not None:
-                    then.answered(event.result)
+                receiver = self.calls.pop(event.id, None)
+                if receiver is not None:
+                    receiver.answered(event.result)
             case events.CallFailed():
-                then = self.calls.pop(event.id, None)
-                if then is not None:
-                    then.failed(event.code, event.message, event.data)
+                receiver = self.calls.pop(event.id, None)
+                if receiver is not None:
+                    receiver.failed(event.code, event.message, event.data)
             case events.FrameRejected():
                 _log.info("%s: %s", self.name, event.reason)
                 if event.answer is not None:
@@ -216,9 +331,9 @@ class Hop:
 
     def _notification(self, event: events.NotificationReceived, frame: bytes | None) -> None:
         if event.method == CANCEL_REQUEST:
-            asked = self._named_by(event.params)
-            if asked is not None:
-                self.owner.withdrawn(asked, event.params)
+            request = self._named_by(event.params)
+            if request is not None:
+                self.owner.withdrawn(request, event.params)
             return
         if self.far is None or event.method not in SUCCESSOR_METHODS:
             self.owner.notified(self.near, event.method, event.params, frame)
@@ -234,27 +349,29 @@ class Hop:
 
     def _request(self, event: events.RequestReceived) -> None:
         if self.far is None or event.method not in SUCCESSOR_METHODS:
-            self._ask_owner(Asked(self.near, event.id, event.method), event.params)
+            self._ask_owner(OpenRequest(self.near, event.id, event.method), event.params)
             return
         try:
             inner: Wrapped = _read_wrapped(event.params)
         except Invalid as error:
-            self.asked[event.id] = asked = Asked(self.far, event.id, event.method)
-            asked.refuse(INVALID_PARAMS, f"Invalid params: {error.reason} at {error.path}")
+            self.open_requests[event.id] = request = OpenRequest(self.far, event.id, event.method)
+            request.refuse(INVALID_PARAMS, f"Invalid params: {error.reason} at {error.path}")
             return
-        self._ask_owner(Asked(self.far, event.id, inner.method), inner.inner_params)
+        self._ask_owner(OpenRequest(self.far, event.id, inner.method), inner.inner_params)
 
-    def _ask_owner(self, asked: Asked, params: Raw) -> None:
-        self.asked[asked.id] = asked
-        self.owner.requested(asked, params)
+    def _ask_owner(self, request: OpenRequest, params: Raw) -> None:
+        self.open_requests[request.id] = request
+        self.owner.requested(request, params)
 
-    def _named_by(self, params: Raw) -> Asked | None:
+    def _named_by(self, params: Raw) -> OpenRequest | None:
         try:
             named = to_python(params)
         except Invalid:
             return None
         request_id = named.get("requestId", self) if isinstance(named, dict) else self
-        return self.asked.get(request_id) if isinstance(request_id, int | str | None) else None
+        return (
+            self.open_requests.get(request_id) if isinstance(request_id, int | str | None) else None
+        )
 
     def retire(self, why: Ended) -> None:
         """Hear nothing more of this neighbour; its owner knows, and is not told that it went."""
@@ -262,15 +379,15 @@ class Hop:
         with self._outbox:
             self.peer.fail_all()
             calls, self.calls = self.calls, {}
-            for then in calls.values():
-                then.lost(self, why)
+            for receiver in calls.values():
+                receiver.lost(self, why)
 
     def _lose(self, why: Ended) -> None:
         with self._outbox:
             self.retire(why)
             if not why.writable:
-                asked, self.asked = self.asked, {}
-                for one in asked.values():
+                request, self.open_requests = self.open_requests, {}
+                for one in request.values():
                     one.is_open = False
                     self.owner.withdrawn(one, NO_PARAMS)
             self.owner.gone(self, why)
@@ -298,17 +415,17 @@ class Hop:
             frame = one_line(frame)
         self.send(frame)
 
-    def call(self, method: str, params: bytes | Raw | None, then: Then) -> int:
+    def call(self, method: str, params: bytes | Raw | None, receiver: AnswerReceiver) -> int:
         """Ask the neighbour; returns the id, 0 where `then` was told at once that it cannot be."""
         if self.why is not None:
-            then.lost(self, self.why)
+            receiver.lost(self, self.why)
             return 0
         try:
             call_id, frame = self.peer.call(method, params)
         except LocalProtocolError as error:
-            then.failed(INTERNAL_ERROR, f"{method} cannot be passed on: {error}", None)
+            receiver.failed(INTERNAL_ERROR, f"{method} cannot be passed on: {error}", None)
             return 0
-        self.calls[call_id] = then
+        self.calls[call_id] = receiver
         self.send(frame)
         return call_id
 
@@ -317,29 +434,29 @@ class Hop:
         if self.is_listening:
             self.send(notification_frame(method, params))
 
-    def settle(self, asked: Asked, result: bytes | Raw) -> None:
+    def settle(self, request: OpenRequest, result: bytes | Raw) -> None:
         """Answer a request of this neighbour."""
         try:
-            frame = self.peer.answer(asked.id, result)
+            frame = self.peer.answer(request.id, result)
         except LocalProtocolError as error:
-            self.settle_with_error(asked, INTERNAL_ERROR, str(error))
+            self.settle_with_error(request, INTERNAL_ERROR, str(error))
             return
-        self._settled(asked, frame)
+        self._settled(request, frame)
 
     def settle_with_error(
-        self, asked: Asked, code: int, message: str, data: bytes | Raw | None = None
+        self, request: OpenRequest, code: int, message: str, data: bytes | Raw | None = None
     ) -> None:
         """Answer a request of this neighbour with an error."""
-        self._settled(asked, self.peer.refuse(asked.id, code, message, data))
+        self._settled(request, self.peer.refuse(request.id, code, message, data))
 
-    def _settled(self, asked: Asked, frame: bytes) -> None:
-        asked.is_open = False
-        if self.asked.get(asked.id) is asked:
-            del self.asked[asked.id]
+    def _settled(self, request: OpenRequest, frame: bytes) -> None:
+        request.is_open = False
+        if self.open_requests.get(request.id) is request:
+            del self.open_requests[request.id]
         # Empty: it goes with the rest of its batch.
         if frame and self.is_listening:
             self.send(frame)
-        self.owner.answered(asked)
+        self.owner.answered(request)
 
     # ---- slow neighbours
 
@@ -370,4 +487,14 @@ class Hop:
             self.transport.resume()
 
 
-__all__ = ["ENVELOPE_BYTES", "OPEN_MAX", "Hop", "Outbox"]
+__all__ = [
+    "ENVELOPE_BYTES",
+    "OPEN_MAX",
+    "AnswerReceiver",
+    "Endpoint",
+    "Hop",
+    "HopOwner",
+    "OpenRequest",
+    "Outbox",
+    "OutgoingFilter",
+]

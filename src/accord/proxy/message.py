@@ -7,16 +7,36 @@ also where it looked at them.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import UNSET, Raw, UnsetType
 
-if TYPE_CHECKING:
-    from accord.proxy.conversation import Link
-    from accord.proxy.direction_queue import Holding
-
 Sender: TypeAlias = Literal["client", "agent"]
+
+
+class Hold(Protocol):
+    """Keeps later messages waiting while a handler works."""
+
+    def release(self) -> None:
+        """Let later messages pass."""
+        ...
+
+
+class Conversation(Protocol):
+    """The conversation of a message, through which a handler can reach both sides."""
+
+    def notify(self, who: Sender, method: str, params: bytes) -> None:
+        """Send a notification after everything that was sent to this side before."""
+        ...
+
+    async def ask(self, who: Sender, method: str, params: bytes, hold: Hold | None) -> Any:
+        """Send a request and return its result."""
+        ...
+
+    def start_soon(self, job: Callable[..., Awaitable[Any]], *arguments: Any) -> None:
+        """Run a job until the conversation ends at the latest."""
+        ...
 
 
 class Content:
@@ -70,25 +90,27 @@ class Message:
     `client` and `agent`, may be told or asked something of the proxy's own.
     """
 
-    __slots__ = ("_content", "doing", "link", "method", "sender")
+    __slots__ = ("_content", "conversation", "hold", "method", "sender")
 
-    def __init__(self, link: Link, sender: Sender, method: str, params: Raw | bytes) -> None:
-        self.link = link
+    def __init__(
+        self, conversation: Conversation, sender: Sender, method: str, params: Raw | bytes
+    ) -> None:
+        self.conversation = conversation
         self.sender: Sender = sender
         self.method = method
         self._content = Content(params)
         # Who works on it, where somebody does: what that holds up must not keep its answers away.
-        self.doing: Holding | None = None
+        self.hold: Hold | None = None
 
     @property
     def client(self) -> Neighbour:
         """The client, to be told or asked something."""
-        return Neighbour(self.link, "client", self.doing)
+        return Neighbour(self.conversation, "client", self.hold)
 
     @property
     def agent(self) -> Neighbour:
         """The agent, to be told or asked something."""
-        return Neighbour(self.link, "agent", self.doing)
+        return Neighbour(self.conversation, "agent", self.hold)
 
     @property
     def params(self) -> dict[str, Any]:
@@ -151,16 +173,16 @@ class Response:
 class Neighbour:
     """The client or the agent, for what a proxy has to say by itself."""
 
-    __slots__ = ("_doing", "_who", "link")
+    __slots__ = ("_hold", "_who", "conversation")
 
-    def __init__(self, link: Link, who: Sender, doing: Holding | None = None) -> None:
-        self.link = link
+    def __init__(self, conversation: Conversation, who: Sender, hold: Hold | None = None) -> None:
+        self.conversation = conversation
         self._who: Sender = who
-        self._doing = doing
+        self._hold = hold
 
     def notify(self, method: str, params: dict[str, Any]) -> None:
         """Tell it something, behind all that went to it before."""
-        self.link.end_of(self._who).notify(method, encode(params))
+        self.conversation.notify(self._who, method, encode(params))
 
     async def request(self, method: str, params: dict[str, Any]) -> Any:
         """Ask it something; the result is plain JSON.
@@ -169,7 +191,7 @@ class Neighbour:
             RequestFailed: it refused.
             ConnectionLost: it is gone.
         """
-        return await self.link.ask(self._who, method, encode(params), self._doing)
+        return await self.conversation.ask(self._who, method, encode(params), self._hold)
 
 
 Forward: TypeAlias = Callable[[Message], Awaitable[Any]]

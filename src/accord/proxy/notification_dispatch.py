@@ -33,7 +33,7 @@ def kind_of_update(params: Raw) -> str | None:
         return None
 
 
-class Letting:
+class NotificationRun:
     """The functions that one notification goes through: those for its update first, in order."""
 
     __slots__ = ("_handlers", "_message", "_name", "_updates")
@@ -118,4 +118,4 @@ def tell_end(handlers: list[Handler], client: Neighbour, name: str) -> None:
             report(error, f"accord: the proxy {name!r} failed at the end of the conversation")
 
 
-__all__ = ["Letting", "kind_of_update", "show", "show_now", "tell_end"]
+__all__ = ["NotificationRun", "kind_of_update", "show", "show_now", "tell_end"]

@@ -23,7 +23,7 @@ import anyio
 
 from accord.errors import AccordError
 from accord.jsonrpc.framing import FRAME_BYTES_MAX
-from accord.proxy.conversation import Link
+from accord.proxy.conversation import ProxyConversation
 from accord.proxy.handler_registry import ANY, Handlers
 from accord.proxy.message import Sender
 from accord.transport.transport import Ended, Transport
@@ -121,7 +121,7 @@ class Proxy:
         ended: tuple[Sender, Ended] | None = None
         problem: AccordError | None = None
         async with anyio.create_task_group() as tasks:
-            link = Link(
+            conversation = ProxyConversation(
                 self.name,
                 self._handlers,
                 client,
@@ -130,7 +130,7 @@ class Proxy:
                 frame_bytes_max=self._frame_bytes_max,
             )
             try:
-                ended = await link.serve()
+                ended = await conversation.serve()
             except AccordError as error:
                 # Raised outside, where no group wraps it.
                 problem = error

@@ -11,7 +11,7 @@ fails costs its own request and nothing else.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import anyio
 
@@ -19,29 +19,25 @@ from accord.connection.error_responses import unforeseen
 from accord.errors import ConnectionLost, RequestError, RequestFailed, request_failed
 from accord.jsonrpc.envelope import NO_PARAMS
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, REQUEST_CANCELLED, text_of
-from accord.proxy.direction_queue import Holding
+from accord.proxy.direction_queue import DirectionQueue, QueueHold
 from accord.proxy.handler_registry import Handler
-from accord.proxy.hop import Hop
-from accord.proxy.message import Message, same_or_new
-from accord.proxy.open_requests import Asked
-from accord.proxy.request_forward import farewell, pass_on, pass_on_cancel, remains
+from accord.proxy.hop import Hop, OpenRequest
+from accord.proxy.message import Message, Sender, same_or_new
+from accord.proxy.request_forward import gone_data, gone_sentence, pass_on, pass_on_cancel
 from accord.schema.codec import Invalid, encode, to_python
 from accord.schema.struct import Raw
 from accord.transport.transport import Ended
 
-if TYPE_CHECKING:
-    from accord.proxy.conversation import Link
-
 Outcome = Raw | bytes | Exception
 
 
-class Waiting:
+class AwaitedAnswer:
     """Waits for the answer to a call, in a task."""
 
-    __slots__ = ("_done", "_method", "asked", "outcome")
+    __slots__ = ("_done", "_method", "outcome", "request")
 
-    def __init__(self, method: str, asked: Asked | None = None) -> None:
-        self.asked = asked
+    def __init__(self, method: str, request: OpenRequest | None = None) -> None:
+        self.request = request
         self.outcome: Outcome | None = None
         self._method = method
         self._done = anyio.Event()
@@ -57,9 +53,9 @@ class Waiting:
 
     def lost(self, hop: Hop, why: Ended) -> None:
         """Nobody is there to answer."""
-        said = farewell(hop, why)
+        said = gone_sentence(hop, why)
         lost = ConnectionLost(said, exit_status=why.exit_status, stderr_tail=why.stderr_tail)
-        lost.__cause__ = RequestError(INTERNAL_ERROR, said, remains(hop, why))
+        lost.__cause__ = RequestError(INTERNAL_ERROR, said, gone_data(hop, why))
         self.settle(lost)
 
     def settle(self, outcome: Outcome) -> None:
@@ -81,47 +77,81 @@ class Waiting:
         return self.outcome
 
 
-class Forwarded(Waiting):
+class ForwardedAnswer(AwaitedAnswer):
     """Waits for the answer to the request that a handler passed on, in its place in the order."""
 
-    __slots__ = ("_doing",)
+    __slots__ = ("_run",)
 
-    def __init__(self, doing: Doing) -> None:
-        super().__init__(doing.message.method, doing.asked)
-        self._doing = doing
+    def __init__(self, run: RequestRun) -> None:
+        super().__init__(run.message.method, run.request)
+        self._run = run
 
     def settle(self, outcome: Outcome) -> None:
         """Stand in line, unless it is the handler itself that holds it up."""
-        lane, doing = self._doing.way_back, self._doing
+        queue, run = self._run.way_back, self._run
 
         def take() -> None:
-            doing.is_forwarding = False
-            if doing.is_busy and lane.holder is None:
-                lane.hold(doing)
-            super(Forwarded, self).settle(outcome)
+            run.is_forwarding = False
+            if run.is_busy and queue.holder is None:
+                queue.hold(run.hold)
+            super(ForwardedAnswer, self).settle(outcome)
 
-        if lane.holder is doing:
+        if queue.holder is run.hold:
             take()
         else:
-            lane.put(take)
+            queue.put(take)
 
 
-class Doing(Holding):
+class Router(Protocol):
+    """The part of a conversation that a request in work needs."""
+
+    name: str
+
+    def queue_from(self, who: Sender) -> DirectionQueue:
+        """Return the queue of messages from a side."""
+        ...
+
+    def queue_to(self, who: Sender) -> DirectionQueue:
+        """Return the queue of messages to a side."""
+        ...
+
+    def send_on(self, request: OpenRequest, message: Message) -> None:
+        """Pass a request on; only its sender waits for the answer."""
+        ...
+
+    def answer_with(self, request: OpenRequest, message: Message, result: Raw | bytes) -> None:
+        """Answer a request, after the response handlers have seen the result."""
+        ...
+
+    async def answer_and_wait(
+        self, request: OpenRequest, message: Message, result: Raw | bytes
+    ) -> None:
+        """Do the same, and wait until the answer is sent."""
+        ...
+
+    def done(self, run: RequestRun) -> None:
+        """Take notice that a handler has ended."""
+        ...
+
+
+class RequestRun:
     """A handler at work on a request."""
 
-    def __init__(self, link: Link, asked: Asked, message: Message, handler: Handler) -> None:
-        self.asked = asked
+    def __init__(
+        self, conversation: Router, request: OpenRequest, message: Message, handler: Handler
+    ) -> None:
+        self.request = request
         self.message = message
         self.is_busy = True
         self.is_forwarding = False
-        self.way_there = link.lane_from(message.sender)
-        self.way_back = link.lane_to(message.sender)
-        super().__init__(self.way_there, self.way_back)
-        self._link = link
+        self.way_there = conversation.queue_from(message.sender)
+        self.way_back = conversation.queue_to(message.sender)
+        self.hold = QueueHold(self.way_there, self.way_back)
+        self._conversation = conversation
         self._handler = handler
         self._scope = anyio.CancelScope()
         self._last: Raw | bytes | None = None
-        message.doing = self
+        message.hold = self.hold
 
     # ---- for the handler
 
@@ -132,12 +162,12 @@ class Doing(Holding):
             RequestFailed: it was refused; not caught, it goes back as it is.
             ConnectionLost: the other side is gone.
         """
-        waiting = Forwarded(self)
+        waiting = ForwardedAnswer(self)
         self.is_forwarding = True
-        self.way_back.release(self)
+        self.way_back.release(self.hold)
         to = self.way_back.end
-        pass_on(self.asked, message.encoded, to, waiting, message.method)
-        self.way_there.release(self)
+        pass_on(self.request, message.encoded, to, waiting, message.method)
+        self.way_there.release(self.hold)
         self._last = await waiting.wait()
         return to_python(self._last)
 
@@ -148,7 +178,7 @@ class Doing(Holding):
         try:
             result = self._result(self._handler.call(self.message))
             if result is not None:
-                self._link.give(self.asked, self.message, result)
+                self._conversation.answer_with(self.request, self.message, result)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is answered
             self._fail(error)
         self.is_busy = False
@@ -160,27 +190,27 @@ class Doing(Holding):
             with self._scope:
                 result = self._result(await self._handler.call(*arguments))
                 if result is not None:
-                    await self._link.give_in_time(self.asked, self.message, result)
+                    await self._conversation.answer_and_wait(self.request, self.message, result)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is answered
             self._fail(error)
         finally:
             self.is_busy = False
             if self._scope.cancelled_caught:
-                self.asked.refuse(REQUEST_CANCELLED, text_of(REQUEST_CANCELLED))
-            self.let_go()
-            self._link.done(self)
+                self.request.refuse(REQUEST_CANCELLED, text_of(REQUEST_CANCELLED))
+            self.hold.release()
+            self._conversation.done(self)
 
     def withdraw(self, params: Raw) -> None:
         """The asker wants no answer any more: so does the next one, or else the handler ends."""
         if self.is_forwarding:
-            pass_on_cancel(self.asked, params)
+            pass_on_cancel(self.request, params)
         else:
             self._scope.cancel()
 
     def abort(self) -> None:
         """The asker is gone: nobody needs to wait for anything."""
         if self.is_forwarding:
-            pass_on_cancel(self.asked, NO_PARAMS)
+            pass_on_cancel(self.request, NO_PARAMS)
         self._scope.cancel()
 
     def _result(self, value: Any) -> Raw | bytes | None:
@@ -188,7 +218,7 @@ class Doing(Holding):
         if value is not None:
             return encode(value) if self._last is None else same_or_new(self._last, value)
         if self._last is None:
-            self._link.send_on(self.asked, self.message)
+            self._conversation.send_on(self.request, self.message)
         return self._last
 
     def _fail(self, error: Exception) -> None:
@@ -205,9 +235,11 @@ class Doing(Holding):
                 error = error.__cause__
             case _:
                 _, _, data = unforeseen(error, message)
-                said = f"the proxy {self._link.name!r} failed at {message}"
-                error = RequestError(INTERNAL_ERROR, said, {"proxy": self._link.name, **data})
-        self.asked.refuse(*_told(error))
+                said = f"the proxy {self._conversation.name!r} failed at {message}"
+                error = RequestError(
+                    INTERNAL_ERROR, said, {"proxy": self._conversation.name, **data}
+                )
+        self.request.refuse(*_told(error))
 
 
 def _told(error: RequestError) -> tuple[int, str, bytes | None]:
@@ -235,4 +267,4 @@ def plain_or_none(raw: Raw) -> Any:
         return None
 
 
-__all__ = ["Doing", "Waiting", "refused_answer"]
+__all__ = ["AwaitedAnswer", "RequestRun", "refused_answer"]

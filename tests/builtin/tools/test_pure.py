@@ -65,7 +65,7 @@ def test_a_near_miss_shows_the_nearest_lines() -> None:
     assert isinstance(made, Mismatch)
     made = replace(text, "def mean(values):\n  return sum(values) / len(values)", "x")
     assert isinstance(made, Mismatch)
-    assert "other spaces or indentation" in made.reason
+    assert "different spaces or indentation" in made.reason
     assert "     3\tdef mean(values):" in made.reason
     made = replace(text, "something entirely different 12345", "x")
     assert isinstance(made, Mismatch)

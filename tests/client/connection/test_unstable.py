@@ -83,7 +83,7 @@ async def test_words_that_are_not_understood_are_read_as_the_careful_one(version
         assert [await unstable.session_status("s") for _ in range(2)] == ["open", "saved"]
         await anyio.wait_all_tasks_blocked()
         assert told == [AuthStatus("unknown")]
-        assert client._connected.link.auth_status == told[0]
+        assert client._core.link.auth_status == told[0]
 
 
 @VERSIONS

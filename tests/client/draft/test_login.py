@@ -19,6 +19,7 @@ from accord.client.credential import (
     Credential,
     from_environment,
 )
+from accord.client.options import DraftOptions
 from accord.client.wire.draft.login import LoginRefused, seconds_to_renewal
 from accord.errors import AuthenticationRequired, LocalProtocolError, RemoteProtocolError
 from tests.client.draft.draft_script import PROGRAM, drafting, open_session
@@ -35,7 +36,7 @@ async def test_a_login_is_done_where_the_agent_wants_one(
 ) -> None:
     """Issue 5: on -32001, and then the request is made again."""
     caplog.set_level(logging.DEBUG)
-    options: Any = {"credential": Credential.api_key(KEY)}
+    options: Any = {"draft": DraftOptions(credential=Credential.api_key(KEY))}
     async with Client.spawn(*PROGRAM, "--key", KEY, **options) as client:
         session = await client.new_session(tmp_path)
         assert (await session.ask("hello")).text == "Hello."
@@ -148,7 +149,7 @@ def test_a_credential_shows_nothing_and_has_a_known_method() -> None:
     with pytest.raises(LocalProtocolError, match="api_key, custom, oauth2"):
         Credential("password", {})
     with pytest.raises(LocalProtocolError, match="credential="):
-        Client.spawn("x", credential="sk-oops")  # type: ignore[arg-type]
+        DraftOptions(credential="sk-oops")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("fails", [False, True])

@@ -519,7 +519,7 @@ class ListsProvidersWhereOffered(ClientV1):
         yield from super().open(**more)
 
 
-@ODD.judged("V1-PERM-02", "V1-CAP-09", fails="V1-CAP-01 V1-CAP-09")
+@ODD.judged("V1-PERM-02", "V1-CAP-09", fails="V1-CAP-01 V1-CAP-09 V1-PROV-02")
 class ListsProvidersUnasked(ClientV1):
     def step_prompt(self) -> Work:
         yield from self.open()
@@ -553,3 +553,21 @@ class DropsABadChoice(ClientV1):
             whole = [one for one in options if isinstance(one, dict) and "optionId" in one]
             params = {**params, "options": whole}
         return super().request_session_request_permission(params)
+
+
+@ODD.judged("V1-GEN-12", fails="V1-GEN-12")
+class AsksWithoutOptions(ClientV1):
+    """Allows what it is asked without any option."""
+
+    def request_session_request_permission(self, params: Json) -> Work:
+        chosen = {"optionId": "allow", "name": "Allow", "kind": "allow_once"}
+        return super().request_session_request_permission({"options": [chosen], **params})
+
+
+@ODD.judged("V1-CAP-02", fails="V1-CAP-02", silent=True)
+class WantsSessionsWithPrompts(ClientV1):
+    def introduce(self) -> Work:
+        yield from super().introduce()
+        can = self.agent.get("agentCapabilities", {})
+        if "promptCapabilities" in can and "sessionCapabilities" not in can:
+            raise Refused(0, "this agent is of no use")

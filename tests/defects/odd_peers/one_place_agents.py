@@ -87,6 +87,77 @@ class TakesServersWithoutCommand(AgentV2):
         return super().servers(params, required=required)
 
 
+@ODD.judged("V2-PROMPT-02", version="2", fails="V2-PROMPT-02")
+class TakesSoundUnasked(AgentV2):
+    def check_prompt(self, blocks: Any) -> None:
+        sounds = [one for one in blocks if one.get("type") == "audio" and len(one) == 3]
+        super().check_prompt([TEXT if one in sounds else one for one in blocks])
+
+
+@ODD.judged("V1-PROMPT-03", fails="V1-PROMPT-03")
+class WantsTextInEveryPrompt(AgentV1):
+    def check_prompt(self, blocks: Any) -> None:
+        super().check_prompt(blocks)
+        if not any(one["type"] == "text" for one in blocks):
+            raise Refused(-32602, "there is no text")
+
+
+@ODD.judged("V1-GEN-02", fails="V1-GEN-02")
+class AnswersPromptsByNumber(AgentV1):
+    def send(self, message: Json) -> None:
+        if isinstance(message.get("id"), str) and message["id"].isdigit() and "result" in message:
+            message = {**message, "id": int(message["id"])}
+        super().send(message)
+
+
+# Versions and ids.
+
+
+@ODD.judged("V1-INIT-07", fails="V1-INIT-07")
+class AnswersZeroWithZero(AgentV1):
+    def request_initialize(self, params: Json) -> Json:
+        result = super().request_initialize(params)
+        return result | {"protocolVersion": min(params["protocolVersion"], 1)}
+
+
+@ODD.judged("V1-INIT-10", fails="V1-INIT-10")
+class TakesTrueForOne(AgentV1):
+    def request_initialize(self, params: Json) -> Json:
+        version = params.get("protocolVersion")
+        return super().request_initialize(
+            params | {"protocolVersion": 1 if version is True else version}
+        )
+
+
+@ODD.judged("V1-SESS-02", fails="V1-SESS-02")
+class CountsSessionsInEveryProcess(AgentV1):
+    made = 0
+
+    def new_session_id(self) -> str:
+        self.made += 1
+        return f"session-{self.made}"
+
+    def keep(self) -> None:
+        """Nothing."""
+
+
+@ODD.judged("V1-MODE-02", fails="V1-MODE-02")
+class TakesNullForAMode(AgentV1):
+    def request_session_set_mode(self, params: Json) -> Json:
+        return super().request_session_set_mode(params) if params.get("modeId") is not None else {}
+
+
+@ODD.judged("V1-CFG-03", "V1-MODE-04", fails="V1-CFG-03")
+class TellsOptionsOfNoMode(AgentV1):
+    def request_session_set_mode(self, params: Json) -> Json:
+        session = self.session(params)
+        if params.get("modeId") not in ("ask", "code"):
+            raise Refused(-32602, "no such mode")
+        session["config"]["mode"] = params["modeId"]
+        self.update(session, "current_mode_update", currentModeId=params["modeId"])
+        return {}
+
+
 # Folders.
 
 
@@ -165,6 +236,83 @@ class LoadsNoOpenSession(AgentV1Extras):
 
     def keep(self) -> None:
         """Nothing."""
+
+
+@ODD.judged("V1-CLOSE-15", fails="V1-CLOSE-15")
+class DeletesForThisProcessOnly(AgentV1):
+    deleting = False
+
+    def request_session_delete(self, params: Json) -> Json:
+        self.deleting = True
+        result = super().request_session_delete(params)
+        self.deleting = False
+        return result
+
+    def keep(self) -> None:
+        if not self.deleting:
+            super().keep()
+
+
+@ODD.judged("V1-CLOSE-19", fails="V1-CLOSE-19")
+class ForksWithTheRootsOfItsSource(AgentV1Extras):
+    def fork_roots(self, source: Json, params: Json) -> list[str]:
+        return [*super().fork_roots(source, params), *source["roots"][1:]]
+
+
+@ODD.judged("V1-LOAD-08", fails="V1-LOAD-08")
+class ReplaysCallsAtAResume(AgentV1):
+    def request_session_resume(self, params: Json) -> Json:
+        session = self.reopened(params, required=False)
+        for update in session["history"]:
+            if update["sessionUpdate"] == "tool_call":
+                self.notify("session/update", {"sessionId": session["id"], "update": update})
+        return self.setup(session)
+
+
+@ODD.judged("V1-LOAD-10", fails="V1-LOAD-10")
+class ResumesNothingWithAnotherCode(AgentV1):
+    def request_session_resume(self, params: Json) -> Json:
+        if params.get("sessionId") not in self.sessions:
+            raise Refused(-32602, "no such session")
+        return super().request_session_resume(params)
+
+
+@ODD.judged("V1-CLOSE-20", fails="V1-CLOSE-20")
+class LeavesArchivedSessionsOpen(AgentV1Extras):
+    def request_session_archive(self, params: Json) -> Json:
+        session = self.known(params)
+        session["archived"] = True
+        return {}
+
+
+@ODD.judged("V2-SESS-05", version="2", fails="V2-SESS-05")
+class TakesPromptsForClosedSessions(AgentV2):
+    def request_session_prompt(self, params: Json) -> Work:
+        session = self.sessions.get(str(params.get("sessionId")))
+        if session is not None:
+            session["active"] = True
+        return super().request_session_prompt(params)
+
+
+# Turns.
+
+
+@ODD.judged("V1-CANCEL-05", "V1-GEN-11", fails="V1-CANCEL-05")
+class ReadsToItsEnd(AgentV1):
+    """A cancel is not heard while a file is read."""
+
+    def cancel_task(self, task: Any) -> None:
+        if task.begun and "read" in str(task.params):
+            return
+        super().cancel_task(task)
+
+
+@ODD.judged("V1-GEN-11", fails="V1-GEN-11")
+class EndsAtAnUnknownError(AgentV1):
+    def say(self, session: Json, text: str) -> None:
+        if "nobody knows" in text:
+            session["active"] = False
+        super().say(session, text)
 
 
 # Servers.

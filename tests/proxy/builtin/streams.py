@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from accord.machine.redaction.redactor import Redactor
 from accord.proxy.builtin.stream_redaction import Pieces
-from accord.proxy.conversation import Link
+from accord.proxy import message as messages
 from accord.proxy.message import Message
 from accord.schema.codec import encode
 from tests.proxy.wires import Json
@@ -26,14 +26,11 @@ class Conversation:
         self.heard: list[Json] = []
 
     @property
-    def link(self) -> Link:
-        return cast("Link", self)
+    def link(self) -> messages.Conversation:
+        return cast("messages.Conversation", self)
 
-    def end_of(self, who: str) -> Conversation:
+    def notify(self, who: str, method: str, params: bytes) -> None:
         assert who == "client"
-        return self
-
-    def notify(self, method: str, params: bytes) -> None:
         assert method == "session/update"
         self.heard.append(json.loads(params))
 

@@ -103,7 +103,7 @@ async def test_an_agent_that_does_not_stop_is_left_at_once(work: Path, version: 
         controller.stop(chat)
         await until(chat, ready)
         assert chat.stop_reason == "cancelled"
-        assert "had not stopped" in remarks(chat)
+        assert "abandoned the turn" in remarks(chat)
         # What is said next is the agent's to take; it is stopped, or left, like any other.
         controller.send(chat, Draft("next"))
         await until(chat, lambda chat: "next" in shown(chat))
@@ -125,7 +125,7 @@ async def test_what_a_turn_that_was_left_still_says_is_shown(work: Path) -> None
         await until(chat, lambda chat: chat.phase == "stopping")
         controller.stop(chat)
         await until(chat, ready)
-        assert "had not stopped" in remarks(chat)
+        assert "abandoned the turn" in remarks(chat)
         (work / "go").touch()
         controller.send(chat, Draft("hello"))
         await until(chat, lambda chat: ready(chat) and "you said hello" in said(chat))

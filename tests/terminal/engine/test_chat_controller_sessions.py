@@ -139,7 +139,7 @@ async def test_a_session_whose_folder_is_gone_offers_one_where_the_person_is(wor
         await until(chat, lambda chat: chat.problem is not None)
         problem = chat.problem
         assert problem is not None
-        assert problem.text == f"The folder is not there: {gone}"
+        assert problem.text == f"The folder does not exist: {gone}"
         assert str(work) in problem.detail
         assert problem.remedies == ("new_session",)
         controller.send(chat, Draft("go on"))
@@ -178,7 +178,7 @@ def test_what_the_agent_refuses_at_the_start_can_be_tried_again() -> None:
     refused = RequestFailed("session/load", -32056, "open in another process")
     again = start_problem(refused, is_running=True, is_wish=True)
     assert again.remedies == ("new_session", "restart")
-    none = LocalProtocolError("there is no session to go on with")
+    none = LocalProtocolError("there is no session to continue")
     assert start_problem(none, is_running=True, is_wish=True).remedies == ("new_session",)
 
 

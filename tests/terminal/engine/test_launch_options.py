@@ -29,7 +29,7 @@ def test_an_agent_is_called_by_its_own_program(command: str, label: str) -> None
 def test_folders_that_are_gone_are_left_out_for_ones_that_are_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ours: where the person was, else where the program is, else their home."""
+    """Ours: where the user was, else where the program is, else their home."""
     was, here, gone = tmp_path / "was", tmp_path / "here", str(tmp_path / "gone")
     for folder in (was, here):
         folder.mkdir()

@@ -109,7 +109,7 @@ def test_a_line_that_never_ends_takes_few_lines_of_the_screen() -> None:
 
 @pytest.mark.parametrize("side_by_side", [False, True])
 def test_what_no_terminal_draws_is_written_out_in_a_colour_of_its_own(side_by_side: bool) -> None:
-    """Ours: who reviews a change sees what it really contains, and that it is no letter of it."""
+    """Ours: a reviewer sees invisible characters, and that they are written out."""
     diff = FileDiff("/p/a.py", "modify", None, "x = '␤'\n", "x = '\x1b[8m'\n")
     look = a_look(width=120, side_by_side=side_by_side)
     strips, _, _ = diff_lines(change_of(diff), look, 10)

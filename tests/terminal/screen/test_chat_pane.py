@@ -24,7 +24,7 @@ from tests.terminal.screen.harness.stage import ControllerDouble, Stage, a_chat,
 
 @pytest.fixture(autouse=True)
 def _fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Drafts are kept in the person's own folder; here in one of the test's."""
+    """Drafts are kept in the user's own folder; here in one of the test's."""
     monkeypatch.setenv("ACCORD_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setenv("ACCORD_CONFIG_DIR", str(tmp_path / "config"))
 

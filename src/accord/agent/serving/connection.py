@@ -1,8 +1,8 @@
-"""One client's connection from its first byte: negotiation first, then the words of its version.
+"""One client's connection from its first byte: negotiation, then the requests of its version.
 
 What always holds
     * Nothing but `initialize` is served before it has succeeded.
-    * After that only methods of the agreed version are, and those that need an offer only if made.
+    * After that only methods of the agreed version are served, and gated ones only if offered.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
 
 if TYPE_CHECKING:
-    from accord.agent.agent import Agent
+    from accord.agent.definition import AgentDefinition
 
 _log = logger("accord.agent")
 
@@ -38,7 +38,7 @@ INITIALIZE = "initialize"
 
 
 class ServedDialect(Protocol):
-    """The requests and notifications of one version, served."""
+    """Serves the requests and notifications of one version."""
 
     service: Service
 
@@ -51,7 +51,7 @@ class ServedDialect(Protocol):
         ...
 
     def notification(self, method: str, params: Raw) -> None:
-        """Take a notification of this version."""
+        """Handle a notification of this version."""
         ...
 
 
@@ -59,7 +59,7 @@ class ServedDialect(Protocol):
 
 
 def _make_v1(
-    agent: "Agent", connection: Connection, raw: Raw, params: dict[str, Any]
+    agent: "AgentDefinition", connection: Connection, raw: Raw, params: dict[str, Any]
 ) -> ServedDialect:
     from accord.agent.serving.requests import OfficialRequests
     from accord.agent.serving.v1.version import V1
@@ -72,7 +72,7 @@ def _make_v1(
 
 
 def _make_v2(
-    agent: "Agent", connection: Connection, raw: Raw, params: dict[str, Any]
+    agent: "AgentDefinition", connection: Connection, raw: Raw, params: dict[str, Any]
 ) -> ServedDialect:
     from accord.agent.serving.requests import OfficialRequests
     from accord.agent.serving.v2.version import V2
@@ -87,7 +87,7 @@ def _make_v2(
 
 
 def _make_draft(
-    agent: "Agent", connection: Connection, raw: Raw, params: dict[str, Any]
+    agent: "AgentDefinition", connection: Connection, raw: Raw, params: dict[str, Any]
 ) -> ServedDialect:
     from accord.agent.serving.draft.requests import DraftServing
 
@@ -97,7 +97,7 @@ def _make_draft(
 class _Entry(NamedTuple):
     """How a dialect is served."""
 
-    make: "Callable[[Agent, Connection, Raw, dict[str, Any]], ServedDialect]"
+    make: "Callable[[AgentDefinition, Connection, Raw, dict[str, Any]], ServedDialect]"
     # Keys of `initialize` that belong to other dialects.
     keys_of_others: frozenset[str]
     # Whether the answer to `initialize` lists modes and options.
@@ -116,20 +116,20 @@ _DIALECTS: dict[Dialect, _Entry] = {
 class AgentHandler:
     """What the connection of an agent hands its messages to."""
 
-    def __init__(self, agent: "Agent") -> None:
+    def __init__(self, agent: "AgentDefinition") -> None:
         self._agent = agent
         self._initialization = Initialization()
         self._dialect: ServedDialect | None = None
-        # What `initialize` said.
+        # The params of `initialize`.
         self._asked: dict[str, Any] = {}
         self.connection: Connection | None = None
 
     def request(self, request: IncomingRequest) -> bytes | Work:
-        """Serve `initialize`, or hand over to the version that was agreed."""
+        """Serve `initialize`, or pass the request to the agreed version."""
         if request.method == INITIALIZE:
             return self._initialize(request)
         if self._initialization.is_undecided and may_be_draft(request.method):
-            self._look_again(request)
+            self._detect_draft(request)
         refused = self._initialization.admit(request.method)
         if refused is not None:
             raise _as_error(refused)
@@ -142,7 +142,7 @@ class AgentHandler:
 
     @property
     def exit(self) -> BaseException | None:
-        """What a handler of the program left it with, such as the exception of `sys.exit`."""
+        """The exception with which a handler ended the program, such as that of `sys.exit`."""
         return None if self._dialect is None else self._dialect.service.guard.exit
 
     def _initialize(self, request: IncomingRequest) -> bytes:
@@ -168,11 +168,11 @@ class AgentHandler:
         self.connection.peer.set_version(chosen.version)
         self._dialect, self._asked = dialect, params
         spoken = chosen.dialect
-        request.on_answered = lambda: self._go_on(spoken)
+        request.on_answered = lambda: self._after_initialize(spoken)
         return answer
 
-    def _look_again(self, request: IncomingRequest) -> None:
-        """The first request may show that the client speaks the draft, though it did not say so."""
+    def _detect_draft(self, request: IncomingRequest) -> None:
+        """Switch to the draft if the first request shows that the client speaks it."""
         if not looks_like_draft(request.method, to_python(request.params)):
             return
         from accord.agent.serving.draft.requests import serving_after_all
@@ -182,8 +182,8 @@ class AgentHandler:
         self._dialect = serving_after_all(self._agent, self.connection, self._asked)
         self._initialization.is_draft_after_all()
 
-    def _go_on(self, spoken: Dialect) -> None:
-        """The client has its answer."""
+    def _after_initialize(self, spoken: Dialect) -> None:
+        """Run the hook and load the rest, since the client has its answer."""
         self._run_hook()
         assert self.connection is not None
         self.connection.run(partial(self._prepare, spoken))
@@ -196,8 +196,8 @@ class AgentHandler:
             for _ in prepare(spoken, files=self._dialect.service.wire.features.read_files):
                 await checkpoint()
                 await self.connection.idle()
-        except Exception:  # noqa: BLE001 - who needs it loads it, and is told why that fails
-            _log.exception("loading what the first turn needs failed")
+        except Exception:  # noqa: BLE001 - it is loaded again when it is needed
+            _log.exception("preloading the modules of the first turn failed")
 
     def _run_hook(self) -> None:
         hook, self._agent.initialized_hook = self._agent.initialized_hook, None
@@ -215,12 +215,12 @@ class AgentHandler:
         return entry.make(self._agent, self.connection, raw, params)
 
     def notification(self, method: str, params: Raw) -> None:
-        """Before `initialize` nothing counts."""
+        """Handle a notification; those before `initialize` are ignored."""
         if self._dialect is not None:
             self._dialect.notification(method, params)
 
     def lost(self, error: ConnectionLost) -> None:
-        """The client is gone."""
+        """Stop everything, since the client is gone."""
         if self._dialect is not None:
             self._dialect.service.lost(error)
 

@@ -13,8 +13,8 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from accord.agent.serving.service import Service
-from accord.agent.session.prompt_handler import Outcome
-from accord.agent.session.turn_run import run_turn
+from accord.agent.session.turn_run import Outcome, run_turn
+from accord.agent.session.turn_state import TurnState
 from accord.agent.turn import Turn
 from accord.connection import IncomingRequest
 from accord.connection.connection import Work
@@ -23,16 +23,16 @@ from accord.protocol.v2.turn import Step
 from accord.schema import v2
 
 if TYPE_CHECKING:
-    from accord.agent.session.session import AgentSession
+    from accord.agent.session.state import SessionState
 
 CANCELLED = b'{"stopReason":"cancelled"}'
 
-Conclude = Callable[[Turn, Outcome], Awaitable[bytes | Exception | None]]
+Conclude = Callable[[TurnState, Outcome], Awaitable[bytes | Exception | None]]
 
 
 def prompt_work(
     service: Service,
-    session: AgentSession,
+    session: SessionState,
     blocks: list[Any],
     request: IncomingRequest,
     conclude: Conclude,
@@ -46,7 +46,7 @@ def prompt_work(
     it the prompt is answered with what `conclude` returns.  `is_echoed` sends the prompt back to
     the client as a message.
     """
-    ticket = session.foreground.join()
+    ticket = session.prompts.join()
     request.on_cancel = ticket.cancel
     if acknowledge is None:
         request.answer_at_close = CANCELLED
@@ -58,12 +58,14 @@ def prompt_work(
                 if acknowledge is None:
                     return CANCELLED
                 raise RequestError.cancelled("the prompt was withdrawn before its turn")
-            turn = Turn(session, blocks)
+            turn = TurnState(session, blocks)
             ticket.on_cancel = turn.cancel
             message_id = session.new_id("prompt")
             await session.begin_turn()
             message = v2.UserMessage(message_id=message_id, content=blocks)
-            await (session.emit(message) if is_echoed else session.record_only(message))
+            await (
+                session.updates.emit(message) if is_echoed else session.updates.record_only(message)
+            )
             session.enter(Step.WORK_STARTED)
             if acknowledge is not None:
                 request.settle(acknowledge(message_id))
@@ -75,7 +77,7 @@ def prompt_work(
                     assert answer is not None
                     request.settle(answer)
 
-            await run_turn(service, turn, end)
+            await run_turn(service.agent, service.guard, Turn(turn), end)
         finally:
             ticket.leave()
         return None

@@ -23,8 +23,8 @@ from accord.agent.serving.service import Service
 from accord.agent.serving.unstable.mcp_calls import check_server_ids
 from accord.agent.serving.unstable.requests import Handler, UnstableRequests, gated
 from accord.agent.serving.wire import Features, OfficialWire
-from accord.agent.session.prompt_handler import Outcome
-from accord.agent.turn import Turn
+from accord.agent.session.turn_run import Outcome
+from accord.agent.session.turn_state import TurnState
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
 from accord.connection.error_responses import error_for
@@ -37,9 +37,9 @@ from accord.schema.codec import Invalid, encode, to_raw
 from accord.schema.struct import UNSET, Raw, UnknownVariant
 
 if TYPE_CHECKING:
-    from accord.agent.agent import Agent
+    from accord.agent.definition import AgentDefinition
     from accord.agent.serving.unstable.tokens import TokenCount
-    from accord.agent.session.session import AgentSession
+    from accord.agent.session.state import SessionState
 
 VersionHandler: TypeAlias = "Callable[[OfficialRequests, IncomingRequest], bytes | Work]"
 
@@ -63,13 +63,13 @@ class Version:
     required: Callable[[Iterable[str]], Iterable[str]]
     """Those of the agent's requirements that a client of this version can meet."""
     features_of: Callable[[Mapping[str, Any]], Features]
-    offer: Callable[[Agent, Features], Any]
+    offer: Callable[[AgentDefinition, Features], Any]
     """The result of `initialize`."""
 
     # ---- sessions
     mcp_servers: Callable[[Sequence[Any], frozenset[str]], tuple[Any, ...]]
     """Check the servers of a request against the transports that the agent takes."""
-    settings: Callable[[OfficialRequests, AgentSession], dict[str, Any]]
+    settings: Callable[[OfficialRequests, SessionState], dict[str, Any]]
     """What the answer that opens a session says of its settings."""
     replays: Callable[[Any], bool]
     """Whether a request to resume a session asks for its past."""
@@ -100,7 +100,7 @@ class OfficialRequests:
     def __init__(
         self,
         version: Version,
-        agent: Agent,
+        agent: AgentDefinition,
         connection: Connection,
         raw: Raw,
         params: Mapping[str, Any],
@@ -158,7 +158,7 @@ class OfficialRequests:
             wanted = self.read(getattr(self.schema, self._version.cancel_notification), params)
             session = self.service.sessions.get(wanted.session_id)
             if session is not None:
-                session.foreground.cancel_all()
+                session.prompts.cancel_all()
             else:
                 self._unstable.cancel_child(wanted.session_id)
         elif not self._unstable.notification(method, params):
@@ -208,8 +208,8 @@ class OfficialRequests:
             if is_replayed:
                 await self.service.replay(session)
             if self._version.tells_before_resumed:
-                session.introduce()
-                session.post_at_once(session.state_update())
+                session.updates.introduce()
+                session.updates.post_at_once(session.state_update())
             else:
                 self._introduce_behind(request, session)
             return encode(response(**self._version.settings(self, session)))
@@ -235,13 +235,16 @@ class OfficialRequests:
         """What every request that opens a session says of its surroundings."""
         listed = () if wanted.mcp_servers is UNSET else wanted.mcp_servers
         servers = self._version.mcp_servers(listed, self.agent.mcp)
-        check_server_ids(servers, self.service.sessions.values())
+        sessions = self.service.sessions.values()
+        check_server_ids(servers, [session.mcp_servers for session in sessions])
         return wanted.cwd, directories_of(wanted), servers, self._unstable.about(wanted)
 
-    def _introduce_behind(self, request: IncomingRequest, session: AgentSession) -> None:
+    def _introduce_behind(self, request: IncomingRequest, session: SessionState) -> None:
         """Tell what the session said so far once the client has the answer that names it."""
         in_answer = self._version.lists_commands_in_answer
-        request.on_answered = session.introduce if in_answer else session.introduce_with_commands
+        request.on_answered = (
+            session.updates.introduce if in_answer else session.introduce_with_commands
+        )
 
     def _list(self, request: IncomingRequest) -> Work:
         wanted = self.read(self.schema.ListSessionsRequest, request.params)
@@ -300,7 +303,7 @@ class OfficialRequests:
             mode = session.mode
             await session.set_option(wanted.config_id, wanted.value, announce=False)
             if self._version.repeats_modes and session.mode is not mode:
-                session.post(v2.ConfigOptionUpdate(config_options=session.option_list()))
+                session.updates.post(v2.ConfigOptionUpdate(config_options=session.option_list()))
             options = self.wire.config_options(session.option_list())
             return encode(self.schema.SetSessionConfigOptionResponse(config_options=options))
 
@@ -327,12 +330,12 @@ class OfficialRequests:
             else lambda message_id: encode(version.prompt_response(message_id)),
         )
 
-    async def _conclude(self, turn: Turn, outcome: Outcome) -> bytes | Exception | None:
+    async def _conclude(self, turn: TurnState, outcome: Outcome) -> bytes | Exception | None:
         """Enter the state that ends the turn; return the answer where that tells its end."""
         session, version = turn.session, self._version
         try:
             spent = turn.settle_tokens()
-            await self.service.guard.run(session.touch())
+            await self.service.guard.run(session.stored.touch())
         except Exception as problem:  # noqa: BLE001 - a failing store ends the turn and no more
             outcome = Outcome("error", error_for(problem, "session/prompt"))
         reason = version.stop_reason(outcome.stop_reason, cancelled=turn.is_cancelled)

@@ -1,7 +1,7 @@
-"""Plans for clients that have no unstable plans: the words of the stable protocol instead.
+"""Plans for clients without unstable plans, in the terms of the stable protocol.
 
 A plan of entries is always stable in v2 and is `plan` in v1.  A plan that is text, or a file, is
-said once as a message; a removed plan becomes an empty one.
+sent once as a message; a removed plan becomes an empty one.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from accord.schema import v2
 
 
 class StablePlans:
-    """Remembers what v1 and v2 need to stay with the stable words."""
+    """Remembers which plans were shown, and which were sent as messages."""
 
     def __init__(self) -> None:
         self._said: set[tuple[str, str]] = set()
         self._shown: dict[str, str] = {}
 
     def forget(self, session_id: str) -> None:
-        """A replay tells everything from the start."""
+        """Forget a session: a replay sends everything from the start."""
         self._said = {key for key in self._said if key[0] != session_id}
         self._shown.pop(session_id, None)
 
-    def worded(self, session_id: str, update: Any) -> Any:
-        """The update as `plan_update` of entries, as a message chunk, or None for silence."""
+    def stable(self, session_id: str, update: Any) -> Any:
+        """The update as a plan of entries, as a message chunk, or None for nothing."""
         if type(update) is v2.PlanRemoved:
             if self._shown.get(session_id) != update.plan_id:
                 return None

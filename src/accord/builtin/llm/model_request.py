@@ -98,7 +98,7 @@ async def _ask_once(loaded: LoadedModel, question: Question, listener: Listener)
 
 async def _tell(turn: Turn, failure: Failure, wait: float, count: str) -> None:
     sentence = f"{failure.sentence}. Trying again in {wait:.0f} s ({count})."
-    if turn.session.wire.features.notices:
+    if turn.session.features.notices:
         await turn.notice("warning", sentence)
     else:
         await turn.think(sentence)

@@ -63,7 +63,7 @@ def offered_tools(tools: Toolbox, *, looking_only: bool = False) -> dict[str, Of
             found[spec.name] = Offered(
                 spec.name, spec.description, spec.parameters, spec.kind, spec.method
             )
-    if not looking_only and tools.context.turn.session.wire.features.elicit_form:
+    if not looking_only and tools.context.turn.session.features.elicit_form:
         about = (user_questions.DESCRIPTION, user_questions.PARAMETERS)
         found[user_questions.NAME] = Offered(
             user_questions.NAME, *about, "think", user_questions.NAME

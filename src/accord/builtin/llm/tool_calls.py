@@ -13,6 +13,7 @@ from typing import Any
 from pydantic_ai.messages import ToolCallPart, ToolReturnPart
 
 from accord.agent.tools.tool_call import ToolCallHandle
+from accord.agent.turn import turn_state
 from accord.builtin.llm import user_questions
 from accord.builtin.llm.offered_tools import Offered
 from accord.builtin.llm.prompt_content import data_content
@@ -61,7 +62,7 @@ class Caller:
         except BadArguments as error:
             return failed(ended(f"Invalid arguments: {error}"))
         turn = self._tools.context.turn
-        turn.forming = card
+        turn_state(turn).forming = card
         try:
             return await self._run(tool, arguments)
         except ConnectionLost:
@@ -73,7 +74,7 @@ class Caller:
             text = str(error) if isinstance(error, AccordError) else type(error).__name__
             return failed(f"The tool failed: {text}")
         finally:
-            turn.forming = None
+            turn_state(turn).forming = None
 
     async def _run(self, tool: Offered, arguments: dict[str, Any]) -> ToolResult:
         if tool.server is not None:

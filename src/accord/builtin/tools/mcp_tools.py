@@ -43,7 +43,7 @@ async def call_tool(
         # The usual form of the name, so that a client's rules for MCP tools match it.
         name=f"mcp__{server}__{tool}",
         raw_input={"server": server, "tool": tool, "arguments": dict(arguments)},
-        cancellable=context.turn.session.wire.cancels_tool_calls,
+        cancellable=context.turn.session.can_cancel_tool_calls,
     )
 
     async def work(call: ToolCallHandle) -> ToolResult:

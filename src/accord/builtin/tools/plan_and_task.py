@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from accord.agent.serving.wire import PermissionOption
+from accord.agent.tools.permission_options import PermissionOption
 from accord.agent.tools.remembered_answers import Act
 from accord.builtin.mode_permissions import ASK, AUTO_EDIT, PLAN
 from accord.builtin.tools.result import ToolResult, done, failed

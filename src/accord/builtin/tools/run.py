@@ -13,9 +13,11 @@ import shlex
 from typing import TYPE_CHECKING
 
 from accord.agent.session.paths import absolute, relative
-from accord.agent.terminals.own_terminals import Done, Job
+from accord.agent.session.session import session_state
+from accord.agent.terminals.commands import Done, Job
 from accord.agent.terminals.terminals import carry_out, circumstances
 from accord.agent.tools.remembered_answers import command_act
+from accord.agent.turn import turn_state
 from accord.builtin.tools.files.path_lookup import look_at
 from accord.builtin.tools.result import REFUSALS, ToolResult, capped, done, failed
 from accord.builtin.tools.tool_call import ToolFailed, counted, permit, shown
@@ -60,7 +62,7 @@ async def run_line(
         kind="execute",
         name="run",
         raw_input={"command": line, "cwd": folder} | ({"background": True} if background else {}),
-        cancellable=session.wire.cancels_tool_calls,
+        cancellable=session.can_cancel_tool_calls,
     )
 
     async def work(call: ToolCallHandle) -> ToolResult:
@@ -83,7 +85,7 @@ async def run_line(
             {},
             seconds,
             OUTPUT_BYTES,
-            TOLD_BYTES[session.wire.version],
+            TOLD_BYTES[session.protocol_version],
             context.redactor.byte_stream,
             (*SECRET_PATTERNS, *KNOWN_NAMES),
         )
@@ -108,16 +110,18 @@ def _title(verb: str, line: str) -> str:
 
 async def _carried_out(context: ToolContext, call: ToolCallHandle, job: Job) -> Done:
     """Run the job in the form that the client accepts: words, a line, or a shell with the line."""
-    if not context.turn.session.wire.features.terminals:
-        return await carry_out(context.turn, call, job)
+    if not context.turn.session.features.terminals:
+        return await carry_out(turn_state(context.turn), call, job)
     if _SHELL_SIGNS.isdisjoint(job.command):
         command, *args = shlex.split(job.command)
-        return await carry_out(context.turn, call, job._replace(command=command, args=tuple(args)))
+        return await carry_out(
+            turn_state(context.turn), call, job._replace(command=command, args=tuple(args))
+        )
     try:
-        return await carry_out(context.turn, call, job)
+        return await carry_out(turn_state(context.turn), call, job)
     except SpawnFailed:
         shell = job._replace(command="/bin/sh", args=("-c", job.command))
-        return await carry_out(context.turn, call, shell)
+        return await carry_out(turn_state(context.turn), call, shell)
 
 
 async def _finished(
@@ -148,7 +152,7 @@ async def _finished(
 
 
 async def _leave_running(context: ToolContext, call: ToolCallHandle, job: Job) -> ToolResult:
-    terminal = await context.turn.session.terminals.start(job, background=True)
+    terminal = await session_state(context.turn.session).terminals.start(job, background=True)
     await call.show(v2.Terminal(terminal_id=terminal.id))
     await call.complete(raw_output={"terminalId": terminal.id})
     return done(

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from accord.agent.session.session import session_state
 from accord.agent.tools.remembered_answers import Act, decided
 from accord.agent.tools.tool_call import ToolCallHandle
 from accord.builtin.mode_permissions import decision, refusal
@@ -29,7 +30,7 @@ from accord.machine.errors import (
 from accord.schema.struct import UNSET
 
 if TYPE_CHECKING:
-    from accord.agent.serving.wire import PermissionOption
+    from accord.agent.tools.permission_options import PermissionOption
     from accord.builtin.tools.tool_context import ToolContext
 
 Work = Callable[[ToolCallHandle], Awaitable[ToolResult]]
@@ -162,7 +163,7 @@ async def permit(
         raise ToolFailed(refusal(context.mode, doing), denied="mode")
     if verdict == "allow":
         return None
-    answer = decided(context.turn.session, act)
+    answer = decided(session_state(context.turn.session), act)
     chosen: PermissionOption | None = None
     denied: Denial = "session"
     if answer is None:

@@ -120,7 +120,7 @@ class Toolbox:
         reason: str | None = None,
         cwd: str | None = None,
     ) -> ToolResult:
-        """Run a shell line; `data` is a `Done`, or the `OwnTerminal` of a background command."""
+        """Run a shell line; `data` is a `Done`, or the `TerminalHandle` of a background command."""
         return await run.run_line(self.context, command, timeout, background, reason, cwd)
 
     async def fetch(self, url: str) -> ToolResult:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from accord.cli.agent_setup.agent_choice import BUILT_IN, with_model
-from accord.cli.agent_setup.credentials import remembering
+from accord.cli.agent_setup.credentials import dialect_memory
 from accord.cli.agent_setup.mcp_servers import servers_of
 from accord.cli.agent_setup.permissions import Wishes, deciding
 from accord.cli.run.job import UsageError
@@ -107,7 +107,7 @@ def make_desk(config: Config, settings: Settings, roots: tuple[str, ...]) -> Cha
         settings=settings,
         refresh_grants=None if decides.grants is None else decides.grants.refresh,
         log=log,
-        dialects=remembering().get("dialects"),
+        dialects=dialect_memory(),
     )
 
 

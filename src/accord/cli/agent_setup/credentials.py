@@ -19,15 +19,14 @@ from accord.errors import ConfigError
 
 if TYPE_CHECKING:
     from accord.client.credential import Credential
-    from accord.client.options import ClientOptions
 
 
-def remembering() -> ClientOptions:
-    """The memory in the user's state; nothing where that has no place."""
+def dialect_memory() -> DialectsFile | None:
+    """The memory of dialects in the user's state; None where that has no place."""
     try:
-        return {"dialects": DialectsFile(dialects_file())}
+        return DialectsFile(dialects_file())
     except ConfigError:
-        return {}
+        return None
 
 
 def credential_of(
@@ -69,4 +68,4 @@ async def _typed() -> str:
     return (await to_thread.run_sync(getpass, question, abandon_on_cancel=True)).strip()
 
 
-__all__ = ["credential_of", "remembering"]
+__all__ = ["credential_of", "dialect_memory"]

@@ -26,7 +26,7 @@ from accord import Decision, PermissionRequest, Permissions, Rule
 from accord.cli.typed_answers import ATTEMPTS_MAX, Answers
 from accord.client.permissions.patterns import WILD
 from accord.client.permissions.permissions import Callback
-from accord.client.permissions.policy import Effect
+from accord.client.permissions.rules import Effect
 from accord.discovery.config import Config
 from accord.discovery.grants_file import GrantsFile
 from accord.discovery.policy_file import Policy, load_policy

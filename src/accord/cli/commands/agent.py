@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from accord.loading import undisturbed
+from accord.lazy_names import undisturbed
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

@@ -27,7 +27,8 @@ from accord.cli.run.json_events import (
     without_nulls,
 )
 from accord.client import Client, Reply, Session
-from accord.client.audit.services import Decided, why_denied
+from accord.client.audit.services import why_denied
+from accord.client.permissions.request import Decided
 from accord.machine.console.control_characters import visible, visible_json, visible_line
 from accord.machine.logs import log_redactor
 from accord.schema.codec import encode, to_python

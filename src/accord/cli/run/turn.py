@@ -19,7 +19,7 @@ from typing import Any
 import anyio
 
 from accord import Client, Decision, PermissionRequest, RateLimited, Session, Update
-from accord.cli.agent_setup.credentials import credential_of, remembering
+from accord.cli.agent_setup.credentials import credential_of, dialect_memory
 from accord.cli.agent_setup.login_choice import LoginQuestion, is_attended
 from accord.cli.agent_setup.permissions import Asker, Deciding
 from accord.cli.console import complain
@@ -32,13 +32,12 @@ from accord.cli.run.session import open_session
 from accord.client.audit.log import AuditLog
 from accord.client.audit.services import (
     AuditedFiles,
-    AuditedPermissions,
     AuditedTerminals,
-    Decided,
     record_decision,
     record_tool_call,
 )
-from accord.client.options import ClientOptions
+from accord.client.options import ClientOptions, DraftOptions
+from accord.client.permissions.request import Decided
 from accord.client.session.retry import Retry
 from accord.client.session.session import PromptTurn, Reply, UpdateStream
 from accord.errors import AccordError, AuthenticationRequired, LocalProtocolError
@@ -130,10 +129,10 @@ class Run:
         job, grants = self._job, self._deciding.grants
         files: Any = True if self._log is None else AuditedFiles(self._log)
         terminals: Any = True if self._log is None else AuditedTerminals(self._log)
-        permissions = AuditedPermissions.of(
-            self._deciding.permissions(None if self._asker is None else self._ask),
-            self._decided,
-            None if grants is None else grants.refresh,
+        permissions = self._deciding.permissions(
+            None if self._asker is None else self._ask
+        ).derived(
+            on_decided=self._decided, before_decision=None if grants is None else grants.refresh
         )
         options = ClientOptions(
             permissions=permissions,
@@ -141,10 +140,12 @@ class Run:
             terminals=terminals,
             versions=job.versions,
             retry=Retry(job.retry, self._report.retrying),
-            credential=credential_of(job.api_key_env, may_ask=self._asker is not None),
-            ui=("diff_viewer",),
+            draft=DraftOptions(
+                credential=credential_of(job.api_key_env, may_ask=self._asker is not None),
+                dialects=dialect_memory(),
+                ui=("diff_viewer",),
+            ),
         )
-        options.update(remembering())
         if self._login is not None:
             options["login"] = self._login.choose
         return options

@@ -29,8 +29,8 @@ from accord.client.connection.handshake import (
 from accord.client.login import add_ways
 from accord.client.options import Options
 from accord.client.services.services import Services
-from accord.client.session.early_updates import EarlyUpdates
-from accord.client.session.retry import Patience
+from accord.client.session.retry import RetrySchedule
+from accord.client.session.unclaimed_updates import EarlyUpdates
 from accord.client.wire.versions import wire_of
 from accord.client.wire.wire import AgentFacts, AuthStatus, Wire
 from accord.connection.connection import Connection, Handler
@@ -78,15 +78,15 @@ class CredentialLogin(Protocol):
 S = TypeVar("S", bound=LinkedSession)
 
 
-class LinkHandler(Handler, Protocol):
+class AgentLinkHandler(Handler, Protocol):
     """What serves a link."""
 
-    def agreed(self, link: "Link[Any]") -> None:
+    def agreed(self, link: "AgentLink[Any]") -> None:
         """The handshake is done, and what comes next is served."""
         ...
 
 
-class Link(Generic[S]):
+class AgentLink(Generic[S]):
     """The client's end of one conversation.
 
     Guards: a session id names at most one session, and calls are sent only after the handshake.
@@ -95,12 +95,12 @@ class Link(Generic[S]):
     wire: Wire
     facts: AgentFacts
 
-    def __init__(self, transport: Transport, options: Options, handler: LinkHandler) -> None:
+    def __init__(self, transport: Transport, options: Options, handler: AgentLinkHandler) -> None:
         self.options = options
         if options.traffic is not None:
-            from accord.client.connection.traffic_tap import Overheard
+            from accord.client.connection.traffic_tap import TrafficTap
 
-            transport = Overheard(transport, options.traffic)
+            transport = TrafficTap(transport, options.traffic)
         self.transport = transport
         self._handler = handler
         self.connection = Connection(
@@ -242,7 +242,7 @@ class Link(Generic[S]):
         on_result: Callable[[Raw], None] | None = None,
     ) -> Raw:
         """Call the agent; on rate limits wait and try again, as often as the options say."""
-        patience = Patience(self.options.retry)
+        patience = RetrySchedule(self.options.retry)
         while True:
             try:
                 return await self.connection.call(method, params, on_result=on_result)
@@ -257,4 +257,4 @@ class Link(Generic[S]):
                 await anyio.sleep(seconds)
 
 
-__all__ = ["Link", "LinkHandler"]
+__all__ = ["AgentLink", "AgentLinkHandler"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
 import anyio
 from anyio.abc import TaskGroup
 
-from accord.client.connection.core import Connected
+from accord.client.connection.core import ClientCore
 from accord.errors import LocalProtocolError
 
 C = TypeVar("C")
@@ -21,11 +21,11 @@ C = TypeVar("C")
 _HOW = "enter the client first: async with Client.spawn(...) as client"
 
 
-class Opening(AbstractAsyncContextManager[C], Generic[C]):
+class ClientContext(AbstractAsyncContextManager[C], Generic[C]):
     """Gives a client when it is entered, and ends it when it is left."""
 
-    def __init__(self, connected: Connected, make: Callable[[Connected], C]) -> None:
-        self._connected = connected
+    def __init__(self, connected: ClientCore, make: Callable[[ClientCore], C]) -> None:
+        self._core = connected
         self._make = make
         self._tasks: TaskGroup | None = None
 
@@ -38,11 +38,11 @@ class Opening(AbstractAsyncContextManager[C], Generic[C]):
     async def __aenter__(self) -> C:
         if self._tasks is not None:
             raise LocalProtocolError("a client is entered once; for another, spawn or connect anew")
-        client = self._make(self._connected)
+        client = self._make(self._core)
         self._tasks = tasks = anyio.create_task_group()
         await tasks.__aenter__()
         try:
-            await self._connected.start(tasks)
+            await self._core.start(tasks)
         except BaseException:
             await self._end(tasks)
             raise
@@ -60,7 +60,7 @@ class Opening(AbstractAsyncContextManager[C], Generic[C]):
     async def _end(self, tasks: TaskGroup) -> None:
         try:
             with anyio.CancelScope(shield=True):
-                await self._connected.stop()
+                await self._core.stop()
         finally:
             # The block's exception goes its own way: inside the group it would come out wrapped.
             tasks.cancel_scope.cancel()
@@ -79,4 +79,4 @@ def meant(group: BaseExceptionGroup[BaseException]) -> BaseException:
     return inner
 
 
-__all__ = ["Opening", "meant"]
+__all__ = ["ClientContext", "meant"]

@@ -12,11 +12,11 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from accord.client.callbacks import guarded
-from accord.client.connection.agent_connection import Link
+from accord.client.connection.agent_connection import AgentLink
 from accord.client.options import Options
-from accord.client.permissions.open_requests import Question
+from accord.client.permissions.open_requests import OpenRequest
 from accord.client.services.requests import Outcome, Service
-from accord.client.session.state import Conversation
+from accord.client.session.state import SessionState
 from accord.client.session.unknown_values import KnownValues, report_unknown
 from accord.client.wire.wire import Incoming
 from accord.connection.connection import IncomingRequest
@@ -35,19 +35,19 @@ _log = logger("accord.client")
 OPENING = ("session/new", "session/load", "session/resume", "session/fork")
 
 
-class Serving:
+class MessageHandler:
     """The handler of one link."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
         self._services: dict[str, Service] | None = None
-        self.link: Link[Conversation]
+        self.link: AgentLink[SessionState]
         # Looked up for every update; there once a version is agreed on.
         self._read_update: Callable[[Raw], Incoming] | None = None
-        self._sessions: dict[str, Conversation] = {}
+        self._sessions: dict[str, SessionState] = {}
         self._known_values: KnownValues = {}
 
-    def agreed(self, link: Link[Conversation]) -> None:
+    def agreed(self, link: AgentLink[SessionState]) -> None:
         """The handshake is done, and what comes next is served."""
         self._read_update = link.wire.read_update
         self._sessions = link.sessions
@@ -100,7 +100,7 @@ class Serving:
         session = self.link.session(asked.session_id)
         if asked.tool_call is not None:
             session.apply_subject(asked.tool_call)
-        question = Question(session, asked, self.link.services.permissions)
+        question = OpenRequest(session, asked, self.link.services.permissions)
         request.on_cancel = question.withdraw
         return question.answer
 
@@ -202,20 +202,20 @@ class Serving:
         self.link.services.lost()
 
 
-def _v1_requests(link: Link[Conversation], strict: bool) -> dict[str, Service]:
+def _v1_requests(link: AgentLink[SessionState], strict: bool) -> dict[str, Service]:
     from accord.client.wire.v1.files import offered
 
     return offered(link, strict)
 
 
-def _draft_requests(link: Link[Conversation], strict: bool) -> dict[str, Service]:
+def _draft_requests(link: AgentLink[SessionState], strict: bool) -> dict[str, Service]:
     from accord.client.wire.draft.requests import offered
 
     return offered(link, strict)
 
 
 # What agents of a version may ask beside permissions and forms.
-_VERSION_REQUESTS: dict[Dialect, Callable[[Link[Conversation], bool], dict[str, Service]]] = {
+_VERSION_REQUESTS: dict[Dialect, Callable[[AgentLink[SessionState], bool], dict[str, Service]]] = {
     "v1": _v1_requests,
     "draft": _draft_requests,
 }
@@ -246,4 +246,4 @@ async def _finish(method: str, rest: Awaitable[object]) -> None:
         _log.exception("handling the notification %s failed", method)
 
 
-__all__ = ["Serving"]
+__all__ = ["MessageHandler"]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from accord.client.connection.core import Connected
+from accord.client.connection.core import ClientCore
 from accord.client.connection.outgoing_params import encode
 from accord.client.wire.wire import AuthStatus
 from accord.errors import LocalProtocolError
@@ -32,7 +32,7 @@ class Provider:
 class Unstable:
     """`client.unstable`: every method says when the agent does not offer it."""
 
-    def __init__(self, client: Connected) -> None:
+    def __init__(self, client: ClientCore) -> None:
         self._client = client
         self._required: frozenset[str] | None = None
 

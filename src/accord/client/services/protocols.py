@@ -208,7 +208,7 @@ class AnswersElicitations(Protocol):
         """Ask the user; the result has an `action` and perhaps `content`."""
         ...
 
-    def complete(self, elicitation_id: str, /) -> None:
+    def complete(self, elicitation_id: str, /) -> object:
         """The agent says that a visited page is done."""
         ...
 

@@ -29,7 +29,7 @@ from accord.client.connection.outgoing_params import blaming_caller
 from accord.client.session.exchange import Exchange
 from accord.client.session.inbox import Inbox
 from accord.client.session.request_checks import check_blocks, prompt_items
-from accord.client.session.state import Conversation, UpdateListener
+from accord.client.session.state import SessionState, UpdateListener
 from accord.client.wire.wire import AuthMethod, SessionPage
 from accord.errors import AccordError, LocalProtocolError
 from accord.transcript import ConfigOption, Message, ToolCall, Transcript, Update
@@ -113,10 +113,10 @@ class SessionClient(Protocol):
 class Session:
     """One conversation with the agent, in one folder."""
 
-    def __init__(self, client: SessionClient, conversation: Conversation) -> None:
+    def __init__(self, client: SessionClient, state: SessionState) -> None:
         """For `Client`, which opens sessions."""
         self._client = client
-        self._conversation = conversation
+        self._state = state
 
     def __repr__(self) -> str:
         return f"<Session {self.id!r} in {self.cwd!r}{' (closed)' if self.is_closed else ''}>"
@@ -129,32 +129,32 @@ class Session:
     @property
     def id(self) -> str:
         """The agent's name for it."""
-        return self._conversation.id
+        return self._state.id
 
     @property
     def transcript(self) -> Transcript:
         """Everything that was said and done, as far as it is known here."""
-        return self._conversation.transcript
+        return self._state.transcript
 
     @property
     def cwd(self) -> str:
         """The absolute path of the folder that it works in."""
-        return self._conversation.cwd
+        return self._state.cwd
 
     @property
     def roots(self) -> tuple[str, ...]:
         """All folders that it may touch, the working folder first."""
-        return self._conversation.roots
+        return self._state.roots
 
     @property
     def is_busy(self) -> bool:
         """Whether a turn of ours is open, or the agent says that it works."""
-        return self._conversation.is_busy
+        return self._state.is_busy
 
     @property
     def is_closed(self) -> bool:
         """Whether it is over, here or because the agent is gone."""
-        return self._conversation.is_closed
+        return self._state.is_closed
 
     # ---- talking
 
@@ -173,16 +173,16 @@ class Session:
             LocalProtocolError: the session is closed, nothing was said, the agent does not take
                 such content, or it cannot be sent.
         """
-        conversation = self._conversation
-        conversation.require_open("prompt")
+        state = self._state
+        state.require_open("prompt")
         items = prompt_items(content)
-        link = conversation.link
+        link = state.link
         check_blocks(items, link.facts.capabilities, takes_draft=link.wire.takes_draft_content)
         with blaming_caller():
             blocks = link.wire.blocks(items)
         # Encoded here, so that what cannot be sent is told to whoever wrote it.
-        request = link.wire.prompt(conversation.id, blocks)
-        return PromptTurn(self, Exchange(conversation, blocks, request))
+        request = link.wire.prompt(state.id, blocks)
+        return PromptTurn(self, Exchange(state, blocks, request))
 
     async def ask(self, *content: "Prompted") -> "Reply":
         """Say something and wait for the whole answer.
@@ -195,7 +195,7 @@ class Session:
 
     async def cancel(self) -> None:
         """Stop what the agent is doing here.  Nothing happens when it does nothing."""
-        await self._conversation.cancel()
+        await self._state.cancel()
 
     # ---- settings
 
@@ -205,7 +205,7 @@ class Session:
         Raises:
             LocalProtocolError: the agent has no such mode.
         """
-        self._conversation.require_open("set the mode")
+        self._state.require_open("set the mode")
         modes = self.transcript.modes
         option = next((o for o in self.transcript.config_options if o.category == "mode"), None)
         if option is not None:
@@ -214,8 +214,8 @@ class Session:
         known = [mode.mode_id for mode in modes.available]
         if mode_id not in known:
             raise LocalProtocolError(f"the agent has no mode {mode_id!r}; it has {known}")
-        wire = self._conversation.link.wire
-        answer = await self._conversation.read(wire.set_mode(self.id, mode_id), wire.read_mode)
+        wire = self._state.link.wire
+        answer = await self._state.read(wire.set_mode(self.id, mode_id), wire.read_mode)
         if answer is None:
             self.transcript.mode_selected(mode_id)
         else:
@@ -229,8 +229,8 @@ class Session:
         Raises:
             LocalProtocolError: there is no such option, or it does not take such a value.
         """
-        self._conversation.require_open("set an option")
-        wire = self._conversation.link.wire
+        self._state.require_open("set an option")
+        wire = self._state.link.wire
         option = self._option(option_id)
         if not wire.takes_any_option:
             _check_value(option, value)
@@ -239,7 +239,7 @@ class Session:
             self.transcript.model_selected(str(value))
             return
         request = wire.set_option(self.id, option_id, value)
-        answer = await self._conversation.read(request, wire.read_options)
+        answer = await self._state.read(request, wire.read_options)
         if answer is None:
             assert isinstance(value, str | bool), "only these are sent to such an agent"
             self.transcript.option_selected(option_id, value)
@@ -259,7 +259,7 @@ class Session:
         call = self.transcript.tool_call(tool_call_id)
         if call is None or not call.cancellable or call.is_final:
             raise LocalProtocolError(f"the tool call {tool_call_id!r} cannot be cancelled alone")
-        wire = self._conversation.link.wire
+        wire = self._state.link.wire
         await self._call(*wire.cancel_tool_call(self.id, tool_call_id))
 
     async def cancel_terminal(self, terminal_id: str) -> None:
@@ -267,7 +267,7 @@ class Session:
         terminal = self.transcript.terminal(terminal_id)
         if terminal is None or not terminal.cancellable or terminal.exit_status is not None:
             raise LocalProtocolError(f"the terminal {terminal_id!r} cannot be cancelled")
-        wire = self._conversation.link.wire
+        wire = self._state.link.wire
         await self._call(*wire.cancel_terminal(self.id, terminal_id))
 
     async def cancel_subagent(self, session_id: str) -> None:
@@ -276,9 +276,9 @@ class Session:
         child = next((one for one in children if one.session_id == session_id), None)
         if child is None or not child.cancellable:
             raise LocalProtocolError(f"the child session {session_id!r} cannot be cancelled")
-        self._conversation.require_open("cancel")
-        method, params = self._conversation.link.wire.about_session("session/cancel", session_id)
-        await self._conversation.link.connection.notify(method, params)
+        self._state.require_open("cancel")
+        method, params = self._state.link.wire.about_session("session/cancel", session_id)
+        await self._state.link.connection.notify(method, params)
 
     # ---- watching
 
@@ -291,8 +291,8 @@ class Session:
         Raises:
             LocalProtocolError: the session is closed, so that none will come.
         """
-        self._conversation.require_open("watch")
-        return UpdateStream(self, self._conversation.stream())
+        self._state.require_open("watch")
+        return UpdateStream(self, self._state.stream())
 
     # ---- the end
 
@@ -303,13 +303,13 @@ class Session:
         """
         if self.is_closed:
             return
-        self._conversation.require_open("close")
-        if self._conversation.link.facts.capabilities.close:
+        self._state.require_open("close")
+        if self._state.link.facts.capabilities.close:
             await self.client.close_session(self)
         else:
             if self.is_busy:
                 await self.cancel()
-            self._conversation.over()
+            self._state.over()
 
     async def delete(self) -> None:
         """Take the session off the agent's list for good; it is over for us too."""
@@ -320,7 +320,7 @@ class Session:
         return await self.client.fork_session(self)
 
     async def _call(self, method: str, params: bytes) -> Any:
-        return await self._conversation.call(method, params)
+        return await self._state.call(method, params)
 
 
 def _check_value(option: ConfigOption, value: object) -> None:
@@ -442,11 +442,11 @@ class PromptTurn:
     @property
     def reply(self) -> Reply:
         """What the turn has added up to so far."""
-        told, passage = self._exchange, self._exchange.passage
+        told, span = self._exchange, self._exchange.span
         own = () if told.message is None else (told.message,)
         # Prompts of others are theirs.
-        messages = own + passage.messages
-        return Reply(passage.text, told.stop_reason, messages, passage.tool_calls, self.usage)
+        messages = own + span.messages
+        return Reply(span.text, told.stop_reason, messages, span.tool_calls, self.usage)
 
     async def __aenter__(self) -> "PromptTurn":
         if self._entered:

@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias, TypeVar
 
-from accord.client.connection.agent_connection import Link
+from accord.client.connection.agent_connection import AgentLink
 from accord.client.session.exchange import Exchange
 from accord.client.session.inbox import Inbox
 from accord.client.session.turn_end import ForegroundWork, Outcome
@@ -52,22 +52,24 @@ _HANDED_ON_WITH_CARE: frozenset[type] = frozenset(
 class Caller(Protocol):
     """Calls the agent, and logs in where the agent asks for it."""
 
-    async def call(self, link: "Link[Any] | None", method: str, params: bytes) -> Raw:
+    async def call(self, link: "AgentLink[Any] | None", method: str, params: bytes) -> Raw:
         """Call a method, on this link if one is given."""
         ...
 
     async def read(
-        self, request: Request, read: Callable[[Raw], T], *, link: "Link[Any] | None" = None
+        self, request: Request, read: Callable[[Raw], T], *, link: "AgentLink[Any] | None" = None
     ) -> T:
         """Call a method and read its answer."""
         ...
 
-    async def log_in_after(self, error: AuthenticationRequired, link: "Link[Any] | None") -> None:
+    async def log_in_after(
+        self, error: AuthenticationRequired, link: "AgentLink[Any] | None"
+    ) -> None:
         """Log in, or raise the error where there is no way to."""
         ...
 
 
-class OpenQuestion(Protocol):
+class WithdrawableRequest(Protocol):
     """A permission request that waits for the user."""
 
     @property
@@ -80,7 +82,7 @@ class OpenQuestion(Protocol):
         ...
 
 
-class Conversation:
+class SessionState:
     """One session of one link."""
 
     # The `Session` that wraps it; set by the client, which alone knows that type.
@@ -89,7 +91,7 @@ class Conversation:
     def __init__(
         self,
         caller: Caller,
-        link: "Link[Conversation]",
+        link: "AgentLink[SessionState]",
         session_id: str,
         setup: Setup,
         on_update: UpdateListener | None = None,
@@ -102,7 +104,7 @@ class Conversation:
         self.is_closed = False
         self._ends_by_answer = link.wire.ends_turn_by_answer
         # Permission requests that wait for the user.
-        self.questions: set[OpenQuestion] = set()
+        self.questions: set[WithdrawableRequest] = set()
         self._cancelling = False
         # Those that the agent has, in the order in which it got them, and those that wait to be
         # sent once more.
@@ -345,9 +347,9 @@ class Conversation:
             if one.is_left:
                 self.left_exchange_ended(one)
             elif not one.is_inserted:
-                one.passage.forget()
+                one.span.forget()
         self._choose_inbox()
-        exchange.passage.begin()
+        exchange.span.begin()
 
     def end_cancelled_calls(self) -> None:
         """A turn is over that was cancelled; v1 agents have no word for calls that it cut off."""
@@ -372,7 +374,7 @@ class Conversation:
         else:
             if exchange.stop_reason == "cancelled" and self._follows_a_left_one(exchange):
                 # Agents take prompts in turn, so this one was cancelled while it was queued.
-                exchange.passage.forget()
+                exchange.span.forget()
             self._leave_line(exchange)
 
     def _follows_a_left_one(self, exchange: Exchange) -> bool:
@@ -387,7 +389,7 @@ class Conversation:
             # Agents take prompts in turn: of later ones that were left too, nothing has come yet.
             for later in self._exchanges[self._exchanges.index(exchange) + 1 :]:
                 if later.is_left:
-                    later.passage.forget()
+                    later.span.forget()
         self._leave_line(exchange, was_left=True)
 
     def _join_line(self, exchange: Exchange) -> None:
@@ -398,7 +400,7 @@ class Conversation:
         self._exchanges.append(exchange)
         self._choose_inbox()
         if is_first:
-            exchange.passage.begin()
+            exchange.span.begin()
 
     def _leave_line(self, exchange: Exchange, *, was_left: bool = False) -> None:
         if exchange in self._exchanges:
@@ -410,10 +412,10 @@ class Conversation:
                 pass
             elif was_left and self._exchanges.index(heard) >= place:
                 self.transcript.turn_started()
-                heard.begins_here()
+                heard.restart_span()
             elif heard is not heard_before:
                 self.transcript.turn_started()
-                heard.passage.begin()
+                heard.span.begin()
         self._end_approvals()
 
     @property
@@ -450,4 +452,4 @@ class Conversation:
             stream.close()
 
 
-__all__ = ["Conversation", "UpdateListener"]
+__all__ = ["SessionState", "UpdateListener"]

@@ -288,6 +288,8 @@ _ANSWERS: dict[str, Message | Literal["options"]] = {
     "session/close": {},
     "session/delete": {},
     "session/set_mode": {},
+    "providers/set": {},
+    "providers/disable": {},
     "session/set_config_option": "options",
 }
 

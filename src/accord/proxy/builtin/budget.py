@@ -114,7 +114,7 @@ class Budget:
         self.spent.begin(session_id)
         if self.limits.minutes is not None and not self._watching:
             self._watching = True
-            message.link.start_soon(self._watch_time, message)
+            message.conversation.start_soon(self._watch_time, message)
         is_v1 = self.agreed.version == 1
         try:
             answer = await forward(message)

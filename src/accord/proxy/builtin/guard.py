@@ -24,15 +24,14 @@ from typing import Any, Final, NamedTuple
 
 from accord.client.permissions.patterns import wildcard
 from accord.client.permissions.policy import (
-    Effect,
     Facts,
     ReadRule,
-    Rule,
     judge,
     read_rules,
     rules_of,
 )
 from accord.client.permissions.request import PermissionRequest
+from accord.client.permissions.rules import Effect, Rule
 from accord.errors import RequestError
 from accord.jsonrpc.error_codes import INVALID_PARAMS, METHOD_NOT_FOUND
 from accord.machine.logs import logger
@@ -518,7 +517,7 @@ class _Screened(Proxy):
     def __init__(self, redactor: Redactor | None) -> None:
         super().__init__("guard")
         if redactor is not None:
-            self._handlers.screens = {"client": ToClient(redactor), "agent": ToAgent(redactor)}
+            self._handlers.outgoing_filters = {"client": ToClient(redactor), "agent": ToAgent(redactor)}
 
 
 def _is_same(permitted: Json | None, call: Json) -> bool:

@@ -110,7 +110,7 @@ class Pieces:
         return made
 
     def _feed(self, message: Message, piece: Piece, text: str | bytes, ready: Json) -> bool | None:
-        here: _Here = message.link, message.session_id, piece.key
+        here: _Here = message.conversation, message.session_id, piece.key
         piece = piece._replace(more=self._redactor.value(piece.more, keep_ids=True))
         stream = self._streams.pop(here, None)
         if stream is None:
@@ -142,12 +142,12 @@ class Pieces:
 
     def agent_gone(self, client: Neighbour) -> None:
         """The agent will say no more: all that waits for this client is said."""
-        for here in [one for one in self._streams if one[0] is client.link]:
+        for here in [one for one in self._streams if one[0] is client.conversation]:
             self._release(here)
         self._growing.agent_gone(client)
 
     def _end(self, message: Message, is_ended: Callable[[Key], bool]) -> None:
-        of = message.link, message.session_id
+        of = message.conversation, message.session_id
         for here in [one for one in self._streams if one[:2] == of and is_ended(one[2])]:
             self._release(here)
 

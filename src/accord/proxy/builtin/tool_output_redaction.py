@@ -40,7 +40,7 @@ class Growing:
         call_id = update.get("toolCallId")
         if not isinstance(call_id, str):
             return {}
-        here = message.link, message.session_id, call_id
+        here = message.conversation, message.session_id, call_id
         if kind_of(update) == "tool_call_content_chunk":
             # It is added to what there is.
             if here in self._calls:
@@ -63,13 +63,13 @@ class Growing:
 
     def turn_ends(self, message: Message) -> None:
         """All that is left out in the session of this message is told, before it."""
-        of = message.link, message.session_id
+        of = message.conversation, message.session_id
         for here in [one for one in self._calls if one[:2] == of]:
             self._release(here)
 
     def agent_gone(self, client: Neighbour) -> None:
         """The agent will say no more: all that is left out for this client is told."""
-        for here in [one for one in self._calls if one[0] is client.link]:
+        for here in [one for one in self._calls if one[0] is client.conversation]:
             self._release(here)
 
     def _release(self, here: _Here) -> None:

@@ -14,9 +14,8 @@ from anyio.abc import TaskGroup
 
 from accord.jsonrpc.error_codes import INVALID_PARAMS, METHOD_NOT_FOUND
 from accord.protocol.negotiation import Chosen, judge_answer
-from accord.proxy.hop import Hop
-from accord.proxy.open_requests import Asked, End
-from accord.proxy.request_forward import Passed, heed_version, pass_on
+from accord.proxy.hop import Endpoint, Hop, OpenRequest
+from accord.proxy.request_forward import AnswerForwarder, pass_on, use_version
 from accord.schema.codec import encode, to_python
 from accord.schema.invalid import Invalid
 from accord.schema.struct import Raw
@@ -32,14 +31,14 @@ class Component:
     connect: Callable[[TaskGroup], Transport]
 
 
-class Seat:
+class Slot:
     """A component in its place, whatever process sits there now."""
 
     def __init__(self, component: Component) -> None:
         self.component = component
         self.hop: Hop | None = None
         self.is_ready = True
-        self.waiting: deque[Callable[[Seat], None]] = deque()
+        self.waiting: deque[Callable[[Slot], None]] = deque()
         self.restarts = 0
         # Whether a translator stands before it already.
         self.is_translated = False
@@ -48,13 +47,13 @@ class Seat:
         self.result: bytes | None = None
 
     @property
-    def near(self) -> End:
+    def near(self) -> Endpoint:
         """The component, for what comes from before it."""
         assert self.hop is not None
         return self.hop.near
 
     @property
-    def far(self) -> End:
+    def far(self) -> Endpoint:
         """The component, for what comes from behind it."""
         assert self.hop is not None
         assert self.hop.far is not None
@@ -68,22 +67,22 @@ class Chain(Protocol):
         """What the component behind the whole chain can do."""
         ...
 
-    def has_successor(self, seat: Seat) -> bool:
+    def has_successor(self, slot: Slot) -> bool:
         """Whether a component is a proxy."""
         ...
 
-    def back(self, seat: Seat) -> None:
+    def back(self, slot: Slot) -> None:
         """A component has been started again and is ready."""
         ...
 
-    def must_translate(self, seat: Seat, spoken: Spoken | None) -> bool:
+    def must_translate(self, slot: Slot, spoken: Spoken | None) -> bool:
         """Whether what sits there cannot stand in the chain as it is.
 
         `spoken` is None for one that could not read `initialize`.
         """
         ...
 
-    def translate(self, seat: Seat, asked: Asked, speaks: Spoken | None) -> None:
+    def translate(self, slot: Slot, request: OpenRequest, speaks: Spoken | None) -> None:
         """Start the agent again behind a translator, and ask it once more to initialize."""
         ...
 
@@ -92,13 +91,13 @@ class Chain(Protocol):
         ...
 
 
-class Behind(Passed):
+class SuccessorInitialize(AnswerForwarder):
     """Waits for the answer to `initialize` of the component behind the whole chain."""
 
     __slots__ = ("_chain",)
 
-    def __init__(self, chain: Chain, asked: Asked) -> None:
-        super().__init__(asked)
+    def __init__(self, chain: Chain, request: OpenRequest) -> None:
+        super().__init__(request)
         self._chain = chain
 
     def answered(self, result: Raw) -> None:
@@ -107,68 +106,68 @@ class Behind(Passed):
         super().answered(result)
 
 
-class Initializing(Passed):
+class InitializeAnswer(AnswerForwarder):
     """Waits for a component's answer to `initialize`, and asks again by the older name."""
 
-    __slots__ = ("_again", "_chain", "_seat")
+    __slots__ = ("_again", "_chain", "_slot")
 
-    def __init__(self, chain: Chain, seat: Seat, asked: Asked, again: bool = False) -> None:
-        super().__init__(asked)
+    def __init__(self, chain: Chain, slot: Slot, request: OpenRequest, again: bool = False) -> None:
+        super().__init__(request)
         self._chain = chain
-        self._seat = seat
+        self._slot = slot
         self._again = again
 
     def answered(self, result: Raw) -> None:
         """Keep it for whoever is started again before it."""
         spoken = _dialect(result)
-        if spoken is not None and self._chain.must_translate(self._seat, spoken):
-            self._chain.translate(self._seat, self.asked, spoken)
+        if spoken is not None and self._chain.must_translate(self._slot, spoken):
+            self._chain.translate(self._slot, self.request, spoken)
             return
-        self._seat.result = bytes(result)
-        heed_version(result, (self._seat.hop, self.asked.end.hop))
+        self._slot.result = bytes(result)
+        use_version(result, (self._slot.hop, self.request.end.hop))
         super().answered(result)
 
     def failed(self, code: int, message: str, data: Raw | None) -> None:
         """One that does not know the method may know it by the name that the Rust SDK gives it."""
-        seat = self._seat
-        if code == INVALID_PARAMS and self._chain.must_translate(seat, None):
-            self._chain.translate(seat, self.asked, None)
+        slot = self._slot
+        if code == INVALID_PARAMS and self._chain.must_translate(slot, None):
+            self._chain.translate(slot, self.request, None)
             return
-        is_proxy = seat.hop is not None and self._chain.has_successor(seat)
+        is_proxy = slot.hop is not None and self._chain.has_successor(slot)
         if code != METHOD_NOT_FOUND or not is_proxy:
             super().failed(code, message, data)
         elif self._again:
-            said = f"{seat.component.name} is no proxy: it does not know proxy/initialize"
-            super().failed(code, said, encode_component(seat))
+            said = f"{slot.component.name} is no proxy: it does not know proxy/initialize"
+            super().failed(code, said, encode_component(slot))
         else:
-            seat.far.wrapper = "_proxy/successor"
-            assert seat.params is not None
-            then = Initializing(self._chain, seat, self.asked, again=True)
-            pass_on(self.asked, seat.params, seat.near, then, "_proxy/initialize")
+            slot.far.wrapper = "_proxy/successor"
+            assert slot.params is not None
+            receiver = InitializeAnswer(self._chain, slot, self.request, again=True)
+            pass_on(self.request, slot.params, slot.near, receiver, "_proxy/initialize")
 
 
-class Restarting:
+class RestartAnswer:
     """Waits for the answer of a component that was started again."""
 
-    def __init__(self, chain: Chain, seat: Seat, again: bool = False) -> None:
+    def __init__(self, chain: Chain, slot: Slot, again: bool = False) -> None:
         self._chain = chain
-        self._seat = seat
+        self._slot = slot
         self._again = again
 
     def answered(self, result: Raw) -> None:
         """It is ready; what it can do is known already."""
-        self._chain.back(self._seat)
+        self._chain.back(self._slot)
 
     def failed(self, code: int, message: str, data: Raw | None) -> None:
         """It is of no use, unless it knows the method by its older name."""
-        seat = self._seat
+        slot = self._slot
         if code == METHOD_NOT_FOUND and not self._again:
-            seat.far.wrapper = "_proxy/successor"
-            assert seat.params is not None
-            then = Restarting(self._chain, seat, again=True)
-            seat.near.call("_proxy/initialize", seat.params, then)
+            slot.far.wrapper = "_proxy/successor"
+            assert slot.params is not None
+            receiver = RestartAnswer(self._chain, slot, again=True)
+            slot.near.call("_proxy/initialize", slot.params, receiver)
         else:
-            self._chain.fail(f"{seat.component.name} was started again and refused: {message}")
+            self._chain.fail(f"{slot.component.name} was started again and refused: {message}")
 
     def lost(self, hop: Hop, why: Ended) -> None:
         """It died again; the conductor is told of that as of any death."""
@@ -184,9 +183,9 @@ def _dialect(result: Raw) -> Spoken | None:
     return chosen.dialect if isinstance(chosen, Chosen) else None
 
 
-def encode_component(seat: Seat) -> Raw:
+def encode_component(slot: Slot) -> Raw:
     """The data of an error that names a component."""
-    return Raw(encode({"component": seat.component.name}))
+    return Raw(encode({"component": slot.component.name}))
 
 
-__all__ = ["Behind", "Component", "Initializing", "Restarting", "Seat"]
+__all__ = ["Component", "InitializeAnswer", "RestartAnswer", "Slot", "SuccessorInitialize"]

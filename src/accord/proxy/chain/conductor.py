@@ -28,16 +28,28 @@ from anyio.abc import TaskGroup
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND
 from accord.machine.logs import logger
 from accord.proxy.chain.client_translation import OfficialClient
-from accord.proxy.chain.component import Behind, Component, Initializing, Restarting, Seat
+from accord.proxy.chain.component import (
+    Component,
+    InitializeAnswer,
+    RestartAnswer,
+    Slot,
+    SuccessorInitialize,
+)
 from accord.proxy.conversation import (
     INITIALIZE,
     INITIALIZE_PROXY,
     LAST_ANSWERS_SECONDS_MAX,
     LAST_WORDS_SECONDS_MAX,
 )
-from accord.proxy.hop import Hop, Outbox
-from accord.proxy.open_requests import SUCCESSOR_METHODS, Asked, End
-from accord.proxy.request_forward import Passed, farewell, pass_on, pass_on_cancel, remains
+from accord.proxy.hop import Endpoint, Hop, OpenRequest, Outbox
+from accord.proxy.request_forward import (
+    AnswerForwarder,
+    gone_data,
+    gone_sentence,
+    pass_on,
+    pass_on_cancel,
+)
+from accord.proxy.successor import SUCCESSOR_METHODS
 from accord.schema.codec import encode
 from accord.schema.method import CANCEL_REQUEST
 from accord.schema.struct import Raw
@@ -76,13 +88,13 @@ class Conductor:
         # Proxies read v1 and v2; a chain of one member has none.
         front = OfficialClient(client) if len(components) > 1 else client
         self._front = Hop("the client", front, self, tasks, self._outbox)
-        self._seats = [Seat(component) for component in components]
+        self._slots = [Slot(component) for component in components]
         self._on_death: OnDeath = on_death
         self._has_agent = has_agent
         # What the component behind the whole chain answered to `initialize`, in a larger chain.
         self._behind: bytes | None = None
         self._is_member = False
-        self._direct: dict[End, End] = {}
+        self._direct: dict[Endpoint, Endpoint] = {}
         self._held: set[Hop] = set()
         self._over = anyio.Event()
         self._quiet = anyio.Event()
@@ -98,8 +110,8 @@ class Conductor:
             SpawnFailed: one of the programs cannot be started.
         """
         try:
-            for seat in self._seats:
-                await self._sit(seat)
+            for slot in self._slots:
+                await self._start_component(slot)
             self._rewire()
             await self._front.transport.start(self._front, self._tasks)
             await self._over.wait()
@@ -109,22 +121,22 @@ class Conductor:
                 await self._close()
         return Outcome(self._failed)
 
-    async def _sit(self, seat: Seat) -> None:
-        transport = seat.component.connect(self._tasks)
-        hop = Hop(seat.component.name, transport, self, self._tasks, self._outbox)
-        hop.far = End(hop, "proxy/successor")
+    async def _start_component(self, slot: Slot) -> None:
+        transport = slot.component.connect(self._tasks)
+        hop = Hop(slot.component.name, transport, self, self._tasks, self._outbox)
+        hop.far = Endpoint(hop, "proxy/successor")
         await transport.start(hop, self._tasks)
-        seat.hop = hop
+        slot.hop = hop
 
     async def _last_answers(self) -> None:
         """As long as the client reads, what it asked is answered, for a moment."""
         if not self._front.is_listening:
             return
         await self._settled(LAST_ANSWERS_SECONDS_MAX)
-        last = self._seats[-1].hop if self._seats and self._failed is None else None
+        last = self._slots[-1].hop if self._slots and self._failed is None else None
         transport = None if last is None else last.transport
         close_write = getattr(transport, "close_write", None)
-        if self._front.asked and close_write is not None:
+        if self._front.open_requests and close_write is not None:
             # It learns that there is no client any more, and may answer then.
             close_write()
             await self._settled(LAST_WORDS_SECONDS_MAX)
@@ -133,7 +145,7 @@ class Conductor:
 
     async def _last_words(self) -> None:
         """Those before a component that went may have something left to say, the last one first."""
-        hops = [seat.hop for seat in self._seats]
+        hops = [slot.hop for slot in self._slots]
         before = list(takewhile(lambda hop: hop is not None and hop.why is None, hops))
         for hop in reversed(before) if len(before) < len(hops) else ():
             assert hop is not None
@@ -147,15 +159,15 @@ class Conductor:
     async def _settled(self, seconds: float) -> None:
         """Wait until no request of the client is open, but not longer than that."""
         with anyio.move_on_after(seconds):
-            while self._front.asked:
+            while self._front.open_requests:
                 self._quiet = anyio.Event()
                 await self._quiet.wait()
 
     async def _close(self) -> None:
         async with anyio.create_task_group() as closing:
-            for seat in self._seats:
-                if seat.hop is not None:
-                    closing.start_soon(seat.hop.transport.aclose)
+            for slot in self._slots:
+                if slot.hop is not None:
+                    closing.start_soon(slot.hop.transport.aclose)
         await self._front.transport.aclose()
 
     # ---- who is where
@@ -166,20 +178,20 @@ class Conductor:
         What the client and the first component say plainly to each other passes as bytes.
         """
         plain = frozenset((CANCEL_REQUEST, *SUCCESSOR_METHODS))
-        first = self._seats[0] if self._seats and self._seats[0].is_ready else None
+        first = self._slots[0] if self._slots and self._slots[0].is_ready else None
         self._front.watched = plain
         self._front.through = None if first is None else first.hop
-        for seat in self._seats:
-            assert seat.hop is not None
-            seat.hop.watched = plain
-            seat.hop.through = self._front if seat is first else None
+        for slot in self._slots:
+            assert slot.hop is not None
+            slot.hop.watched = plain
+            slot.hop.through = self._front if slot is first else None
         self._direct = self._ways()
         self._hold_up()
 
     def _hold_up(self) -> None:
         """While a component is started again, nobody else is read: what waits stays with them."""
-        ready = {seat.hop for seat in self._seats if seat.is_ready} | {self._front}
-        is_waiting = len(ready) <= len(self._seats) and self._failed is None
+        ready = {slot.hop for slot in self._slots if slot.is_ready} | {self._front}
+        is_waiting = len(ready) <= len(self._slots) and self._failed is None
         wanted = {hop for hop in ready if hop is not None} if is_waiting else set[Hop]()
         for hop in wanted - self._held:
             hop.pause()
@@ -187,49 +199,49 @@ class Conductor:
             hop.resume()
         self._held = wanted
 
-    def _ways(self) -> dict[End, End]:
+    def _ways(self) -> dict[Endpoint, Endpoint]:
         """Where what comes from each end goes, as far as nobody has to wait for it."""
-        front, seats, ways = self._front, self._seats, dict[End, End]()
-        for before, behind in pairwise(seats):
+        front, slots, ways = self._front, self._slots, dict[Endpoint, Endpoint]()
+        for before, behind in pairwise(slots):
             if behind.is_ready:
                 ways[before.far] = behind.near
             if before.is_ready:
                 ways[behind.near] = before.far
-        if seats:
-            ways[seats[0].near] = front.near
-            if seats[0].is_ready:
-                ways[front.near] = seats[0].near
-        if seats and front.far is not None:
-            ways[seats[-1].far] = front.far
-            if seats[-1].is_ready:
-                ways[front.far] = seats[-1].far
+        if slots:
+            ways[slots[0].near] = front.near
+            if slots[0].is_ready:
+                ways[front.near] = slots[0].near
+        if slots and front.far is not None:
+            ways[slots[-1].far] = front.far
+            if slots[-1].is_ready:
+                ways[front.far] = slots[-1].far
         return ways
 
-    def _seat_of(self, hop: Hop) -> Seat | None:
-        return next((seat for seat in self._seats if seat.hop is hop), None)
+    def _slot_of(self, hop: Hop) -> Slot | None:
+        return next((slot for slot in self._slots if slot.hop is hop), None)
 
-    def _before(self, seat: Seat) -> Seat | None:
-        at = self._seats.index(seat)
-        return self._seats[at - 1] if at else None
+    def _before(self, slot: Slot) -> Slot | None:
+        at = self._slots.index(slot)
+        return self._slots[at - 1] if at else None
 
-    def _behind_of(self, seat: Seat) -> Seat | None:
-        at = self._seats.index(seat) + 1
-        return self._seats[at] if at < len(self._seats) else None
+    def _behind_of(self, slot: Slot) -> Slot | None:
+        at = self._slots.index(slot) + 1
+        return self._slots[at] if at < len(self._slots) else None
 
-    def has_successor(self, seat: Seat) -> bool:
+    def has_successor(self, slot: Slot) -> bool:
         """Whether a component is a proxy."""
-        return seat is not self._seats[-1] or self._is_member
+        return slot is not self._slots[-1] or self._is_member
 
     # ---- what comes
 
-    def notified(self, end: End, method: str, params: Raw, frame: bytes | None) -> None:
+    def notified(self, end: Endpoint, method: str, params: Raw, frame: bytes | None) -> None:
         """Pass a notification on."""
         direct = self._direct.get(end)
         if direct is not None and (direct.wrapper is not None or frame is None):
             direct.notify(method, params)
             return
 
-        def send(to: End) -> None:
+        def send(to: Endpoint) -> None:
             if frame is not None and to.wrapper is None and to.hop.is_listening:
                 to.hop.post(frame)
             else:
@@ -237,71 +249,73 @@ class Conductor:
 
         self._route(end, send, lambda: None)
 
-    def requested(self, asked: Asked, params: Raw) -> None:
+    def requested(self, request: OpenRequest, params: Raw) -> None:
         """Pass a request on, or see to it that a component initializes."""
-        is_from_front = asked.end is self._front.near
+        is_from_front = request.end is self._front.near
         if is_from_front and self._failed is not None:
             # Those that are left end with the chain, and would be named as the cause.
-            asked.refuse(INTERNAL_ERROR, self._failed, self._remains)
+            request.refuse(INTERNAL_ERROR, self._failed, self._remains)
             return
-        if is_from_front and asked.method in INITIALIZE_PROXY:
+        if is_from_front and request.method in INITIALIZE_PROXY:
             self._is_member = True
-            self._front.far = End(self._front, INITIALIZE_PROXY[asked.method])
+            self._front.far = Endpoint(self._front, INITIALIZE_PROXY[request.method])
             self._rewire()
-            asked.method = INITIALIZE
-        elif is_from_front and asked.method == INITIALIZE and not self._has_agent:
+            request.method = INITIALIZE
+        elif is_from_front and request.method == INITIALIZE and not self._has_agent:
             said = (
                 "there is no agent at the end of this chain: give one, or start it by a conductor"
             )
-            asked.refuse(INVALID_REQUEST, said)
+            request.refuse(INVALID_REQUEST, said)
             return
 
-        def send(to: End) -> None:
-            seat = self._seat_of(to.hop)
-            if asked.method == INITIALIZE and seat is not None and to is seat.near:
-                self._initialize(seat, asked, bytes(params))
-            elif asked.method == INITIALIZE and to is self._front.far:
-                pass_on(asked, params, to, Behind(self, asked))
+        def send(to: Endpoint) -> None:
+            slot = self._slot_of(to.hop)
+            if request.method == INITIALIZE and slot is not None and to is slot.near:
+                self._initialize(slot, request, bytes(params))
+            elif request.method == INITIALIZE and to is self._front.far:
+                pass_on(request, params, to, SuccessorInitialize(self, request))
             else:
-                pass_on(asked, params, to, Passed(asked))
+                pass_on(request, params, to, AnswerForwarder(request))
 
         def nowhere() -> None:
-            asked.refuse(METHOD_NOT_FOUND, "the last component of a chain has no successor")
+            request.refuse(METHOD_NOT_FOUND, "the last component of a chain has no successor")
 
-        seat = self._seat_of(asked.end.hop)
-        if asked.method == INITIALIZE and seat is not None and not seat.is_ready:
-            self._answer_again(seat, asked)
+        slot = self._slot_of(request.end.hop)
+        if request.method == INITIALIZE and slot is not None and not slot.is_ready:
+            self._answer_again(slot, request)
         else:
-            self._route(asked.end, send, nowhere)
+            self._route(request.end, send, nowhere)
 
-    def _route(self, end: End, send: Callable[[End], None], nowhere: Callable[[], None]) -> None:
+    def _route(
+        self, end: Endpoint, send: Callable[[Endpoint], None], nowhere: Callable[[], None]
+    ) -> None:
         """Find whom a message is for; it may have to wait for a component that starts again."""
         direct = self._direct.get(end)
         if direct is not None:
             send(direct)
             return
         front = self._front
-        if end is front.near and self._seats:
-            self._to(self._seats[0], lambda seat: send(seat.near))
+        if end is front.near and self._slots:
+            self._to(self._slots[0], lambda slot: send(slot.near))
             return
-        if end is front.far and self._seats:
-            self._to(self._seats[-1], lambda seat: send(seat.far))
+        if end is front.far and self._slots:
+            self._to(self._slots[-1], lambda slot: send(slot.far))
             return
         if end.hop is front and front.far is not None:
             # All were bypassed, in a larger chain: the two neighbours speak to each other.
             send(front.far if end is front.near else front.near)
             return
-        seat = self._seat_of(end.hop)
-        if seat is None:
+        slot = self._slot_of(end.hop)
+        if slot is None:
             return
-        if end is seat.near:
-            before = self._before(seat)
+        if end is slot.near:
+            before = self._before(slot)
             if before is None:
                 send(self._front.near)
             else:
                 self._to(before, lambda found: send(found.far))
             return
-        behind = self._behind_of(seat)
+        behind = self._behind_of(slot)
         if behind is not None:
             self._to(behind, lambda found: send(found.near))
         elif self._front.far is not None:
@@ -309,64 +323,64 @@ class Conductor:
         else:
             nowhere()
 
-    def _to(self, seat: Seat, step: Callable[[Seat], None]) -> None:
-        if seat.is_ready:
-            step(seat)
+    def _to(self, slot: Slot, step: Callable[[Slot], None]) -> None:
+        if slot.is_ready:
+            step(slot)
         else:
-            seat.waiting.append(step)
+            slot.waiting.append(step)
 
-    def withdrawn(self, asked: Asked, params: Raw) -> None:
+    def withdrawn(self, request: OpenRequest, params: Raw) -> None:
         """The asker wants no answer any more."""
-        pass_on_cancel(asked, params)
+        pass_on_cancel(request, params)
 
     # ---- initialize
 
-    def _initialize(self, seat: Seat, asked: Asked, params: bytes) -> None:
-        seat.params = params
-        then = Initializing(self, seat, asked)
-        method = "proxy/initialize" if self.has_successor(seat) else INITIALIZE
-        pass_on(asked, params, seat.near, then, method)
+    def _initialize(self, slot: Slot, request: OpenRequest, params: bytes) -> None:
+        slot.params = params
+        receiver = InitializeAnswer(self, slot, request)
+        method = "proxy/initialize" if self.has_successor(slot) else INITIALIZE
+        pass_on(request, params, slot.near, receiver, method)
 
-    def _answer_again(self, seat: Seat, asked: Asked) -> None:
+    def _answer_again(self, slot: Slot, request: OpenRequest) -> None:
         """A component that was started again asks its successor, which has answered long ago."""
-        behind = self._behind_of(seat)
+        behind = self._behind_of(slot)
         known = self._behind if behind is None else behind.result
         if known is None:
-            asked.refuse(INTERNAL_ERROR, "the component behind has not initialized")
+            request.refuse(INTERNAL_ERROR, "the component behind has not initialized")
         else:
-            asked.answer(known)
+            request.answer(known)
 
-    def must_translate(self, seat: Seat, spoken: Spoken | None) -> bool:
+    def must_translate(self, slot: Slot, spoken: Spoken | None) -> bool:
         """Whether what sits there cannot stand in the chain as it is.
 
         `spoken` is None for one that could not read `initialize`: perhaps it reads only the keys
         of the draft, which the translator finds out.
         """
-        is_agent = len(self._seats) > 1 and not self.has_successor(seat)
-        if not is_agent or seat.is_translated:
+        is_agent = len(self._slots) > 1 and not self.has_successor(slot)
+        if not is_agent or slot.is_translated:
             return False
         front = self._front.transport
         # Behind a translated client the chain speaks v1, whatever the agent would choose.
         is_v1 = isinstance(front, OfficialClient) and front.is_translated
         return spoken in (None, "draft") or (spoken == "v2" and is_v1)
 
-    def translate(self, seat: Seat, asked: Asked, speaks: Spoken | None) -> None:
+    def translate(self, slot: Slot, request: OpenRequest, speaks: Spoken | None) -> None:
         """Start the agent again behind a translator, and ask it once more to initialize."""
-        assert seat.hop is not None
-        _log.info("%s may speak the 2026-02 draft; it is translated", seat.component.name)
-        old = seat.hop
+        assert slot.hop is not None
+        _log.info("%s may speak the 2026-02 draft; it is translated", slot.component.name)
+        old = slot.hop
         old.retire(Ended("it is started again behind a translator", clean=True))
-        seat.is_ready, seat.is_translated = False, True
-        seat.component = translated(seat.component, speaks)
+        slot.is_ready, slot.is_translated = False, True
+        slot.component = translated(slot.component, speaks)
         self._rewire()
-        self._tasks.start_soon(self._start_translated, seat, old, asked)
+        self._tasks.start_soon(self._start_translated, slot, old, request)
 
-    async def _start_translated(self, seat: Seat, old: Hop, asked: Asked) -> None:
+    async def _start_translated(self, slot: Slot, old: Hop, request: OpenRequest) -> None:
         await old.transport.aclose()
-        await self._sit(seat)
-        self.back(seat)
-        assert seat.params is not None
-        self._initialize(seat, asked, seat.params)
+        await self._start_component(slot)
+        self.back(slot)
+        assert slot.params is not None
+        self._initialize(slot, request, slot.params)
 
     def remember(self, result: bytes) -> None:
         """What the component behind this whole chain can do."""
@@ -377,48 +391,48 @@ class Conductor:
     def gone(self, hop: Hop, why: Ended) -> None:
         """The client or a component is gone."""
         self._quiet.set()
-        seat = self._seat_of(hop)
-        if seat is None or self._over.is_set():
+        slot = self._slot_of(hop)
+        if slot is None or self._over.is_set():
             if hop is self._front:
                 self._over.set()
             return
-        self._remains = Raw(encode(remains(hop, why)))
-        is_proxy = self.has_successor(seat)
-        if self._on_death == "bypass" and is_proxy and seat.result is not None:
-            _log.warning("%s; the chain goes on without it", farewell(hop, why))
-            self._seats.remove(seat)
+        self._remains = Raw(encode(gone_data(hop, why)))
+        is_proxy = self.has_successor(slot)
+        if self._on_death == "bypass" and is_proxy and slot.result is not None:
+            _log.warning("%s; the chain goes on without it", gone_sentence(hop, why))
+            self._slots.remove(slot)
             self._tasks.start_soon(hop.transport.aclose)
             self._rewire()
-        elif self._on_death == "restart" and seat.result is not None:
-            if seat.restarts < RESTARTS_MAX:
-                _log.warning("%s; it is started again", farewell(hop, why))
-                seat.restarts += 1
-                seat.is_ready = False
+        elif self._on_death == "restart" and slot.result is not None:
+            if slot.restarts < RESTARTS_MAX:
+                _log.warning("%s; it is started again", gone_sentence(hop, why))
+                slot.restarts += 1
+                slot.is_ready = False
                 self._rewire()
-                self._tasks.start_soon(self._restart, seat, hop)
+                self._tasks.start_soon(self._restart, slot, hop)
             else:
-                self.fail(f"{farewell(hop, why)} (for the {seat.restarts + 1}th time)")
+                self.fail(f"{gone_sentence(hop, why)} (for the {slot.restarts + 1}th time)")
         else:
-            self.fail(farewell(hop, why))
+            self.fail(gone_sentence(hop, why))
 
-    async def _restart(self, seat: Seat, old: Hop) -> None:
+    async def _restart(self, slot: Slot, old: Hop) -> None:
         await old.transport.aclose()
         try:
-            await self._sit(seat)
+            await self._start_component(slot)
         except Exception as error:  # noqa: BLE001 - the chain ends with that sentence
-            self.fail(f"{seat.component.name} cannot be started again: {error}")
+            self.fail(f"{slot.component.name} cannot be started again: {error}")
             return
         self._rewire()
-        assert seat.params is not None
-        method = "proxy/initialize" if self.has_successor(seat) else INITIALIZE
-        seat.near.call(method, seat.params, Restarting(self, seat))
+        assert slot.params is not None
+        method = "proxy/initialize" if self.has_successor(slot) else INITIALIZE
+        slot.near.call(method, slot.params, RestartAnswer(self, slot))
 
-    def back(self, seat: Seat) -> None:
+    def back(self, slot: Slot) -> None:
         """A component has been started again and is ready."""
-        seat.is_ready = True
+        slot.is_ready = True
         self._rewire()
-        while seat.waiting and seat.is_ready:
-            seat.waiting.popleft()(seat)
+        while slot.waiting and slot.is_ready:
+            slot.waiting.popleft()(slot)
 
     def fail(self, sentence: str) -> None:
         """The chain cannot go on."""
@@ -427,7 +441,7 @@ class Conductor:
             self._hold_up()
         self._over.set()
 
-    def answered(self, asked: Asked) -> None:
+    def answered(self, request: OpenRequest) -> None:
         """Somebody may wait for the last answer."""
         self._quiet.set()
 

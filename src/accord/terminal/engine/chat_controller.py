@@ -73,7 +73,7 @@ class ChatController:
         await self.lifecycle.run(task_status=task_status)
 
     def leave(self) -> None:
-        """End everything."""
+        """End all agents and let `run` return."""
         self.lifecycle.leave()
 
     # ---- chats
@@ -293,7 +293,7 @@ class ChatController:
     # ---- settings of a session
 
     async def set_mode(self, chat: Chat, mode_id: str) -> None:
-        """Switch the mode."""
+        """Switch the mode of the session."""
         await self._slots.session(chat).set_mode(mode_id)
         chat.changed()
 

@@ -93,7 +93,7 @@ class ChatLifecycle:
             self._tasks.cancel_scope.cancel()
 
     def leave(self) -> None:
-        """End everything."""
+        """End all agents and let `run` return."""
         self._leaving.set()
 
     def start(self, work: Callable[[], Awaitable[None]], chat: Chat | None = None) -> None:
@@ -279,7 +279,7 @@ class ChatLifecycle:
 
         session = await open_new(client, slot.chat, slot.launch)
         if not slot.chat.entries:
-            slot.chat.remark(f"{_introduced(client, slot.launch)} is working in {session.cwd}")
+            slot.chat.remark(f"Connected to {_introduced(client, slot.launch)} in {session.cwd}")
         return session
 
     async def _reopen(self, slot: ChatSlot, client: Client) -> Session:

@@ -1,11 +1,12 @@
-"""How a chat comes to its session: a new one, one that goes on, one that is opened again.
+"""Open the session of a chat: a new one, an existing one, or the same one again.
 
-Must not know tabs or screens.
+This module does not know tabs or screens.
 
-What always holds
-    * The chat shows a session only when it is open, with all that came before the answer.
-    * What the configuration wishes and the agent cannot take is left out and said; what the person
-      named and it cannot take is an error.
+Invariants
+    * The chat shows a session only once it is open, including updates that came before the
+      response.
+    * Servers and folders of the configuration that the agent cannot take are left out with a
+      warning; if the user named them, it is an error.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from accord.transcript import Update
 
 
 class Listener:
-    """Hears a session for a chat; before it is open, only that something came."""
+    """Passes updates of a session on to its chat once the session is open."""
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
@@ -42,10 +43,10 @@ class Listener:
 
 
 async def open_new(client: Client, chat: Chat, launch: LaunchOptions) -> Session:
-    """A session as the order says: new, the named one, or the last one of the folder.
+    """Open the session that the options ask for: new, named, or the latest of the folder.
 
     Raises:
-        AccordError: the agent cannot do what the person asked for.
+        AccordError: the agent cannot do what the user asked for.
     """
     session_id = launch.session
     if launch.go_on:
@@ -61,13 +62,13 @@ async def open_new(client: Client, chat: Chat, launch: LaunchOptions) -> Session
         on_update=hears,
     )
     await _choose(client, session, launch, is_new=True)
-    # What stands there stays: a word of ours, or what was said in a session that is lost.
+    # Keep what is shown: our remarks, or the conversation of a lost session.
     _show(chat, session, hears, keep=True)
     return session
 
 
 async def _open_named(client: Client, chat: Chat, launch: LaunchOptions, named: str) -> Session:
-    """The session with this id, or the only one whose id begins so: lists show no more of it."""
+    """Open the session with this id or id prefix; lists show only the beginning of an id."""
     try:
         return await open_known(client, chat, launch, named)
     except LocalProtocolError as error:
@@ -81,16 +82,16 @@ async def _open_named(client: Client, chat: Chat, launch: LaunchOptions, named: 
 async def open_known(
     client: Client, chat: Chat, launch: LaunchOptions, session_id: str, *, keep: bool = False
 ) -> Session:
-    """A session that the agent has: with its history where that can be had.
+    """Open an existing session, with its history if the agent can load it.
 
-    With `keep` what the chat shows already is the history where the agent does not tell it again.
+    With `keep`, what the chat already shows stays if the agent does not repeat the history.
 
     Raises:
-        AccordError: the agent cannot go on with sessions, or not with this one.
+        AccordError: the agent cannot resume sessions, or not this one.
     """
     able = client.capabilities
     if not (able.load or able.resume):
-        raise LocalProtocolError("the agent cannot go on with an earlier session")
+        raise LocalProtocolError("the agent cannot resume an earlier session")
     handed = await _handed_on(client, chat, launch)
     hears = Listener(chat)
     go_on = client.load_session if able.load else client.resume_session
@@ -114,7 +115,7 @@ async def open_known(
 
 
 async def open_fork(client: Client, chat: Chat, session: Session) -> Session:
-    """A session that goes on from another one."""
+    """Open a fork of a session."""
     hears = Listener(chat)
     other = await client.fork_session(session, on_update=hears)
     _show(chat, other, hears)
@@ -135,7 +136,7 @@ async def _choose(client: Client, session: Session, launch: LaunchOptions, *, is
             await session.set_mode(launch.mode)
     except AccordError:
         if is_new and client.capabilities.delete:
-            # Nothing was said in it: `--continue` would go on with it.
+            # Delete the empty session, or `--continue` would pick it.
             with suppress(AccordError):
                 await client.delete_session(session.id)
         raise
@@ -159,12 +160,12 @@ async def _handed_on(client: Client, chat: Chat, launch: LaunchOptions) -> Hande
 
 
 async def _of_project(chat: Chat, folder: str) -> Mapping[str, Any]:
-    """The servers of the folder's own file that the person agrees to, asked once for each."""
+    """The servers of the project's file that the user allows; each is asked about once."""
     try:
         found = await to_thread.run_sync(read_project_file, Path(folder))
         consents = Consents(consents_file()) if found else None
     except ConfigError as error:
-        # Not the person's own file, so it does not keep them from their work.
+        # An error in the project's file must not keep the user from working.
         chat.remark(str(error), "warning")
         return {}
     allowed: dict[str, ProjectServer] = {}
@@ -172,7 +173,7 @@ async def _of_project(chat: Chat, folder: str) -> Mapping[str, Any]:
         assert consents is not None
         if server.unset:
             names = ", ".join(server.unset)
-            chat.remark(f"The MCP server {name} needs {names}, which is not set here.", "warning")
+            chat.remark(f"The MCP server {name} needs {names}, which is not set.", "warning")
             continue
         said = consents.said(server)
         if said is None:
@@ -188,8 +189,10 @@ async def _agreed(chat: Chat, server: ProjectServer, consents: Consents) -> bool
         try:
             consents.remember(server, allowed=said)
         except OSError as error:
-            # It counts for now; the question comes again.
-            chat.remark(f"Your answer about {server.name} is not kept: {error.strerror}", "warning")
+            # The answer counts for now; the question will be asked again.
+            chat.remark(
+                f"Your answer about {server.name} was not saved: {error.strerror}", "warning"
+            )
     return said is True
 
 

@@ -1,4 +1,4 @@
-"""`run_plain`: the line mode from the start of its agent to the end of everything."""
+"""The line mode, from the start of the agent to the exit code."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ async def run_plain(
     terminal: LineTerminal,
     choices: Mapping[str, LaunchOptions] | None = None,
 ) -> int:
-    """Talk as the order says; when this is over, so is the agent.  The exit code.
+    """Run a conversation in lines; the agent ends with it.  Return the exit code.
 
-    Without an order the person chooses one of the choices by its number or name.
+    Without launch options the user chooses one of `choices` by number or name.
     """
     if launch is None:
         launch = await _chosen(terminal, choices or {})
@@ -46,7 +46,9 @@ async def _chosen(
     numbered(terminal.printer, "Agents:", rows)
     remark = ""
     while True:
-        said = await terminal.listener.read(Ask("line", "Which one? (Enter: leave)", remark=remark))
+        said = await terminal.listener.read(
+            Ask("line", "Which one? (press Enter to quit)", remark=remark)
+        )
         await terminal.screen.drain()
         if not said or not said.strip():
             return None

@@ -1,9 +1,11 @@
-"""Changes of files as lines: a summary per file, and the lines inline, one beneath the other.
+"""Render diffs of files: a summary per file, and the lines inline or side by side.
 
-Must not know tool calls.  `diff_side.py` shows the same beside each other.
+This module does not know tool calls.
 
-What always holds: no line is wider than the look; what was added and removed is told by its sign
-too, not by colour alone; however large a change is, the work for it is bounded.
+Invariants
+    * No line is wider than the look.
+    * Added and removed lines have a sign, not only a colour.
+    * The work is bounded, however large a change is.
 """
 
 from __future__ import annotations
@@ -25,16 +27,16 @@ from accord.terminal.render.syntax import Code
 from accord.terminal.render.text_runs import broken, restyled, shortened, strip_on
 
 SIDE_BY_SIDE_MIN = 100
-"""Columns from which on there is room for two texts beside each other."""
+"""The minimum width for side-by-side diffs."""
 PARTS_MAX = 6
-"""Lines of the screen that one line of a file may take; data has very long ones."""
+"""Screen lines that one line of a file may take; data files have very long ones."""
 COLOURED_LINES_MAX = 2000
 
 _OPERATIONS = {"add": "new", "delete": "deleted", "move": "moved", "copy": "copied", "modify": ""}
 
 
 def summary_line(change: FileChange, look: Look, folder: str = "", indent: str = "") -> Strip:
-    """One file: how many lines, what happened to it, and its path."""
+    """The summary of one file: counts of lines, the operation and the path."""
     palette = look.palette
     runs: list[Run] = [(indent, palette.text)]
     if change.added or change.removed or not change.lines:
@@ -62,8 +64,8 @@ def summary_line(change: FileChange, look: Look, folder: str = "", indent: str =
 def diff_lines(
     change: FileChange, look: Look, limit: int, indent: str = "", parts_max: int = PARTS_MAX
 ) -> tuple[list[Strip], list[OpenFile | None], int]:
-    """The lines of a change, at most so many; what each opens; how many are not shown."""
-    # Where one side would be empty there is nothing to stand beside.
+    """Up to `limit` lines of a diff, the target of each, and how many are not shown."""
+    # With one side empty, side by side makes no sense.
     both = change.added and change.removed
     if look.side_by_side and look.width >= SIDE_BY_SIDE_MIN and both:
         return _side_lines(change, look, limit, indent)
@@ -81,7 +83,7 @@ def diff_lines(
 
 
 def more_line(left_out: int, look: Look, indent: str = "") -> Strip:
-    """That there is more than is shown."""
+    """A line that says how many lines are not shown."""
     return strip_of(
         *shortened(
             [
@@ -96,7 +98,7 @@ def more_line(left_out: int, look: Look, indent: str = "") -> Strip:
 
 
 class Gutter:
-    """What stands left of the lines: a number and a sign."""
+    """Renders lines with a line number and a sign on the left."""
 
     def __init__(
         self,
@@ -113,7 +115,7 @@ class Gutter:
         self.width = look.width - len(indent)
 
     def strips(self, line: DiffLine, runs: Sequence[Run]) -> list[Strip]:
-        """One line of a file as lines of the screen, its background filled up."""
+        """One line of a file as screen lines with a full background."""
         palette = self._look.palette
         if line.kind in ("hunk", "note"):
             blank = self._indent + " " * (self._digits - 1)
@@ -133,7 +135,7 @@ class Gutter:
 def folded_parts(
     parts: list[list[Run]], width: int, look: Look, parts_max: int = PARTS_MAX
 ) -> list[list[Run]]:
-    """The rows of a line; of a very long one the first ones and the last, and what is between."""
+    """The rows of a line; a very long one keeps its first rows and its last."""
     if len(parts) <= parts_max + 1:
         return parts
     between_them = sum(len(text) for part in parts[parts_max:-1] for text, _ in part)
@@ -142,7 +144,7 @@ def folded_parts(
 
 
 def between(line: DiffLine, look: Look, indent: str) -> Strip:
-    """A line that is none of the file."""
+    """A line between hunks, or a note about the file."""
     palette = look.palette
     mark = look.mark("⋮", ":") if line.kind == "hunk" else " "
     style = palette.hunk if line.kind == "hunk" else palette.dim
@@ -151,7 +153,7 @@ def between(line: DiffLine, look: Look, indent: str) -> Strip:
 
 
 def gutter(line: DiffLine, head: str, row: int, palette: Palette) -> list[Run]:
-    """What stands left of a row of a line: number and sign beside the first, nothing after it."""
+    """The gutter of a row: number and sign in the first row of a line, blank in the others."""
     if row:
         return [(" " * len(head), palette.text)]
     signs = {"added": palette.success, "removed": palette.error}
@@ -160,22 +162,22 @@ def gutter(line: DiffLine, head: str, row: int, palette: Palette) -> list[Run]:
 
 
 def sign_of(line: DiffLine) -> str:
-    """What happened to a line."""
+    """The sign of a line: added, removed or unchanged."""
     return {"added": "+", "removed": "-"}.get(line.kind, " ")
 
 
 def under_of(line: DiffLine, palette: Palette) -> Style:
-    """What lies under a line."""
+    """The background style of a line."""
     if line.kind == "added":
         return palette.added
     return palette.removed if line.kind == "removed" else palette.text
 
 
 def coloured(path: str, lines: Sequence[DiffLine], palette: Palette) -> list[list[Run]]:
-    """The lines as runs: colours of the language, and the words that differ marked."""
+    """The lines as runs, with syntax colours and changed words marked."""
     name = path.replace("\\", "/").rpartition("/")[2]
-    # Either text is read by itself, so that a string which was removed does not open one in what
-    # was added.
+    # Both texts are highlighted separately, so that a removed quote does not open a string in the
+    # added text.
     old, new = Code(name, palette), Code(name, palette)
     if len(lines) > COLOURED_LINES_MAX:
         old = new = Code("", palette)
@@ -198,17 +200,17 @@ def coloured(path: str, lines: Sequence[DiffLine], palette: Palette) -> list[lis
 
 
 def _written_out(text: str) -> list[Span]:
-    """What stands for characters that no terminal draws, and is not itself in the file."""
+    """The placeholders in a line for characters that terminals do not draw."""
     return [] if text.isascii() else [found.span() for found in WRITTEN_OUT.finditer(text)]
 
 
 def _word_marks(lines: Sequence[DiffLine]) -> dict[int, list[Span]]:
-    """By the number of the line in the list: the characters that differ from its partner."""
+    """By line index: the spans that differ from its counterpart."""
     found: dict[int, list[Span]] = {}
     at = 0
     for removed, added in paired(lines):
         if added:
-            # Lines of a group stand in their order: first those removed, then those added.
+            # In a group, removed lines come before added ones.
             for number, (old, new) in enumerate(zip(removed, added, strict=False)):
                 gone, come = word_changes(old.text, new.text)
                 found[at + number] = gone
@@ -223,7 +225,7 @@ def _word_marks(lines: Sequence[DiffLine]) -> dict[int, list[Span]]:
 def _side_lines(
     change: FileChange, look: Look, limit: int, indent: str = ""
 ) -> tuple[list[Strip], list[OpenFile | None], int]:
-    """The lines of a change, at most so many; what each opens; how many are not shown."""
+    """Up to `limit` lines of a diff, the target of each, and how many are not shown."""
     taken = change.lines[:limit]
     runs = iter(coloured(change.path, taken, look.palette))
     halves = _Halves(taken, look, indent)
@@ -248,7 +250,7 @@ def _side_lines(
 
 
 class _Halves:
-    """Two columns with a line between them."""
+    """Two columns with a separator between them."""
 
     def __init__(self, lines: Sequence[DiffLine], look: Look, indent: str) -> None:
         numbers = [max(line.new or 0, line.old or 0) for line in lines]
@@ -260,7 +262,7 @@ class _Halves:
     def rows(
         self, left: tuple[DiffLine, list[Run]] | None, right: tuple[DiffLine, list[Run]] | None
     ) -> list[Strip]:
-        """One line of either text, as many lines of the screen as the longer one needs."""
+        """One line of each text, in as many screen lines as the longer one needs."""
         blank = strip_of((" " * self._width, Style.null()))
         bar = strip_of((self._look.mark("│", "|"), self._look.palette.border))
         indent = strip_of((self._indent, Style.null()))

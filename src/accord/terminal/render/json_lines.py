@@ -23,7 +23,7 @@ LINES_MAX = 400
 
 
 def json_text(raw: Raw | bytes) -> str:
-    """JSON for a person: indented, letters as letters; as it came where it cannot be read."""
+    """JSON for a user: indented, letters as letters; as it came where it cannot be read."""
     data = bytes(raw)
     if len(data) <= PRETTY_BYTES_MAX:
         value = plain_value(data)

@@ -111,7 +111,7 @@ class ChatActions:
             self._app.push_screen(OptionsScreen(self._chats.chat, self._controller))
 
     def pick_session(self) -> None:
-        """Show earlier sessions."""
+        """Show the earlier sessions of the agent."""
         from accord.terminal.screen.pickers import SessionsScreen
 
         def chosen(chat: Chat | None) -> None:
@@ -252,13 +252,13 @@ class ChatActions:
             await self._app.run_action(name, self._chats.pane.prompt)
 
     def help(self) -> None:
-        """Show the keys."""
+        """Show the keyboard shortcuts."""
         from accord.terminal.screen.help_screen import HelpScreen
 
         self._app.push_screen(HelpScreen(self._controller.settings.actions))
 
     def quit(self) -> None:
-        """Quit."""
+        """End the agents and quit."""
         self._app.call_later(self._quit_app)
 
 

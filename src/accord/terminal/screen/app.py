@@ -228,7 +228,7 @@ class AccordApp(App[int]):
             pane.refresh_chat()
             self._footer.refresh_chat()
         self._tabs.refresh_chat()
-        # A screen in front may have something to show of the chat too.
+        # A screen in front may show something of the chat too.
         refresh = getattr(self.screen, "refresh_chat", None)
         if refresh is not None:
             refresh()
@@ -244,14 +244,14 @@ class AccordApp(App[int]):
         self._pace()
 
     def _pace(self) -> None:
-        """The clock runs only while somebody looks at a time."""
+        """Run the one-second timer only while a time is shown."""
         if self._seconds is None:
             return
         runs = any(chat.is_busy or _counts_down(chat) for chat in self.controller.chats)
         (self._seconds.resume if runs else self._seconds.pause)()
 
     def _tell(self) -> None:
-        """The bell and the title of the window, where the person looks elsewhere."""
+        """Ring the bell and set the window title while the user looks elsewhere."""
         signs = self._attention.take(self.controller.chats)
         if signs.bell and isinstance(self._driver, ScreenDriver):
             self._driver.ring()
@@ -259,10 +259,10 @@ class AccordApp(App[int]):
             self._write(signs.title)
 
     def bell(self) -> None:
-        """Nothing: Textual rings where it likes; who wants to be called has said so."""
+        """Do nothing: the bell rings only if the user has enabled it."""
 
     def get_driver_class(self) -> type[Driver]:
-        """The one that lets nothing pass but the screen; tests have theirs."""
+        """Use our filtering driver, except in tests."""
         found = super().get_driver_class()
         return ScreenDriver if found is LinuxDriver else found
 
@@ -273,20 +273,20 @@ class AccordApp(App[int]):
         self._write(transmissions.take())
 
     def _write(self, sequence: str) -> None:
-        """To the terminal itself, beside the screen: our own words only."""
+        """Write a sequence of our own to the terminal, bypassing the screen."""
         if self._driver is not None and not self.is_headless:
             self._driver.write(sequence)
 
     def on_app_focus(self) -> None:
-        """The person looks here."""
+        """Note that the terminal has the focus."""
         self._attention.focus(is_here=True)
 
     def on_app_blur(self) -> None:
-        """The person looks elsewhere."""
+        """Note that the terminal lost the focus."""
         self._attention.focus(is_here=False)
 
     def on_resize(self, event: events.Resize) -> None:
-        """The pictures fit the new width; each view sees to its own."""
+        """Draw the conversations in the new width."""
         del event
         self._chats.redraw()
 
@@ -307,7 +307,7 @@ class AccordApp(App[int]):
     def _ended_by(self, number: signal.Signals) -> None:
         shutdown.begin(number)
         if number is signal.SIGHUP and not os.isatty(_INPUT):
-            # The terminal is gone: nothing can be drawn, and who tries waits for ever.
+            # The terminal is gone: drawing would block forever.
             self.run_worker(self._leave_without_terminal(), exit_on_error=False)
         else:
             self.call_later(self.leave, 128 + number)
@@ -336,17 +336,17 @@ class AccordApp(App[int]):
         self.exit(code, return_code=code)
 
     def _fatal_error(self) -> None:
-        """End with the lines of an error.  Textual's own page rings, and prints local variables,
-        which may hold secrets."""
+        """Print the traceback and exit.  Textual's own handler rings the bell and prints local
+        variables, which may hold secrets."""
         self._exit_renderables.append(Text(visible(format_exc())))
         self._close_messages_no_wait()
 
     async def run_in_terminal(self, command: Sequence[str], env: Mapping[str, str]) -> int:
-        """Run a program on the terminal itself, our picture put aside."""
+        """Run a program in the terminal while the app is suspended."""
         from accord.client.login import run_in_terminal
 
         try:
-            # Both: `suspend` gives the terminal away, without the other we would draw over it.
+            # Both are needed: without `batch_update` we would draw over the program.
             with self.batch_update(), self.suspend():
                 return await run_in_terminal(command, env)
         finally:

@@ -1,8 +1,8 @@
-"""One chat on the screen: the conversation, what is around it, and where the person answers.
+"""One chat on the screen: the conversation, what is around it, and where the user answers.
 
-Must not know tabs, other chats or keys; the app knows those.
+This module does not know tabs, other chats or keys; the app knows those.
 
-What always holds
+Invariants
     * Exactly one of the prompt and the first open question is there to be typed into; what was
       typed into the prompt stays while a question is answered.
     * Nothing is drawn for a chat that did not change.
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from accord.terminal.screen.inspectors.follow_panel import FollowPanel
 
 BESIDE_COLUMNS_MIN = 110
-"""From this width on the followed file stands beside the conversation, else beneath it."""
+"""From this width on the followed file stands beside the conversation, else below it."""
 
 
 class ChatPane(Widget):
-    """One chat."""
+    """One chat on the screen."""
 
     DEFAULT_CSS: ClassVar[str] = """
     ChatPane { height: 1fr; width: 1fr; layout: vertical; }
@@ -94,7 +94,7 @@ class ChatPane(Widget):
         self.refresh_chat()
 
     def on_resize(self) -> None:
-        """A narrow screen has the followed file beneath."""
+        """A narrow screen has the followed file below."""
         self.set_class(self.size.width >= BESIDE_COLUMNS_MIN, "-beside")
         if self._dialog is not None and self._dialog.is_mounted:
             # Its own size may be as it was, but not the room that it may take.
@@ -186,7 +186,7 @@ class ChatPane(Widget):
         return self._follows
 
     def take_focus(self) -> None:
-        """Put the cursor where the person answers now."""
+        """Put the cursor where the user answers now."""
         if not self.is_attached:
             return
         if self._question is None:
@@ -203,7 +203,7 @@ class ChatPane(Widget):
     # ---- drawing
 
     def refresh_chat(self) -> None:
-        """Draw what changed."""
+        """Draw what changed in the chat."""
         if self._drawn == self.chat.revision or not self.is_mounted:
             return
         self._drawn = self.chat.revision

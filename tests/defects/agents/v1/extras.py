@@ -73,6 +73,7 @@ class AgentV1Extras(AgentV1):
     def request_session_archive(self, params: Json) -> Json:
         session = self.known(params)
         self.cancel_turns(session)
+        session["active"] = False
         session["archived"] = True
         return {}
 

@@ -407,12 +407,48 @@ class TriesAgainOnTheSameConnection(ClientV1):
             yield from super().log_in()
 
 
-@breaks("V1-PROV-09")
-class KnowsAllProtocols(ClientV1):
+class UsesProviders(ClientV1):
+    """Looks at the providers of the agent before it opens a session."""
+
     def open(self, **more: Any) -> Work:
         if self.offers("providers"):
-            listed = yield Call("providers/list", {})
+            try:
+                listed = yield Call("providers/list", {})
+            except Refused:
+                listed = {"providers": []}
             for one in listed["providers"]:
-                if not set(one["supported"]) <= {"anthropic", "openai"}:
-                    raise Refused(0, "there is no such protocol")
+                yield from self.seen(one)
         yield from super().open(**more)
+
+    def seen(self, _provider: Json) -> Work:
+        yield from ()
+
+
+@breaks("V1-PROV-09")
+class KnowsAllProtocols(UsesProviders):
+    def seen(self, provider: Json) -> Work:
+        if not set(provider["supported"]) <= {"anthropic", "openai"}:
+            raise Refused(0, "there is no such protocol")
+        yield from ()
+
+
+@breaks("V1-PROV-02")
+class AsksForProvidersUnasked(UsesProviders):
+    def offers(self, *names: str) -> bool:
+        return names == ("providers",) or super().offers(*names)
+
+
+@breaks("V1-PROV-08")
+class DisablesRequiredProviders(UsesProviders):
+    def seen(self, provider: Json) -> Work:
+        if provider["required"]:
+            yield Call("providers/disable", {"providerId": provider["providerId"]})
+
+
+@breaks("V1-SESS-16")
+class SendsRootsTwice(ClientV1):
+    def step_roots(self) -> Work:
+        offered = self.offers("sessionCapabilities", "additionalDirectories")
+        roots = {"additionalDirectories": ["/usr", "/usr", os.getcwd()]} if offered else {}
+        yield from self.open(**roots)
+        yield from self.ask()

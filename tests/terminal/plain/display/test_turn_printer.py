@@ -76,7 +76,7 @@ def test_a_long_diff_is_cut_and_says_so() -> None:
     shown.call(title="Edit", content=[diff])
     shown.call(status="in_progress")
     assert len(shown.lines) == DIFF_LINES_MAX + 3
-    assert shown.lines[-1].strip() == f"({DIFF_LINES_MAX + 1} lines more)"
+    assert shown.lines[-1].strip() == f"({DIFF_LINES_MAX + 1} more lines)"
 
 
 def test_a_diff_has_every_line_that_changed_and_all_that_is_in_it() -> None:

@@ -71,7 +71,7 @@ async def test_a_narrow_footer_keeps_what_matters_most() -> None:
 @pytest.mark.rule("V1-SESS-17")
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 async def test_folders_outside_of_the_project_are_said(size: tuple[int, int]) -> None:
-    """The person named them; so they see that they are there."""
+    """The user named them; so they see that they are there."""
     chat = a_chat()
     chat.roots = ("/srv/notes", "/srv/lib")
     footer = Footer(ControllerDouble(chat).controller)

@@ -67,7 +67,7 @@ async def test_several_sessions_are_marked_by_where_they_stand(size: tuple[int, 
         three.set_problem(Problem("turn_failed", "No."))
         bar.show(four)
         await pilot.pause()
-        # What is looked at is no news, nor after one looked elsewhere again.
+        # The tab in front never counts as news, nor after it was left again.
         bar.show(one)
         await pilot.pause()
         assert app.lines[0].split() == [*said[:5], "✗", "three", "×", "four", "×"]

@@ -1,4 +1,4 @@
-"""Pages that an agent wants the person to visit: shown, agreed to, opened, and waited for."""
+"""Pages that an agent wants the user to visit: shown, agreed to, opened, and waited for."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def test_the_whole_address_and_its_host_are_shown_before_anything_is_opene
         flat = "".join(line.strip("│ ") for line in scene.text.split("\n"))
         assert url in flat
         assert "Host  login.example" in scene.text
-        assert "Demo agent wants you to visit a page" in scene.text
+        assert "Demo agent asks you to visit a page" in scene.text
         assert "Please log in" in scene.text
         assert opened == []
         await scene.press("y")
@@ -116,7 +116,7 @@ async def test_without_a_browser_the_address_is_there_to_be_copied(
         await scene.click("✓ Open it")
         await scene.until(lambda: scene.dialog.state == "failed")
         await scene.pilot.pause()
-        assert "No browser could be opened" in scene.text
+        assert "Could not open a browser" in scene.text
         assert not scene.is_answered
         await scene.press("c")
         assert scene.app.clipboard == a_page().url

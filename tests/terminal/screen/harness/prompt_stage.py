@@ -51,7 +51,7 @@ class PromptController(ControllerDouble):
 
 
 class PromptStage(Stage):
-    """The queue and the prompt beneath a conversation."""
+    """The queue and the prompt below a conversation."""
 
     CSS = "#conversation { height: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -126,7 +126,7 @@ async def test_a_file_that_changes_is_read_again(
         (following.folder / "a.py").write_text("written = True\n")
         assert "written = True" in "\n".join(await following.renew(pilot))
         (following.folder / "a.py").unlink()
-        assert "there is no such file now" in (await following.renew(pilot))[0]
+        assert "the file no longer exists" in (await following.renew(pilot))[0]
 
 
 async def test_of_a_file_outside_only_the_name_is_shown(following: Following) -> None:

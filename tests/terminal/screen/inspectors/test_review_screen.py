@@ -118,7 +118,7 @@ async def test_files_and_everything_are_kept_or_undone(tmp_path: Path) -> None:
         assert review.read("b.py") == NEW, "what is kept stays"
         await review.press(pilot, "up", "u", "ctrl+a")
         assert review.states == [("kept",), ("undone",), ("kept", "kept")]
-        assert "all looked at" in picture(review.app)[0]
+        assert "all reviewed" in picture(review.app)[0]
 
 
 async def test_what_somebody_else_changed_is_left_alone_and_said(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ async def test_what_somebody_else_changed_is_left_alone_and_said(tmp_path: Path)
     async with review.app.run_test(size=(100, 30)) as pilot:
         await review.open(pilot)
         await review.press(pilot, "u")
-        assert "changed since by somebody else" in review.app.told[0]
+        assert "was changed in the meantime" in review.app.told[0]
         assert review.read("b.py") == theirs
         await review.press(pilot, "U")
         assert "1 difference left alone" in review.app.told[1]
@@ -185,7 +185,7 @@ async def test_what_is_not_known_says_why(tmp_path: Path) -> None:
     async with review.app.run_test(size=(100, 30)) as pilot:
         await review.open(pilot)
         await review.press(pilot, "u", "a", "A", "U")
-        assert set(review.app.told) == {"It cannot be undone: it is not UTF-8 text."}
+        assert set(review.app.told) == {"This cannot be undone: it is not UTF-8 text."}
         assert "? x.bin" in "\n".join(picture(review.app))
 
 

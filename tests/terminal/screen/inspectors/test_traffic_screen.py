@@ -84,7 +84,7 @@ async def test_enter_goes_to_the_pair(inspector: Inspector) -> None:
         await pilot.press("p")
         assert inspector.screen.frames.cursor == 3
         await pilot.press("up", "p")
-        assert inspector.app.told == ["It has none."]
+        assert inspector.app.told == ["There is no matching message."]
 
 
 async def test_a_filter_works_while_it_is_typed_and_escape_takes_it_away(
@@ -118,7 +118,7 @@ async def test_search_goes_from_one_place_to_the_next(inspector: Inspector) -> N
         await pilot.press("N")
         assert inspector.screen.frames.cursor == 0
         await pilot.press("slash", *"xyz", "enter")
-        assert inspector.app.told == ["Nothing like that."]
+        assert inspector.app.told == ["No matches."]
 
 
 async def test_a_question_of_the_agent_is_not_missed(
@@ -157,7 +157,7 @@ async def test_it_is_saved_as_a_recording_and_nothing_is_written_over(
             await pilot.press("s")
     recording = read_recording((tmp_path / "t.jsonl").read_bytes().splitlines())
     assert len(recording.entries) == 6
-    assert "6 messages are in" in inspector.app.told[0]
+    assert "6 messages saved to" in inspector.app.told[0]
     assert "Cannot save" in inspector.app.told[1]
 
 
@@ -198,7 +198,7 @@ async def test_the_cursor_stays_with_its_message_when_old_ones_go(tmp_path: Path
         talk(inspector.traffic)
         await inspector.renew(pilot)
         assert inspector.screen.item is item
-        assert "older ones are gone" in picture(inspector.app)[0]
+        assert "older ones were discarded" in picture(inspector.app)[0]
 
 
 async def test_only_what_is_seen_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,7 +74,7 @@ async def test_options_keep_their_order_with_those_of_the_model_behind_it(
         names = ["Effort", "Model", "Depth", "Size", "Temperature", "Web search", "Second model"]
         places = [place_of(app, f" {name}")[1] for name in names]
         assert places == sorted(places)
-        assert "not known here" in app.line_with("Temperature")
+        assert "unknown type" in app.line_with("Temperature")
         await pilot.press(*"temper")
         await pilot.press("enter")
         await pilot.pause()
@@ -168,7 +168,7 @@ async def test_where_an_option_stands_for_the_modes_it_is_used_instead() -> None
 
 @pytest.mark.rule("V1-SESS-17")
 async def test_folders_that_the_person_named_are_listed() -> None:
-    """The agent got them because the person named them; nothing else adds one."""
+    """The agent got them because the user named them; nothing else adds one."""
     chat = _options(WEB)
     assert "Folders" not in [row.group for row in option_rows(chat)]
     chat.roots = ("/srv/notes",)
@@ -181,7 +181,7 @@ async def test_folders_that_the_person_named_are_listed() -> None:
 
 
 async def test_what_goes_wrong_is_said() -> None:
-    """Contract of the controller: a sentence for the person; and it is no markup."""
+    """Contract of the controller: a sentence for the user, not read as markup."""
     chat = _options(WEB)
     double = ControllerDouble(chat)
     double.error = LocalProtocolError("the agent [bold]refused[/bold] \x1b[31mit")

@@ -164,7 +164,7 @@ async def test_what_the_agent_cannot_do_is_said_and_not_done() -> None:
             "This agent cannot rename sessions.",
             "This agent cannot fork sessions.",
             "This agent cannot delete sessions.",
-            "This agent cannot go on with a stored session.",
+            "This agent cannot resume sessions.",
         ]
         assert listing.double.asked == [("sessions",)]
         # The one that is open can be brought to the front all the same.
@@ -176,7 +176,7 @@ async def test_what_the_agent_cannot_do_is_said_and_not_done() -> None:
 @pytest.mark.parametrize(
     ("can", "words"),
     [
-        (None, "The agent is not there."),
+        (None, "The agent is not running."),
         (AgentCapabilities(), "This agent does not list its sessions."),
         (ALL, "There are no sessions yet."),
     ],
@@ -200,7 +200,7 @@ async def test_a_list_that_does_not_come_says_why_and_one_that_is_slow_waits() -
     async with listing.app.run_test(size=WIDE) as pilot:
         listing.push()
         await pilot.pause()
-        assert "The list did not come: the agent is [b]tired[/b]" in listing.app.text
+        assert "The sessions could not be listed: the agent is [b]tired[/b]" in listing.app.text
     slow = Listing(*STORED)
     gate = anyio.Event()
 

@@ -21,8 +21,9 @@ from accord.agent.serving.draft.tool_calls import DraftCalls, kept_meta, placeho
 from accord.agent.serving.stable_plans import StablePlans
 from accord.agent.serving.v1.tool_calls import TERMINAL_BYTES_STEP
 from accord.agent.serving.v1.wire import V1Wire
-from accord.agent.serving.wire import Features, HeldAgain, PermissionAsk
+from accord.agent.serving.wire import Features, HeldAgain
 from accord.agent.session.options import MODE_OPTION_ID
+from accord.agent.tools.permission_options import PermissionAsk
 from accord.schema import draft, v2
 from accord.schema.codec import encode, to_raw
 from accord.schema.struct import UNSET, Raw
@@ -226,7 +227,7 @@ class DraftWire:
         if isinstance(update, v2.PlanRemoved):
             return (draft.Plan(plan_id=update.plan_id, steps=[]),)
         if not isinstance(update.plan, v2.PlanItems):
-            worded = self._plans.worded(session_id, update)
+            worded = self._plans.stable(session_id, update)
             if worded is None:
                 return ()
             return self._sayings[type(worded)](session_id, worded)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from accord.schema.struct import UNSET
 
 if TYPE_CHECKING:
-    from accord.agent.agent import Agent
+    from accord.agent.definition import AgentDefinition
 
 
-def session_offers(agent: Agent, schema: Any) -> dict[str, Any]:
+def session_offers(agent: AgentDefinition, schema: Any) -> dict[str, Any]:
     """The unstable fields of the session capabilities."""
     if not agent.unstable:
         return {}
@@ -33,7 +33,7 @@ def session_offers(agent: Agent, schema: Any) -> dict[str, Any]:
     return offers
 
 
-def agent_offers(agent: Agent, schema: Any) -> dict[str, Any]:
+def agent_offers(agent: AgentDefinition, schema: Any) -> dict[str, Any]:
     """The unstable fields of the agent's capabilities."""
     if not agent.unstable or not agent.providers:
         return {}

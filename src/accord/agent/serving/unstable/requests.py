@@ -26,9 +26,9 @@ from accord.schema.codec import Invalid, decode, encode, to_python
 from accord.schema.struct import UNSET, Raw
 
 if TYPE_CHECKING:
-    from accord.agent.agent import Agent
+    from accord.agent.definition import AgentDefinition, ClientService
     from accord.agent.serving.unstable.providers import Provider
-    from accord.agent.session.session import AgentSession
+    from accord.agent.session.state import SessionState
     from accord.store import SessionRecord
 
 T = TypeVar("T")
@@ -112,7 +112,7 @@ class UnstableRequests:
         except Invalid as error:
             raise RequestError.invalid_params(error.reason, error.path) from None
 
-    def _live(self, session_id: str) -> list[tuple[Service, AgentSession]]:
+    def _live(self, session_id: str) -> list[tuple[ClientService, SessionState]]:
         """A session wherever it is open: any connection of this agent may have it."""
         return [
             (service, service.sessions[session_id])
@@ -130,7 +130,7 @@ class UnstableRequests:
         """Change the record of a session, and of every open session that would write it back."""
         await self._agent.store.put(replace(await self._known(session_id), **about))
         for _, session in self._live(session_id):
-            await session.amend(**about)
+            await session.stored.amend(**about)
 
     def _archive(self, request: IncomingRequest) -> Work:
         wanted = self._read(v2.ArchiveSessionRequest, request)
@@ -169,7 +169,7 @@ class UnstableRequests:
         async def work() -> bytes:
             await self._amend(wanted.session_id, title=title, titled_by_user=True)
             for _, session in self._live(wanted.session_id):
-                await session.emit(v2.SessionInfoUpdate(title=title))
+                await session.updates.emit(v2.SessionInfoUpdate(title=title))
             return encode(v2.SetSessionTitleResponse(title=title))
 
         return work
@@ -236,7 +236,7 @@ class UnstableRequests:
         return empty_after(lambda: self._agent.providers.disable(wanted.provider_id))
 
 
-def gated(agent: Agent, offered: Features) -> Features:
+def gated(agent: AgentDefinition, offered: Features) -> Features:
     """What a client offers of unstable things counts only where the agent has them too."""
     on = agent.unstable
     return offered._replace(plans=offered.plans and on, subagents=offered.subagents and on)
@@ -254,7 +254,7 @@ def _provider_info(slot: Provider) -> v2.ProviderInfo:
     )
 
 
-def _snapshot(session: AgentSession) -> v2.StateSnapshot:
+def _snapshot(session: SessionState) -> v2.StateSnapshot:
     now = session.state_update()
     return v2.StateSnapshot(
         state=now.state,

@@ -14,10 +14,10 @@ from accord.schema import v1
 from accord.schema.struct import UNSET
 
 if TYPE_CHECKING:
-    from accord.agent.agent import Agent
+    from accord.agent.definition import AgentDefinition
 
 
-def offer(agent: Agent, features: Features) -> v1.InitializeResponse:
+def offer(agent: AgentDefinition, features: Features) -> v1.InitializeResponse:
     """The result of `initialize`."""
     return v1.InitializeResponse(
         protocol_version=1,
@@ -29,7 +29,7 @@ def offer(agent: Agent, features: Features) -> v1.InitializeResponse:
     )
 
 
-def _capabilities(agent: Agent) -> v1.AgentCapabilities:
+def _capabilities(agent: AgentDefinition) -> v1.AgentCapabilities:
     return v1.AgentCapabilities(
         load_session=True,
         prompt_capabilities=v1.PromptCapabilities(
@@ -57,7 +57,7 @@ def _capabilities(agent: Agent) -> v1.AgentCapabilities:
     )
 
 
-def _auth_methods(agent: Agent, features: Features) -> list[v1.AuthMethod]:
+def _auth_methods(agent: AgentDefinition, features: Features) -> list[v1.AuthMethod]:
     return [
         v1.AuthMethod(
             type="terminal" if method.is_terminal else UNSET,

@@ -21,7 +21,7 @@ from accord.translate.content import to_v2
 from accord.translate.mcp_servers import server_to_v2
 
 if TYPE_CHECKING:
-    from accord.agent.session.session import AgentSession
+    from accord.agent.session.state import SessionState
 
 
 def _params(raw: Raw, _params: Mapping[str, Any]) -> Raw:
@@ -64,7 +64,7 @@ def _servers(listed: Sequence[v1.McpServer], accepted: frozenset[str]) -> tuple[
     return tuple(server_to_v2(resolved(server, index)) for index, server in enumerate(listed))
 
 
-def _settings(serving: OfficialRequests, session: AgentSession) -> dict[str, Any]:
+def _settings(serving: OfficialRequests, session: SessionState) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     if session.mode is not None:
         _wire_of(serving).mode_is(session.id, session.mode.mode_id)
@@ -85,7 +85,7 @@ def _settings(serving: OfficialRequests, session: AgentSession) -> dict[str, Any
     return settings
 
 
-def _models(session: AgentSession) -> v1.SessionModelState | None:
+def _models(session: SessionState) -> v1.SessionModelState | None:
     """The option for the model, in the form that clients without options look for."""
     option = session.offer.of_category("model")
     current = None if option is None else session.options[option.option_id]

@@ -11,7 +11,8 @@ from typing import Any
 
 from accord.agent.serving.stable_plans import StablePlans
 from accord.agent.serving.v1.tool_calls import V1Calls, known_word
-from accord.agent.serving.wire import Features, HeldAgain, OfficialWire, PermissionAsk
+from accord.agent.serving.wire import Features, HeldAgain, OfficialWire
+from accord.agent.tools.permission_options import PermissionAsk
 from accord.schema import v1, v2
 from accord.schema.codec import decode, encode
 from accord.schema.struct import UNSET
@@ -129,7 +130,7 @@ class V1Wire(OfficialWire):
 
     def _plan(self, session_id: str, update: Any) -> Sequence[Any]:
         """The one plan of stable v1."""
-        update = self._plans.worded(session_id, update)
+        update = self._plans.stable(session_id, update)
         if type(update) is v2.AgentMessageChunk:
             return self._chunk(v1.AgentMessageChunk)(session_id, update)
         if update is None:

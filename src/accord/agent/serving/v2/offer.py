@@ -14,10 +14,10 @@ from accord.schema import v2
 from accord.schema.struct import UNSET
 
 if TYPE_CHECKING:
-    from accord.agent.agent import Agent
+    from accord.agent.definition import AgentDefinition
 
 
-def offer(agent: Agent, features: Features) -> v2.InitializeResponse:
+def offer(agent: AgentDefinition, features: Features) -> v2.InitializeResponse:
     """The result of `initialize`."""
     return v2.InitializeResponse(
         protocol_version=2,
@@ -34,7 +34,7 @@ def offer(agent: Agent, features: Features) -> v2.InitializeResponse:
     )
 
 
-def _session_capabilities(agent: Agent) -> v2.SessionCapabilities:
+def _session_capabilities(agent: AgentDefinition) -> v2.SessionCapabilities:
     takes = agent.accepts
     return v2.SessionCapabilities(
         prompt=v2.PromptCapabilities(
@@ -55,7 +55,7 @@ def _session_capabilities(agent: Agent) -> v2.SessionCapabilities:
     )
 
 
-def _auth_methods(agent: Agent, features: Features) -> list[v2.AuthMethod]:
+def _auth_methods(agent: AgentDefinition, features: Features) -> list[v2.AuthMethod]:
     methods: list[v2.AuthMethod] = []
     for method in agent.auth_methods.values():
         about: dict[str, Any] = {

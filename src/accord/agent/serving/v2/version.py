@@ -19,7 +19,7 @@ from accord.schema.codec import encode
 from accord.schema.struct import UNSET, Raw, UnknownVariant
 
 if TYPE_CHECKING:
-    from accord.agent.session.session import AgentSession
+    from accord.agent.session.state import SessionState
 
 
 def _completed(raw: Raw, params: Mapping[str, Any]) -> Raw | bytes:
@@ -82,7 +82,7 @@ def _servers(listed: Sequence[Any], accepted: frozenset[str]) -> tuple[Any, ...]
     return tuple(listed)
 
 
-def _settings(_serving: OfficialRequests, session: AgentSession) -> dict[str, Any]:
+def _settings(_serving: OfficialRequests, session: SessionState) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     if options := session.option_list():
         settings["config_options"] = options

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from accord.agent.serving.stable_plans import StablePlans
-from accord.agent.serving.wire import Features, HeldAgain, OfficialWire, PermissionAsk
+from accord.agent.serving.wire import Features, HeldAgain, OfficialWire
+from accord.agent.tools.permission_options import PermissionAsk
 from accord.schema import v2
 from accord.schema.codec import encode
 from accord.schema.struct import UNSET
@@ -55,7 +56,7 @@ class V2Wire(OfficialWire):
     def in_stable_words(self, session_id: str, update: Any) -> Any:
         """The update as it is where unstable ones may be sent, else in stable words or None."""
         if isinstance(update, v2.PlanUpdate | v2.PlanRemoved):
-            return update if self.features.plans else self._plans.worded(session_id, update)
+            return update if self.features.plans else self._plans.stable(session_id, update)
         return update if self.features.subagents else None
 
     def forget(self, session_id: str) -> None:

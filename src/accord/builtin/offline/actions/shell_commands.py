@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import anyio
 
-from accord.agent.terminals.own_terminals import Done
+from accord.agent.terminals.commands import Done
 from accord.builtin.offline.answer_format import counted, fenced
 from accord.builtin.offline.prompt.intent import Intent
 from accord.builtin.offline.runs.output_excerpts import excerpt

@@ -39,7 +39,7 @@ async def read_whole(context: ToolContext, full: str) -> str:
             # Some clients have no code for a file that is missing.
             raise NoSuchFile(full) from error
         raise
-    if not context.turn.session.wire.features.read_files:
+    if not context.turn.session.features.read_files:
         return shown
     stored = await stored_text(context, full)
     return shown if stored is None else in_form_of(stored, shown)
@@ -51,7 +51,7 @@ async def write_whole(context: ToolContext, full: str, text: str) -> str | None:
     Raises:
         FileFailure, RequestFailed: it was not written.
     """
-    if not context.turn.session.wire.features.write_files:
+    if not context.turn.session.features.write_files:
         await context.turn.write_text(full, text)
         return None
     before = await _stored(context, full)

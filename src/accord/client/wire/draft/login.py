@@ -15,7 +15,7 @@ from typing import Any
 import anyio
 
 from accord.client.callbacks import call
-from accord.client.connection.agent_connection import Link
+from accord.client.connection.agent_connection import AgentLink
 from accord.client.connection.outgoing_params import encode
 from accord.client.credential import Credential, from_environment
 from accord.errors import AccordError, LocalProtocolError, RemoteProtocolError
@@ -43,7 +43,7 @@ class LoginRefused(AccordError):
 class DraftLogin:
     """The logins of one connection.  Guards: one is renewed at a time."""
 
-    def __init__(self, link: Link[Any], *, inherits: bool) -> None:
+    def __init__(self, link: AgentLink[Any], *, inherits: bool) -> None:
         """`inherits`: the agent is a program of ours and has our environment."""
         self._link = link
         self._inherits = inherits
@@ -70,7 +70,7 @@ class DraftLogin:
         return True
 
     async def _credential(self) -> Credential | None:
-        chosen = self._link.options.credential
+        chosen = self._link.options.draft.credential
         if chosen is None:
             return from_environment() if self._inherits else None
         if isinstance(chosen, Credential):

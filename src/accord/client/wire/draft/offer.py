@@ -35,8 +35,8 @@ def draft_capabilities(options: Options) -> dict[str, Any]:
             # Whether it is of use to ask.  An object of the program's own decides in ways that we
             # cannot know.
             "permissionDialogs": getattr(options.permissions, "can_allow", True),
-            "diffViewer": "diff_viewer" in options.ui,
-            "codeNavigation": "code_navigation" in options.ui,
+            "diffViewer": "diff_viewer" in options.draft.ui,
+            "codeNavigation": "code_navigation" in options.draft.ui,
         },
     }
     if terminals is not None:

@@ -7,8 +7,8 @@ the rights of another.
 import os
 from collections.abc import Iterable
 
-from accord.client.connection.agent_connection import Link
-from accord.client.session.state import Conversation
+from accord.client.connection.agent_connection import AgentLink
+from accord.client.session.state import SessionState
 from accord.errors import RequestError
 from accord.jsonrpc.error_codes import INVALID_SESSION_STATE
 
@@ -16,15 +16,15 @@ from accord.jsonrpc.error_codes import INVALID_SESSION_STATE
 class Owners:
     """Whose a request is that names no session."""
 
-    def __init__(self, link: Link[Conversation]) -> None:
+    def __init__(self, link: AgentLink[SessionState]) -> None:
         self._link = link
 
     @property
-    def link(self) -> Link[Conversation]:
+    def link(self) -> AgentLink[SessionState]:
         """The connection that it is about."""
         return self._link
 
-    def of_path(self, path: str | None) -> Conversation:
+    def of_path(self, path: str | None) -> SessionState:
         """The session that works where the path is; else the one whose turn runs; else the only.
 
         Raises:
@@ -38,9 +38,9 @@ class Owners:
         return _one_of(sessions)
 
 
-def _closest(sessions: Iterable[Conversation], path: str) -> list[Conversation]:
+def _closest(sessions: Iterable[SessionState], path: str) -> list[SessionState]:
     """Those with the innermost folder that has the path in it."""
-    found: list[Conversation] = []
+    found: list[SessionState] = []
     depth = 0
     for session in sessions:
         inside = max((len(root) for root in session.roots if _is_in(path, root)), default=0)
@@ -55,7 +55,7 @@ def _is_in(path: str, root: str) -> bool:
     return path == root or path.startswith(root.rstrip("/") + "/")
 
 
-def _one_of(sessions: list[Conversation]) -> Conversation:
+def _one_of(sessions: list[SessionState]) -> SessionState:
     running = [session for session in sessions if session.is_busy]
     for among in (running, sessions):
         if len(among) == 1:

@@ -10,11 +10,11 @@ What always holds
     * Where it is not clear whose a request is, it is refused; nobody's rights are lent to another.
 """
 
-from accord.client.connection.agent_connection import Link
+from accord.client.connection.agent_connection import AgentLink
 from accord.client.services.requests import Outcome, Service
-from accord.client.session.state import Conversation
+from accord.client.session.state import SessionState
 from accord.client.wire.draft.owners import Owners
-from accord.client.wire.draft.permission_requests import DraftQuestion
+from accord.client.wire.draft.permission_requests import DraftOpenRequest
 from accord.connection.connection import IncomingRequest
 from accord.errors import RequestError
 from accord.jsonrpc.error_codes import METHOD_NOT_FOUND
@@ -33,7 +33,7 @@ FOREIGN: dict[str, frozenset[str]] = {
 }
 
 
-def offered(link: Link[Conversation], strict: bool) -> dict[str, Service]:
+def offered(link: AgentLink[SessionState], strict: bool) -> dict[str, Service]:
     """The methods that are served."""
     owners = Owners(link)
     table: dict[str, Service] = {
@@ -102,7 +102,7 @@ def _polled(request: IncomingRequest) -> Outcome:
 class Permitting:
     """`session/request_permission`."""
 
-    def __init__(self, link: Link[Conversation], strict: bool) -> None:
+    def __init__(self, link: AgentLink[SessionState], strict: bool) -> None:
         self._link = link
         self._strict = strict
 
@@ -112,7 +112,7 @@ class Permitting:
         session = self._link.sessions.get(asked.session_id)
         if session is None:
             raise RequestError.session_missing(asked.session_id)
-        question = DraftQuestion(session, asked, self._link.services.permissions)
+        question = DraftOpenRequest(session, asked, self._link.services.permissions)
         request.on_cancel = question.withdraw
         return question.answer
 

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Protocol
 
-from accord.client.connection.agent_connection import Link
+from accord.client.connection.agent_connection import AgentLink
 from accord.client.options import make_offer
 from accord.client.wire.draft.offer import (
     Unfit,
@@ -40,11 +40,11 @@ class Starter(Protocol):
     """Begins connections to an agent, and remembers the dialect that it speaks."""
 
     @property
-    def link(self) -> Link[Any]:
+    def link(self) -> AgentLink[Any]:
         """The current connection."""
         ...
 
-    async def begin(self, shake_hands: Callable[[Link[Any]], Awaitable[None]]) -> None:
+    async def begin(self, shake_hands: Callable[[AgentLink[Any]], Awaitable[None]]) -> None:
         """Open a connection with this handshake."""
         ...
 
@@ -107,12 +107,12 @@ def _version_of(connected: Starter) -> str:
     return "" if info is None else info.version
 
 
-async def _shake_hands_in_v1(link: Link[Any]) -> None:
+async def _shake_hands_in_v1(link: AgentLink[Any]) -> None:
     link.connection.agree_on(None)
     await link.shake_hands(make_offer(link.options), (1,))
 
 
-async def _shake_hands(link: Link[Any]) -> None:
+async def _shake_hands(link: AgentLink[Any]) -> None:
     # From here on: a refusal has the draft's numbers, and nothing can be taken back.
     link.connection.agree_on(Dialect(_error_out, _error_in))
     try:
@@ -124,7 +124,7 @@ async def _shake_hands(link: Link[Any]) -> None:
         raise
 
 
-def _agree(link: Link[Any], result: Raw) -> None:
+def _agree(link: AgentLink[Any], result: Raw) -> None:
     answer = _read(result)
     verdict = judge_answer(answer, (1,))
     if isinstance(verdict, Refused):

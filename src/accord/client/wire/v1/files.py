@@ -5,11 +5,11 @@ Must not know: how the services do their work.
 
 from typing import Any
 
-from accord.client.connection.agent_connection import Link
+from accord.client.connection.agent_connection import AgentLink
 from accord.client.services.permission_gate import PermissionGate
 from accord.client.services.protocols import ReadsFiles, ReadsFilesAtOnce, WritesFiles
 from accord.client.services.requests import DONE, Outcome, Service, given, result_of
-from accord.client.session.state import Conversation
+from accord.client.session.state import SessionState
 from accord.client.wire.v1.terminals import TerminalRequests
 from accord.connection.connection import IncomingRequest
 from accord.connection.handler import Result
@@ -18,7 +18,7 @@ from accord.schema import v1
 from accord.schema.codec import decode, encode
 
 
-def offered(link: Link[Conversation], strict: bool) -> dict[str, Service]:
+def offered(link: AgentLink[SessionState], strict: bool) -> dict[str, Service]:
     """The methods of the services that the client has."""
     table: dict[str, Service] = {}
     services = link.services
@@ -40,7 +40,7 @@ def offered(link: Link[Conversation], strict: bool) -> dict[str, Service]:
 class FileRequests:
     """`fs/*`."""
 
-    def __init__(self, link: Link[Any], strict: bool) -> None:
+    def __init__(self, link: AgentLink[Any], strict: bool) -> None:
         self._link = link
         self._services = link.services
         self._gate = PermissionGate(link.services)

@@ -8,11 +8,11 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from accord.client.connection.agent_connection import Link
+from accord.client.connection.agent_connection import AgentLink
 from accord.client.services.permission_gate import PermissionGate
 from accord.client.services.protocols import Ended, RunsTerminals, Shown
 from accord.client.services.requests import DONE, Outcome, given, result_of
-from accord.client.session.state import Conversation
+from accord.client.session.state import SessionState
 from accord.connection.connection import IncomingRequest
 from accord.errors import RequestError
 from accord.schema import v1
@@ -23,7 +23,9 @@ from accord.schema.struct import UNSET, UnsetType
 class TerminalRequests:
     """`terminal/*`."""
 
-    def __init__(self, link: Link[Conversation], terminals: RunsTerminals, strict: bool) -> None:
+    def __init__(
+        self, link: AgentLink[SessionState], terminals: RunsTerminals, strict: bool
+    ) -> None:
         self._link = link
         self._services = link.services
         self._terminals = terminals
@@ -120,7 +122,7 @@ class TerminalRequests:
 class _Watched:
     """A terminal of ours as its session's transcript shows it."""
 
-    def __init__(self, session: Conversation) -> None:
+    def __init__(self, session: SessionState) -> None:
         self.session = session
         self.is_shown = False
         self._terminal_id: str | None = None

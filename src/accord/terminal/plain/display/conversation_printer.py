@@ -72,7 +72,7 @@ class Out(Protocol):
     """Where the lines go: a text stream, or a buffer that is written later."""
 
     def write(self, text: str, /) -> object:
-        """Write text."""
+        """Write text to the stream."""
         ...
 
     def flush(self) -> object:
@@ -85,7 +85,7 @@ class Out(Protocol):
 
     @property
     def encoding(self) -> str:
-        """The character encoding."""
+        """The name of the character encoding."""
         ...
 
 
@@ -154,7 +154,7 @@ class ConversationPrinter:
             self._out.flush()
 
     def note(self, text: str) -> None:
-        """Print a remark."""
+        """Print a remark in dim text."""
         self._paragraph("", text, "dim")
 
     def pause(self) -> None:
@@ -221,7 +221,7 @@ class ConversationPrinter:
             style = {"+": "green", "-": "red"}.get(line[:1], "dim")
             self._verbatim("      ", line, style)
         if len(lines) > DIFF_LINES_MAX:
-            more = f"({len(lines) - DIFF_LINES_MAX + change.left_out} lines more)"
+            more = f"({len(lines) - DIFF_LINES_MAX + change.left_out} more lines)"
             self._verbatim("      ", more, "dim")
 
     def _show_notice(self, notice: Notice) -> None:

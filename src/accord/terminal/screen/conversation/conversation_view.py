@@ -31,7 +31,7 @@ from accord.terminal.screen.conversation.text_selection import marked_line, offs
 TICK_SECONDS = 0.9
 """Entries that show a time are rendered again after this long, not with every update."""
 
-# Set without their watchers: those would lay out the whole screen with every line that comes.
+# Set without their watchers, which would lay out the whole screen with every new line.
 _VIRTUAL_SIZE: Any = ScrollView.virtual_size
 _SCROLL_TARGET_Y: Any = ScrollView.scroll_target_y
 
@@ -62,7 +62,7 @@ class Conversation(ScrollView, can_focus=True):
     ]
 
     class TargetChosen(Message):
-        """A line was clicked, or Enter was pressed on it, and means something."""
+        """A line with a target was clicked or chosen with Enter."""
 
         def __init__(self, target: Target, entry: Entry) -> None:
             super().__init__()
@@ -73,7 +73,7 @@ class Conversation(ScrollView, can_focus=True):
         super().__init__(id=id)
         self.chat = chat
         self.look = look
-        # Whether the end stays in sight whatever comes.
+        # Whether the view follows the end.
         self.follows = True
         self._rows: Rows | None = None
         self._top = START
@@ -81,10 +81,10 @@ class Conversation(ScrollView, can_focus=True):
         self._painted: list[Strip] = []
         self._painter = Painter()
         self._selected: int | None = None
-        # Where the end was when it went out of sight.
+        # Where the end was when the user scrolled away from it.
         self._end_left = START
         self._is_placing = False
-        # What was drawn of the scrollbar last.
+        # The state of the scrollbar when it was last drawn.
         self._bar_seen: object = None
         self._ticked = 0.0
         self._circumstances: object = None
@@ -93,7 +93,7 @@ class Conversation(ScrollView, can_focus=True):
 
     @property
     def rows(self) -> Rows:
-        """The rows, which exist once the width is known."""
+        """The rows, created once the width is known."""
         if self._rows is None:
             self._rows = Rows(self.chat, replace(self.look, width=self._room.width))
         return self._rows
@@ -109,27 +109,27 @@ class Conversation(ScrollView, can_focus=True):
         return Size(max(width - GUTTER - MARGIN, 1), max(height, 1))
 
     def set_look(self, look: Look) -> None:
-        """Draw in another look; the width is our own matter."""
+        """Draw in another look, except for its width."""
         self.look = look
         self._relook()
 
     def _relook(self) -> None:
-        """Lay out anew in the width that there is, and keep the place."""
+        """Lay out again in the current width, and keep the position."""
         rows, top = self._rows, self._top
         if rows is None:
             return
         before = rows.heights[top.block] if top.block < len(rows.blocks) else 0
         rows.set_look(replace(self.look, width=self._room.width))
         if before > 1 and not self.follows:
-            # As far into the block as it was, in another number of lines.
+            # At the same relative position in the block.
             self._top = Place(top.block, round(top.row * rows.rows(top.block) / before))
         self._draw(everything=True)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Another size: the place is kept."""
+        """Lay out for the new size, and keep the position."""
         del event
         if self._rows is None:
-            # All that is there becomes rows now; nothing of it is a change any more.
+            # All entries become rows now, so earlier changes are obsolete.
             self.chat.take_changes()
         if self.rows.look.width != self._room.width:
             self._relook()
@@ -139,7 +139,7 @@ class Conversation(ScrollView, can_focus=True):
     # ---- drawing
 
     def _draw(self, *, everything: bool = False) -> None:
-        """Bring what is in sight up to date, and paint the lines that are different."""
+        """Update the lines in sight, and paint those that changed."""
         rows, height = self.rows, self._room.height
         if self._top.block >= len(rows.blocks):
             self._top = START
@@ -163,7 +163,7 @@ class Conversation(ScrollView, can_focus=True):
             self.refresh(Region(0, first, self.size.width, last - first + 1))
 
     def _hint(self) -> str:
-        """What is said about lines that came out of sight."""
+        """The hint about new lines below the view."""
         if self.follows:
             return ""
         rows = self.rows
@@ -175,8 +175,8 @@ class Conversation(ScrollView, can_focus=True):
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines of a region.
 
-        Painted lines have all that the style sheet would add, and are the same strips as long as
-        they look the same; so they go to the screen as they are.
+        Painted lines already have the style sheet's styles, and unchanged lines are the same
+        strips, so they are returned as they are.
         """
         background = self.background_colors[1]
         filters = self.get_line_filters()
@@ -199,17 +199,17 @@ class Conversation(ScrollView, can_focus=True):
         return Strip.blank(self._room.width + GUTTER + MARGIN, self.rich_style)
 
     def render_line(self, y: int) -> Strip:
-        """One line in sight, for whoever wants to know which letter is where."""
+        """One line in sight with its offsets, for text selection."""
         line = self._line(y)
         return line.apply_offsets(0, offset_of(self._window[y])) if y < len(self._window) else line
 
     # ---- scrolling
 
     def _settle_scroll(self) -> None:
-        """Let the scrollbar show where we are; nothing is laid out anew for that."""
+        """Update the scrollbar without a new layout."""
         rows = self.rows
         line = rows.line_of(self._top)
-        # Guesses out of sight must not make the end look as if it were elsewhere.
+        # Estimated heights must not move the end on the scrollbar.
         total = max(rows.heights.total, line + len(self._window), 1)
         self._is_placing = True
         try:
@@ -222,7 +222,7 @@ class Conversation(ScrollView, can_focus=True):
 
     def _move_bar(self, line: int, total: int) -> None:
         height = self._room.height
-        # It is drawn in eighths of a cell; less than that nobody sees, and drawing it is not cheap.
+        # It is drawn in eighths of a cell; smaller changes are invisible, and drawing is slow.
         seen = (height, line * height * 8 // total, height * height * 8 // total)
         if self.show_vertical_scrollbar and (seen != self._bar_seen or not self.follows):
             self._bar_seen = seen
@@ -232,7 +232,7 @@ class Conversation(ScrollView, can_focus=True):
             bar.position = line
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Somebody turned the wheel or dragged the bar."""
+        """Scroll after the wheel was turned or the bar was dragged."""
         if self._is_placing or self._rows is None:
             return
         delta = round(new_value) - round(old_value)
@@ -242,12 +242,12 @@ class Conversation(ScrollView, can_focus=True):
             self._go(self.rows.at_line(round(new_value)))
 
     def scroll_to(self, *args: Any, **options: Any) -> None:
-        """Go there at once: nothing moves by itself here."""
+        """Scroll at once, without animation."""
         options["animate"] = False
         super().scroll_to(*args, **options)
 
     def scroll_rows(self, delta: int) -> None:
-        """Move what is in sight by so many rows, exactly."""
+        """Scroll by an exact number of rows."""
         rows = self.rows
         if delta < 0:
             self._go(rows.up(self._top, -delta))
@@ -269,27 +269,27 @@ class Conversation(ScrollView, can_focus=True):
         self._end_left = Place(last, rows.rows(last)) if last >= 0 else START
 
     def action_scroll_up(self) -> None:
-        """One row up."""
+        """Scroll one row up."""
         self.scroll_rows(-1)
 
     def action_scroll_down(self) -> None:
-        """One row down."""
+        """Scroll one row down."""
         self.scroll_rows(1)
 
     def action_page_up(self) -> None:
-        """A page up, less one row."""
+        """Scroll a page up, less one row."""
         self.scroll_rows(-max(self._room.height - 1, 1))
 
     def action_page_down(self) -> None:
-        """A page down, less one row."""
+        """Scroll a page down, less one row."""
         self.scroll_rows(max(self._room.height - 1, 1))
 
     def action_scroll_home(self) -> None:
-        """To the first row."""
+        """Scroll to the first row."""
         self._go(START)
 
     def action_scroll_end(self) -> None:
-        """To the end, and follow it."""
+        """Scroll to the end, and follow it."""
         self._go(self.rows.end(self._room.height))
 
     def scroll_to_entry(self, entry: Entry) -> None:
@@ -309,19 +309,19 @@ class Conversation(ScrollView, can_focus=True):
         else:
             self._draw()
 
-    # ---- text that is marked
+    # ---- text selection
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The text that is marked."""
+        """The text of a selection."""
         return text_between(self.rows, selection, GUTTER), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:
-        """More or less is marked."""
+        """Draw the changed selection."""
         del selection
         self.refresh()
 
     def notify_style_update(self) -> None:
-        """Other colours lie beneath the lines."""
+        """Draw again after a style change."""
         super().notify_style_update()
         if self._rows is not None and self.is_mounted:
             self._draw(everything=True)
@@ -329,10 +329,10 @@ class Conversation(ScrollView, can_focus=True):
     # ---- the chat
 
     def refresh_chat(self) -> None:
-        """Take in what changed since the last time, and draw what is seen of it."""
+        """Take in the changes of the chat, and draw those in sight."""
         changes, rows = self.chat.take_changes(), self._rows
         if rows is None:
-            # Not laid out yet: the rows will be made of everything there is then.
+            # Not laid out yet: the rows will be created from all entries.
             return
         if changes.is_reset or len(self.chat.entries) < len(rows.blocks):
             chosen = self.selected
@@ -357,14 +357,14 @@ class Conversation(ScrollView, can_focus=True):
 
     @property
     def selected(self) -> Entry | None:
-        """The entry that is selected; None where the person selected none."""
+        """The selected entry, if there is one."""
         rows = self.rows
         if self._selected is None or self._selected >= len(rows.blocks):
             return None
         return rows.blocks[self._selected].entry
 
     def select(self, delta: int) -> None:
-        """Select the entry so many below, or above; beyond the last, none is selected."""
+        """Move the selection down or up; beyond the last entry it is cleared."""
         rows = self.rows
         at, step = self._selected, 1 if delta > 0 else -1
         if at is None:
@@ -382,7 +382,7 @@ class Conversation(ScrollView, can_focus=True):
             self._show(at)
 
     def unselect(self) -> None:
-        """Select no entry."""
+        """Clear the selection of an entry."""
         self._selected = None
         self._draw()
 
@@ -396,7 +396,7 @@ class Conversation(ScrollView, can_focus=True):
         return None
 
     def toggle_fold(self, part: str = "") -> bool:
-        """Fold or unfold the selected entry, or the last one in sight; whether there was one."""
+        """Fold or unfold the selected entry, or the last one in sight; False if there is none."""
         index = self._foldable()
         return index is not None and self._toggle(index, part)
 
@@ -407,7 +407,7 @@ class Conversation(ScrollView, can_focus=True):
             return False
         rows.blocks[index].invalidate()
         if rows.rows(index) > before and self.follows:
-            # What unfolds is read from its head, not from its end.
+            # An unfolded entry is read from its beginning.
             self.follows = False
             self._leave_end()
         self._show(index)
@@ -415,7 +415,7 @@ class Conversation(ScrollView, can_focus=True):
         return True
 
     def fold_all(self) -> None:
-        """Fold everything, or unfold everything where all is folded."""
+        """Fold all entries, or unfold all if they are folded."""
         rows = self.rows
         blocks = [block for block in rows.blocks if block.is_foldable]
         fold = any(not block.folded for block in blocks)
@@ -437,7 +437,7 @@ class Conversation(ScrollView, can_focus=True):
         return ""
 
     def action_use_selected(self) -> None:
-        """What the head of the selected entry means."""
+        """Use the target of the selected entry's first line."""
         if self._selected is not None and self._selected < len(self.rows.blocks):
             self._use(self._selected, 0)
 
@@ -452,7 +452,7 @@ class Conversation(ScrollView, can_focus=True):
     # ---- the mouse
 
     def on_click(self, event: events.Click) -> None:
-        """A click means what its line does; where text was marked, it means nothing."""
+        """Use the target of the clicked line, unless text was selected."""
         if self.text_selection is not None:
             return
         y = event.y

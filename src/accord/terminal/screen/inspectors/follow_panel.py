@@ -1,8 +1,8 @@
 """The file that the agent works on, live, at its line, marked with the tool call.
 
-Must not know how a call is told.
+This module does not know how a call is told.
 
-What always holds
+Invariants
     * The file is read in a thread, at most once a second and when the call changes; what did not
       change is not drawn again.
     * Of a file outside the session's folders only the name is shown.
@@ -47,7 +47,7 @@ READ_SECONDS = 1.0
 """How often a file is looked at while the agent works."""
 
 FILES_MAX = 4
-"""Changed files that are listed beneath."""
+"""Changed files that are listed below."""
 
 LOW_LINES = 12
 """A panel with fewer lines does without what is not the file."""
@@ -77,7 +77,7 @@ def read_page(files: JournalFiles, path: str, place: Followed | None, palette: P
     except Unreadable as error:
         return Page(path, stamp, why=error.reason)
     if text is None:
-        return Page(path, stamp, why="there is no such file now")
+        return Page(path, stamp, why="the file no longer exists")
     is_here = place is not None and place.path == path
     ranges = changed_lines(text, place.diff, place.line) if place is not None and is_here else ()
     clean = [
@@ -90,7 +90,7 @@ def read_page(files: JournalFiles, path: str, place: Followed | None, palette: P
 
 
 class FollowPanel(Widget, can_focus=False):
-    """Guards the invariants at the head of this file."""
+    """Guards the invariants of this module."""
 
     DEFAULT_CSS = """
     FollowPanel { layout: vertical; background: $surface; border-left: vkey $border; }
@@ -127,7 +127,7 @@ class FollowPanel(Widget, can_focus=False):
         yield LineList(self._touched, id="touched")
 
     def on_mount(self) -> None:
-        """Begin as the chat is, also where nothing happens any more; mounted it is a bit later."""
+        """Begin as the chat is, also where nothing happens anymore; mounted it is a bit later."""
         self.call_later(self.refresh_chat)
 
     # ---- what is shown
@@ -289,7 +289,7 @@ class FollowPanel(Widget, can_focus=False):
         palette, place = self.palette, self._place
         if self._path is None:
             return fit(
-                [Part(" The file that the agent works on will be here.", palette.dim)], width
+                [Part(" The file that the agent is working on appears here.", palette.dim)], width
             )
         name = path_words(self._path, self.chat.folder)
         parts = [Part(f" {name}", palette.strong, least=8, target="open")]
@@ -322,7 +322,7 @@ class FollowTitle(PartsLine):
         self._panel = panel
 
     def parts(self, width: int) -> list[Part]:
-        """See `FollowPanel.title_parts`."""
+        """The title of the panel; see `FollowPanel.title_parts`."""
         return self._panel.title_parts(width)
 
     def pressed(self, target: str) -> None:

@@ -1,6 +1,6 @@
 """What a review shows, as lines: a file in the list, and the differences of one file.
 
-Must not know the screen.  `page_of` may take a while: call it in a thread.
+This module does not know the screen.  `page_of` may take a while: call it in a thread.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Modes, models and options of a session, to look at and to set.
 
-Must not know how a choice reaches the agent: the controller does that.
+This module does not know how a choice reaches the agent: the controller does that.
 
-What always holds
+Invariants
     * Options stand in the order of the agent, those that belong to a model right behind it.
     * An option of a type that we do not know is shown with its value, and is not changed.
     * What is shown as set is what the agent says, never what was only asked for.
@@ -57,7 +57,7 @@ class OptionsScreen(Picker[None]):
         self._chat.hearers.append(self._heard)
 
     def on_unmount(self) -> None:
-        """Nobody looks any more."""
+        """Stop listening to the chat."""
         self._chat.hearers.remove(self._heard)
 
     def _heard(self, update: Update) -> None:
@@ -139,7 +139,7 @@ class ChoicesScreen(NamePicker):
     def __init__(self, name: str, rows: Sequence[Row]) -> None:
         super().__init__()
         self._subject = name
-        self.show(rows, empty="There is nothing to choose from.")
+        self.show(rows, empty="Nothing to choose from.")
 
     def on_mount(self) -> None:
         """Say what is chosen here."""
@@ -169,7 +169,7 @@ def _option_row(option: ConfigOption) -> Row:
     described = one_line(option.description or "")
     value = one_line(value_name(option))
     if option.type == "unknown":
-        why = "of a type that is not known here; it cannot be changed"
+        why = "of an unknown type; it cannot be changed"
         return Row(_OPTION + option.option_id, name, described or why, value, enabled=False)
     if option.type == "select":
         described = described or _summed([one_line(one.name) for one in option.choices])

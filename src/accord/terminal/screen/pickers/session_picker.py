@@ -1,8 +1,8 @@
 """The sessions that the agent keeps: find one, go on with it, rename, fork or delete it.
 
-Must not know how any of that is asked of the agent: the controller does that.
+This module does not know how any of that is asked of the agent: the controller does that.
 
-What always holds
+Invariants
     * What the agent cannot do is not done; trying it says why not.
     * A title is shown as the agent gave it back, not as it was typed.
     * Nothing is deleted without a second answer.
@@ -73,7 +73,7 @@ class SessionsScreen(Picker["Chat | None"]):
     async def _load(self) -> None:
         can = self._controller.capabilities(self._chat)
         if can is None:
-            self.show((), empty="The agent is not there.")
+            self.show((), empty="The agent is not running.")
             return
         if not can.listing:
             self.show((), empty="This agent does not list its sessions.")
@@ -81,7 +81,7 @@ class SessionsScreen(Picker["Chat | None"]):
         try:
             found = await self._controller.sessions(self._chat)
         except AccordError as error:
-            self.show((), empty=f"The list did not come: {one_line(str(error))}")
+            self.show((), empty=f"The sessions could not be listed: {one_line(str(error))}")
             return
         self._sessions = {info.session_id: info for info in found}
         self._show_sessions()
@@ -115,7 +115,7 @@ class SessionsScreen(Picker["Chat | None"]):
         can = self._controller.capabilities(self._chat)
         is_open = any(chat.session_id == info.session_id for chat in self._controller.chats)
         if not is_open and (can is None or not (can.load or can.resume)):
-            self._refuse("This agent cannot go on with a stored session.")
+            self._refuse("This agent cannot resume sessions.")
             return
 
         async def open_it() -> None:
@@ -134,7 +134,7 @@ class SessionsScreen(Picker["Chat | None"]):
         return None if row is None else self._sessions.get(row.key)
 
     def action_rename(self) -> None:
-        """Another title."""
+        """Ask for a new title of the session."""
         info = self._meant()
         can = self._controller.capabilities(self._chat)
         if info is None:
@@ -191,8 +191,8 @@ class SessionsScreen(Picker["Chat | None"]):
             if is_meant:
                 self._do(lambda: self._delete(info))
 
-        question = f"Delete “{row.title}”? The agent cannot bring it back."
-        self.app.push_screen(SureScreen(question, "delete it"), take)
+        question = f"Delete “{row.title}”? This cannot be undone."
+        self.app.push_screen(SureScreen(question, "delete"), take)
 
     async def _delete(self, info: SessionInfo) -> None:
         await self._controller.delete(self._chat, info.session_id)

@@ -14,7 +14,7 @@ from accord.conformance.checks.agent.v1.session_history import (
     taken_up,
     two_turns,
 )
-from accord.conformance.checks.agent.v1.sessions import CLOSING, listed
+from accord.conformance.checks.agent.v1.sessions import CLOSING, ROOTS, listed
 from accord.conformance.checks.agent.v1.wire import INVALID_PARAMS
 
 
@@ -34,11 +34,25 @@ async def forks_are_sessions_of_their_own(stage: AgentStage) -> None:
     stage.judge.judge("V1-CLOSE-18", ok, "a fork cannot be prompted", came=result)
     result = await talk.prompt(session, stage.scenario.prompt("say") or "")
     stage.judge.judge("V1-CLOSE-17", went_well(result), "the source is gone", came=result)
-    if talk.can("sessionCapabilities.list"):
-        entry = [one for one in await listed(talk) if one.get("sessionId") == fork]
-        roots = entry[0].get("additionalDirectories") if entry else None
-        stage.judge.judge("V1-CLOSE-19", not roots, "a fork has roots unasked", came=entry)
+    await _judge_roots(stage, fork)
     await _judge_source(stage, session, fork)
+
+
+async def _judge_roots(stage: AgentStage, fork: str) -> None:
+    """A fork has no roots but those that it was asked for, whatever its source has."""
+    talk, forks = stage.talk, [fork]
+    if not talk.can("sessionCapabilities.list"):
+        return
+    if talk.can(ROOTS):
+        other = stage.root / "other"
+        other.mkdir()
+        source = str((await talk.new_session(additionalDirectories=[str(other)]))["sessionId"])
+        await talk.say(source, stage.scenario.prompt("say"))
+        forks.append(str((await talk.prepare("session/fork", old(stage, source)))["sessionId"]))
+    for entry in await listed(talk):
+        if entry.get("sessionId") in forks:
+            roots = entry.get("additionalDirectories")
+            stage.judge.judge("V1-CLOSE-19", not roots, "a fork has roots unasked", came=entry)
 
 
 async def _judge_source(stage: AgentStage, session: str, fork: str) -> None:
@@ -87,6 +101,10 @@ async def archived_sessions_are_hidden(stage: AgentStage) -> None:
     error = await talk.error_of("session/archive", {"sessionId": "accord-check-nope"})
     ok = error.get("code") == NOT_FOUND
     stage.judge.judge("V1-CLOSE-20", ok, "an unknown session is not -32002", came=error)
+    sent = await talk.send_prompt(session, stage.scenario.prompt("say") or "")
+    answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
+    said = "an archived session is still open: it can be prompted"
+    stage.judge.judge("V1-CLOSE-20", "error" in answer, said, came=answer)
     entries = await listed(talk, archived="include")
     ok = all(isinstance(one.get("archived"), bool) for one in entries)
     stage.judge.judge("V1-CLOSE-21", ok, "an entry does not say archived", came=entries)
@@ -100,8 +118,13 @@ async def status_and_title(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
     if talk.can("sessionCapabilities.status"):
+        can_list = talk.can("sessionCapabilities.list")
+        before = await listed(talk) if can_list else []
         first, second = [await talk.ask("session/status", {"sessionId": session}) for _ in range(2)]
         stage.judge.judge("V1-CLOSE-24", first == second, "status changes", came=[first, second])
+        after = await listed(talk) if can_list else []
+        said = "asking for the status changes the list"
+        stage.judge.judge("V1-CLOSE-24", before == after, said, came=[before, after])
         error = await talk.error_of("session/status", {"sessionId": "accord-check-nope"})
         ok = error.get("code") == NOT_FOUND
         ok = ok and (error.get("data") or {}).get("sessionId") == "accord-check-nope"
@@ -113,7 +136,11 @@ async def status_and_title(stage: AgentStage) -> None:
         return
     await talk.say(session, stage.scenario.prompt("say"))
     await talk.ask("session/set_title", {"sessionId": session, "title": "Accord check"})
-    for name, title, code in ((session, "  ", INVALID_PARAMS), ("accord-nope", "x", NOT_FOUND)):
+    for name, title, code in (
+        (session, "  ", INVALID_PARAMS),
+        (session, "", INVALID_PARAMS),
+        ("accord-nope", "x", NOT_FOUND),
+    ):
         error = await talk.error_of("session/set_title", {"sessionId": name, "title": title})
         ok = error.get("code") == code
         stage.judge.judge("V1-CLOSE-26", ok, f"not {code} for {title!r}", came=error)

@@ -11,6 +11,8 @@ from accord.conformance.checks.agent.v1.wire import CODES, judge_refusal
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered
 
+# So many options are set; some agents have one for each of many tools.
+OPTIONS_MAX = 8
 # A command that nobody has.
 NO_COMMAND = "/accord-check-none"
 
@@ -24,10 +26,11 @@ async def modes_change(stage: AgentStage) -> None:
     if not isinstance(modes, dict):
         stage.judge.skip_open("the agent has no modes")
         return
-    error = await talk.error_of(
-        "session/set_mode", {"sessionId": session, "modeId": "accord-check-no-mode"}
-    )
-    stage.judge.judge("V1-MODE-02", bool(error), "a mode that does not exist is taken")
+    for bad in ("accord-check-no-mode", "", 5, None):
+        params = {"sessionId": session, "modeId": bad}
+        error = await talk.error_of("session/set_mode", params)
+        said = "a mode that does not exist is taken"
+        stage.judge.judge("V1-MODE-02", bool(error), said, sent=params)
     sent = await long_turn(stage, session)
     if sent is not None:
         other = [one["id"] for one in modes["availableModes"]][-1]
@@ -77,7 +80,9 @@ async def options_change(stage: AgentStage) -> None:
         return
     ok = all("currentValue" in one for one in options)
     stage.judge.judge("V1-CFG-04", ok, "an option has no current value", came=options)
-    for name, value in (("accord-check-no-option", "x"), (options[0]["id"], "accord-no-value")):
+    bad = [("accord-check-no-option", "x"), (options[0]["id"], 5)]
+    bad += [(one["id"], "accord-no-value") for one in options]
+    for name, value in bad:
         params = {"sessionId": session, "configId": name, "value": value}
         error = await talk.error_of("session/set_config_option", params)
         judge_refusal(stage, "V1-CFG-11", error, "it is not refused", sent=params)
@@ -100,7 +105,7 @@ async def _set_options(stage: AgentStage, made: Message) -> None:
     talk = stage.talk
     session, options = str(made["sessionId"]), made["configOptions"]
     selects = [one for one in options if one.get("type") == "select"]
-    for option in selects[:2]:
+    for option in selects[:OPTIONS_MAX]:
         now = option.get("currentValue")
         other = next((one for one in values_of(option) if one != now), None)
         if other is None or now is None:
@@ -114,10 +119,31 @@ async def _set_options(stage: AgentStage, made: Message) -> None:
             ok = any(one.get("currentModeId") == other for one in told)
             said = "a mode set as an option is not told as a mode"
             stage.judge.judge("V1-CFG-03", ok, said, sent=other, came=told)
+            await _judge_mode_as_option(stage, session, option["id"], now)
         back = await talk.prepare("session/set_config_option", base | {"value": now})
         full = option_names(back) == option_names(made) and option["id"] in option_names(changed)
         said = "the result has not all options"
         stage.judge.judge("V1-CFG-05", full, said, sent=base, came=[changed, back])
+
+
+async def _judge_mode_as_option(stage: AgentStage, session: str, option: Any, mode: Any) -> None:
+    """A mode that is set as such is told as an option, too."""
+    talk = stage.talk
+    since = len(talk.peer.frames)
+    answer = await talk.peer.call("session/set_mode", {"sessionId": session, "modeId": mode})
+    await talk.peer.settled()
+    if "error" in answer:
+        return
+    told = talk.updates(since=since, kind="config_option_update")
+    lists = [one.get("configOptions") or [] for one in told]
+    ok = any(
+        one.get("id") == option and one.get("currentValue") == mode
+        for entries in lists
+        for one in entries
+        if isinstance(one, dict)
+    )
+    said = "a mode that is set is not told as an option"
+    stage.judge.judge("V1-CFG-03", ok, said, sent=mode, came=told)
 
 
 def values_of(option: Message) -> list[Any]:

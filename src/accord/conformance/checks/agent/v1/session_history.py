@@ -19,6 +19,7 @@ from accord.conformance.agent.turn import (
 )
 from accord.conformance.check import check
 from accord.conformance.checks.agent.v1.sessions import ROOTS, listed, more_sessions
+from accord.conformance.checks.agent.v1.wire import OPENED_AGAIN
 from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered
 
 NOT_FOUND = -32002
@@ -178,7 +179,7 @@ async def taken_up(stage: AgentStage, session: str, method: str) -> Talk:
         return talk
     stage.talks.remove(first)
     stage.talks.append(first)
-    if stage.version == "2" or first.can("sessionCapabilities.close"):
+    if first.dialect.always_closes or first.can("sessionCapabilities.close"):
         await first.peer.call("session/close", {"sessionId": session})
     return first
 
@@ -206,7 +207,8 @@ async def resuming_replays_nothing(stage: AgentStage) -> None:
     if not talk.can("sessionCapabilities.resume"):
         stage.judge.skip_open("the agent has no session/resume")
         return
-    session, _ = await two_turns(stage)
+    session, _ = await two_turns(stage, "tool")
+    lived = talk.updates()
     try:
         talk = await taken_up(stage, session, "session/resume")
     except NeverTakenUp as error:
@@ -221,8 +223,12 @@ async def resuming_replays_nothing(stage: AgentStage) -> None:
     said = "a session cannot be resumed"
     if not stage.judge.judge("V1-LOAD-08", "result" in answer, said, came=answer):
         return
-    came = said_in(talk, since, talk.peer.place_of_answer(sent))
+    until = talk.peer.place_of_answer(sent)
+    came = said_in(talk, since, until)
     stage.judge.judge("V1-LOAD-08", not came, "history was replayed", came=came)
+    told = talk.updates(since=since, until=until)
+    calls = [one for one in told if call_of(one) and is_history(one, lived, [])]
+    stage.judge.judge("V1-LOAD-08", not calls, "history was replayed", came=calls)
     sent = await talk.send_prompt(session, stage.scenario.prompt("say") or "")
     answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
     ok = "result" in answer
@@ -304,9 +310,11 @@ async def unknown_sessions_are_not_found(stage: AgentStage) -> None:
     if not talk.can("loadSession"):
         stage.judge.skip_open("the agent has no loadSession")
         return
-    error = await talk.error_of("session/load", old(stage, "accord-check-nope"))
-    ok = error.get("code") == NOT_FOUND
-    stage.judge.judge("V1-LOAD-10", ok, "an unknown session is not -32002", came=error)
+    for method in [method for method, path in OPENED_AGAIN if talk.can(path)]:
+        error = await talk.error_of(method, old(stage, "accord-check-nope"))
+        ok = error.get("code") == NOT_FOUND
+        said = f"{method}: an unknown session is not -32002"
+        stage.judge.judge("V1-LOAD-10", ok, said, came=error)
 
 
 @check("V1-CLOSE-02", needs="long")
@@ -341,8 +349,9 @@ async def sessions_are_listed(stage: AgentStage) -> None:
     empty = await talk.ask("session/list", {"cwd": unused(stage)})
     ok = empty.get("sessions") == []
     stage.judge.judge("V1-CLOSE-05", ok, "no empty list for an unused folder", came=empty)
-    error = await talk.error_of("session/list", {"cursor": "accord-check-no-cursor"})
-    stage.judge.judge("V1-CLOSE-08", bool(error), "a foreign cursor is taken")
+    for cursor in ("accord-check-no-cursor", "zzz", 5):
+        error = await talk.error_of("session/list", {"cursor": cursor})
+        stage.judge.judge("V1-CLOSE-08", bool(error), "a foreign cursor is taken", sent=cursor)
     # A session that nothing was said in yet, which the list may leave out.
     fresh = await talk.session()
     await talk.ask("session/list", {})
@@ -440,8 +449,11 @@ async def deleted_sessions_are_gone(stage: AgentStage) -> None:
     before = can_list and any(one.get("sessionId") == session for one in await listed(talk))
     await talk.ask("session/delete", {"sessionId": session})
     if before:
-        left = [one for one in await listed(talk) if one.get("sessionId") == session]
-        stage.judge.judge("V1-CLOSE-15", not left, "a deleted session is listed", came=left)
+        other = await stage.another()
+        await other.initialize()
+        for where in (talk, other):
+            left = [one for one in await listed(where) if one.get("sessionId") == session]
+            stage.judge.judge("V1-CLOSE-15", not left, "a deleted session is listed", came=left)
     elif not can_list:
         stage.judge.skipped("V1-CLOSE-15", "the agent has no session/list")
     else:

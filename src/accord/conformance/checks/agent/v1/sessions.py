@@ -61,11 +61,16 @@ async def session_ids_differ(stage: AgentStage) -> None:
     await talk.initialize()
     ids = [(await talk.new_session()).get("sessionId") for _ in range(2)]
     ids += await more_sessions(talk, SESSIONS - len(ids))
+    if talk.can("loadSession"):
+        # What is loaded by its id must not be mixed up with what another process made.
+        other = await stage.another()
+        await other.initialize()
+        ids.append((await other.new_session()).get("sessionId"))
     ok = len({json.dumps(one) for one in ids}) == len(ids) and all(isinstance(i, str) for i in ids)
     stage.judge.judge("V1-SESS-02", ok, "ids of sessions repeat or are no strings", came=ids)
 
 
-@check("V1-SESS-10", "V1-SESS-20", "V1-SESS-19", CODES)
+@check("V1-SESS-10", "V1-SESS-20", "V1-SESS-19", "V1-SESS-08", CODES)
 async def bad_roots_are_refused(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.session()
@@ -85,6 +90,10 @@ async def bad_roots_are_refused(stage: AgentStage) -> None:
         stage.judge.judge("V1-SESS-10", after == before, "a refused session was made")
     answer = await talk.peer.call("session/new", base)
     stage.judge.judge("V1-SESS-20", "result" in answer, "without roots no session", came=answer)
+    null: Message = base | {"additionalDirectories": None}
+    answer = await talk.peer.call("session/new", null)
+    said = "null for additionalDirectories is not read as an empty list"
+    stage.judge.judge("V1-SESS-08", "result" in answer, said, sent=null, came=answer)
     if can_list:
         odd = f"{talk.folder}/./"
         made = await talk.new_session(cwd=odd, additionalDirectories=[odd])
@@ -317,6 +326,10 @@ async def links_do_not_lead_out(stage: AgentStage) -> None:
         stage.judge.close("the prompt made no tool call", failing=False)
         return
     stage.judge.judge("V1-SESS-13", ok, "a link out of the root was followed", sent=prompt)
+    (talk.folder / "linked-out").symlink_to(stage.root, target_is_directory=True)
+    await talk.say(session, prompt.replace("link.txt", "linked-out/secret.txt"))
+    ok = "what-is-outside" not in talk.came()
+    stage.judge.judge("V1-SESS-13", ok, "a link out of the root was followed", sent=prompt)
     up = prompt.replace("link.txt", "../secret.txt")
     absolute = prompt.replace("link.txt", f"{talk.folder}/../secret.txt")
     for text in (up, absolute):
@@ -403,19 +416,17 @@ async def stdio_servers_are_connected(stage: AgentStage) -> None:
         given = asked_of(first_log)[0].get("token")
         said = "the server did not get its environment"
         stage.judge.judge("V1-MCP-01", given == "s3cr3t-of-the-server", said, sent=first)
-    if not ok:
-        return
+    both = ok and await wait_for_server(talk, second_log, "initialize")
+    stage.judge.judge("V1-MCP-04", both, "not every listed server was connected", sent=second)
     for method, path in OPENED_AGAIN:
-        if talk.can(path):
+        if ok and talk.can(path):
             await judge_servers_again(stage, method, session, "V1-MCP-01")
-    ok = await wait_for_server(talk, second_log, "initialize")
-    stage.judge.judge("V1-MCP-04", ok, "not every listed server was connected", sent=second)
 
 
 async def judge_servers_again(stage: AgentStage, method: str, session: str, rule: str) -> None:
     """A server is connected also when an old session is opened with it."""
     talk = stage.talk
-    if method != "session/fork" and (stage.version == "2" or talk.can(CLOSING)):
+    if method != "session/fork" and (talk.dialect.always_closes or talk.can(CLOSING)):
         await talk.peer.call("session/close", {"sessionId": session})
     server, log = stage.mcp_server()
     log.unlink(missing_ok=True)
@@ -436,16 +447,12 @@ async def judge_servers_again(stage: AgentStage, method: str, session: str, rule
 @check("V1-MCP-06")
 async def commands_of_servers_are_absolute(stage: AgentStage) -> None:
     """Relative commands that can be started, by the search path and in the session's folder."""
-    shelf = stage.root / "bin"
-    shelf.mkdir()
     server, log = stage.mcp_server("accord-check-odd")
     words = " ".join(shlex.quote(one) for one in (server["command"], *server["args"]))
-    for path in (shelf / "accord-check-bare", stage.folder / "accord-check-here"):
+    for path in (stage.programs / "accord-check-bare", stage.folder / "accord-check-here"):
         path.write_text(f"#!/bin/sh\nexec {words}\n", "utf-8")
         path.chmod(0o755)
-    stage.environment["PATH"] = f"{shelf}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    talk = await stage.another()
-    await talk.session()
+    await stage.talk.session()
     for command in ("accord-check-bare", "./accord-check-here"):
         log.unlink(missing_ok=True)
         odd = server | {"command": command, "args": []}

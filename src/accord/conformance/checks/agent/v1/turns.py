@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import anyio
+
 from accord.conformance.agent.fake_client import always, choosing, filling
 from accord.conformance.agent.stage import IMAGE, AgentStage, Refused, Talk, went_well
 from accord.conformance.agent.turn import (
@@ -36,6 +38,7 @@ CANCELS = ("V1-CANCEL-05", "V1-CANCEL-04", "V1-CANCEL-06", "V1-CANCEL-09", "V1-C
 UNHEARD_SECONDS = 3.0
 # How long nothing of a turn may follow its result.
 LATE_SECONDS = 2.0
+READING = "fs/read_text_file"
 # A text of so many characters is long enough to be streamed.
 LONG_CHARACTERS = 200
 
@@ -53,6 +56,11 @@ async def a_turn_ends_with_a_stop_reason(stage: AgentStage) -> None:
     params = {"sessionId": session, "prompt": [text, link]}
     answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
     said = "a prompt with a link is refused"
+    stage.judge.judge("V1-PROMPT-03", "result" in answer, said, sent=params, came=answer)
+    alone = link | {"mimeType": "text/plain", "size": 10, "title": "Notes", "description": "mine"}
+    params = {"sessionId": session, "prompt": [alone]}
+    answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
+    said = "a prompt with nothing but a link is refused"
     stage.judge.judge("V1-PROMPT-03", "result" in answer, said, sent=params, came=answer)
     # What belongs to the turn has to be here already.
     await talk.peer.quiet(LATE_SECONDS)
@@ -149,8 +157,12 @@ async def answered(talk: Talk, session: str, text: str | None) -> Message:
         raise NotReady(f"the prompt {text!r} does not work: {error}") from None
 
 
-async def cancelled(talk: Talk, stage: AgentStage, sent: Any, limit: float) -> None:
+async def cancelled(
+    talk: Talk, stage: AgentStage, sent: Any, limit: float, *, waited: bool = False
+) -> None:
     """Judge the end of a turn that was just cancelled, which is to come within this limit.
+
+    One that `waited` for its client was not over when it was cancelled.
 
     Raises:
         NotAsked: it was over by itself before.
@@ -165,7 +177,8 @@ async def cancelled(talk: Talk, stage: AgentStage, sent: Any, limit: float) -> N
         raise NotReady("the cancelled turn does not end") from None
     took = time.monotonic() - began
     reason = looking.at(answer, "result.stopReason")
-    if "result" in answer and reason != "cancelled" and await is_short(talk, sent, stopped):
+    done = "result" in answer and reason != "cancelled" and not waited
+    if done and await is_short(talk, sent, stopped):
         raise NotAsked(OVER)
     said = f"over only {took:.1f} s after the cancel"
     stage.judge.judge("V1-CANCEL-04", took <= limit, said)
@@ -233,6 +246,36 @@ async def a_cancel_while_permission_is_asked(stage: AgentStage) -> None:
     outcome = {"outcome": {"outcome": "cancelled"}}
     await talk.peer.send({"jsonrpc": "2.0", "id": frame.object["id"], "result": outcome})
     await cancelled(talk, stage, sent, limit)
+
+
+@check(*CANCELS, "V1-GEN-11", needs="read")
+async def files_that_come_too_late_or_not_at_all(stage: AgentStage) -> None:
+    """The client has a file for the agent when the turn is cancelled already, and then none."""
+    talk = stage.talk
+    session = await talk.session()
+    limit = await patience_for_cancels(talk)
+    let_go = anyio.Event()
+    read = talk.peer.responders[READING]
+
+    async def later(params: Message) -> Reply | None:
+        await let_go.wait()
+        return await read(params)
+
+    talk.peer.responders[READING] = later
+    since = len(talk.peer.frames)
+    sent = await talk.send_prompt(session, stage.scenario.prompt("read") or "")
+    frame = await asked_in(talk, READING, sent, since)
+    if frame is None:
+        stage.judge.close("the agent did not ask its client for the file", failing=False)
+        return
+    await talk.peer.notify("session/cancel", {"sessionId": session})
+    let_go.set()
+    await cancelled(talk, stage, sent, limit, waited=True)
+    talk.peer.responders[READING] = always(Reply.refused(NOBODYS, "an error nobody knows"))
+    await answered(talk, session, stage.scenario.prompt("read"))
+    result = await talk.prompt(session, stage.scenario.prompt("say") or "")
+    said = "after an unknown error code the session does not go on"
+    stage.judge.judge("V1-GEN-11", went_well(result), said, came=result)
 
 
 @check("V1-CREQ-02", "V1-CREQ-05", needs="long")

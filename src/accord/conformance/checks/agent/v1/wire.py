@@ -82,7 +82,22 @@ async def ids_come_back_as_they_were(stage: AgentStage) -> None:
         ok = same(frame.object.get("id"), request_id)
         if not stage.judge.judge("V1-GEN-02", ok, "another id", sent=sent, came=frame):
             return
+    await judge_ids_of_results(stage)
     await judge_unknown_method(stage)
+
+
+async def judge_ids_of_results(stage: AgentStage) -> None:
+    """Answers that are results have the ids of their requests too, also when they come late."""
+    talk = stage.talk
+    session = str((await talk.new_session())["sessionId"])
+    for request_id in ("accord-check-prompt", "8"):
+        since = len(talk.peer.frames)
+        await talk.peer.ask("session/prompt", asking(session, said_plainly(stage)), id=request_id)
+        frame = await talk.peer.expect(
+            lambda one: one.is_response, "an answer to a prompt", since=since, timeout=talk.seconds
+        )
+        ok = same(frame.object.get("id"), request_id)
+        stage.judge.judge("V1-GEN-02", ok, "another id", sent=request_id, came=frame)
 
 
 async def judge_unknown_method(stage: AgentStage) -> None:
@@ -109,6 +124,8 @@ async def notifications_are_not_answered(stage: AgentStage) -> None:
         ("V1-GEN-04", "session/cancel", {"sessionId": session}),
         ("V1-GEN-04", "session/cancel", {"sessionId": 5}),
         ("V1-GEN-04", "session/prompt", {"sessionId": session}),
+        ("V1-GEN-04", "session/new", {"cwd": str(talk.folder), "mcpServers": []}),
+        ("V1-GEN-04", "no_such_method", {}),
     ]
     for rule, method, params in cases:
         message = {"jsonrpc": "2.0", "method": method, "params": params}

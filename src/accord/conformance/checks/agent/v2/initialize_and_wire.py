@@ -17,6 +17,8 @@ from accord.conformance.checks.agent.v1.wire import (
     FOREIGN_META,
     INVALID_PARAMS,
     INVALID_REQUEST,
+    WHOLE_BLOCKS,
+    judge_ids_of_results,
     judge_late_answers,
     judge_refusal,
     judge_unknown_method,
@@ -26,6 +28,13 @@ from accord.conformance.checks.agent.v1.wire import (
     survive_bad_lines,
 )
 from accord.conformance.frames.raw_peer import Gone, Message, NotReady, Unanswered, same
+
+# Type of a content block -> the capability that it takes.
+BLOCK_CAPABILITIES = {
+    "image": "session.prompt.image",
+    "audio": "session.prompt.audio",
+    "resource": "session.prompt.embeddedContext",
+}
 
 
 @check("V2-INIT-01", "V2-INIT-02", CODES, version="2", basic=True)
@@ -194,6 +203,7 @@ async def ids(stage: AgentStage) -> None:
         ok = same(frame.object.get("id"), request_id)
         stage.judge.judge("V1-GEN-02", ok, "another id", sent=request_id, came=frame)
         stage.judge.judge("V2-GEN-03", frame.object.get("id") is not None, "null", came=frame)
+    await judge_ids_of_results(stage)
     await judge_unknown_method(stage)
 
 
@@ -217,6 +227,9 @@ async def notifications_are_not_answered(stage: AgentStage) -> None:
         ("V2-CANCEL-15", "$/cancel_request", {"requestId": 1}),
         ("V1-GEN-04", "session/cancel", {"sessionId": session}),
         ("V1-GEN-04", "session/cancel", {"sessionId": 5}),
+        ("V1-GEN-04", "session/prompt", {"sessionId": session}),
+        ("V1-GEN-04", "session/new", {"cwd": str(talk.folder)}),
+        ("V1-GEN-04", "no_such_method", {}),
     ]
     for rule, method, params in cases:
         message = {"jsonrpc": "2.0", "method": method, "params": params}
@@ -259,9 +272,10 @@ async def prompts_with_bad_blocks_are_refused(stage: AgentStage) -> None:
         ("V2-PROMPT-02", [{"type": "_accord_check", "text": "x"}]),
         ("V2-PROMPT-02", [good, {"type": "_accord_check", "text": "x"}]),
     ]
-    if not talk.can("session.prompt.image"):
-        image = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
-        cases.append(("V2-PROMPT-02", [image]))
+    for block in WHOLE_BLOCKS:
+        capability = BLOCK_CAPABILITIES.get(block["type"])
+        if capability is not None and not talk.can(capability):
+            cases += [("V2-PROMPT-02", [block]), ("V2-PROMPT-02", [good, block])]
     taken = False
     for rule, prompt in cases:
         params: dict[str, Any] = {"sessionId": session, "prompt": prompt}

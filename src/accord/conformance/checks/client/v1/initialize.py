@@ -57,8 +57,8 @@ _GATED = frozenset({
     "session/fork", "session/archive", "session/unarchive", "session/status", "session/set_title",
     "auth/status",
 })  # fmt: skip
-# The same for what the kit offers in one check.
-_GATED_BY = dict.fromkeys(("providers/list", "providers/set", "providers/disable"), "providers")
+# What an agent with providers has; the kit offers them in one check.
+_PROVIDERS = ("providers/list", "providers/set", "providers/disable")
 # Method -> the capability of the agent's that it is behind, and the rule.
 GATES: dict[str, tuple[str, str]] = {
     "session/load": ("loadSession", "V1-LOAD-01"),
@@ -67,6 +67,7 @@ GATES: dict[str, tuple[str, str]] = {
     "session/close": ("sessionCapabilities.close", "V1-CLOSE-01"),
     "session/delete": ("sessionCapabilities.delete", "V1-CLOSE-14"),
     "logout": ("auth.logout", "V1-AUTH-07"),
+    **dict.fromkeys(_PROVIDERS, ("providers", "V1-PROV-02")),
 }
 # Type of a content block -> the capability of the agent's that it takes.
 BLOCKS = {
@@ -117,12 +118,12 @@ def judge_use(judge: Findings, rule: str, can: Any, path: str, frame: Frame, sai
         judge.failed("V1-CAP-01", said, came=frame)
 
 
-@monitor("V1-CAP-01", "V1-CAP-09", *(rule for _, rule in GATES.values()), role="client")
+@monitor("V1-CAP-01", "V1-CAP-09", *{rule for _, rule in GATES.values()}, role="client")
 def gates(frames: Sequence[Frame], judge: Findings) -> None:
     """What the kit did not offer is not called, whatever the client was started for."""
     can = offered(frames, "agentCapabilities")
     for frame in looking.received(frames):
-        gate, rule = GATES.get(frame.method or "", (_GATED_BY.get(frame.method or "", ""), ""))
+        gate, rule = GATES.get(frame.method or "", ("", ""))
         if frame.method in OPENING:
             judge.passed("V1-CAP-01")
         if frame.method in _GATED or (gate and not is_on(can, gate)):
@@ -161,7 +162,7 @@ def unwanted_blocks(prompt: Frame, takes: Callable[[str], bool]) -> list[str]:
     )
 
 
-@monitor("V1-SESS-09", "V1-SESS-26", "V1-MCP-03", "V1-CAP-01", role="client")
+@monitor("V1-SESS-09", "V1-SESS-16", "V1-SESS-26", "V1-MCP-03", "V1-CAP-01", role="client")
 def openings(frames: Sequence[Frame], judge: Findings) -> None:
     """Sessions are opened with the folders, servers and system prompts that the agent takes."""
     can = offered(frames, "agentCapabilities")
@@ -177,6 +178,9 @@ def openings(frames: Sequence[Frame], judge: Findings) -> None:
             judge_use(judge, "V1-SESS-09", can, ROOTS, frame, said)
             wrong = relative_paths(roots)
             judge.judge("V1-SESS-09", not wrong, f"{wrong} is not absolute", came=frame)
+            folders = [frame.params.get("cwd"), *(roots if isinstance(roots, list) else [])]
+            again = [one for at, one in enumerate(folders) if one in folders[:at]]
+            judge.judge("V1-SESS-16", not again, f"{again} is there twice", came=frame)
         servers = frame.params.get("mcpServers")
         for one in servers if isinstance(servers, list) else []:
             kind = str(one.get("type", "stdio")) if isinstance(one, dict) else "stdio"
@@ -211,6 +215,21 @@ def _system_prompt(frame: Frame, can: Any, judge: Findings) -> None:
     ok = bool(texts) and all(isinstance(one, str) for one in texts)
     ok = ok and bool("".join(map(str, texts)).strip())
     judge.judge("V1-SESS-26", ok, "the system prompt is no text, or empty", came=frame)
+
+
+@monitor("V1-PROV-08", role="client")
+def disabled_providers(frames: Sequence[Frame], judge: Findings) -> None:
+    """A provider that the agent listed as required is not disabled."""
+    required: set[Any] = set()
+    for frame in frames:
+        listed = looking.at(frame.object, "result.providers") if frame.sent else None
+        for one in listed if isinstance(listed, list) else []:
+            if isinstance(one, dict) and one.get("required"):
+                required.add(one.get("providerId"))
+        if not frame.sent and frame.method == "providers/disable":
+            name = frame.params.get("providerId")
+            said = f"the provider {name!r} is required"
+            judge.judge("V1-PROV-08", name not in required, said, came=frame)
 
 
 @monitor("V1-MODE-02", role="client")
@@ -300,8 +319,10 @@ async def judge_leaving(
 
 @check("V1-CAP-02", role="client")
 async def works_with_an_agent_that_has_nothing(stage: ClientStage) -> None:
-    """A turn works with an agent that advertises nothing, and with one that has everything."""
-    for capabilities in ({}, ALL):
+    """A turn works with an agent that has nothing, everything, a part, or says what it has not."""
+    some = {name: ALL[name] for name in ("loadSession", "promptCapabilities")}
+    rest = {name: value for name, value in ALL.items() if name not in some}
+    for capabilities in ({}, ALL, OFF, some, rest):
         talk, prompt = await stage.to_prompt("prompt", Offer(capabilities=capabilities))
         await talk.end_turn(prompt)
     stage.judge.passed("V1-CAP-02")
@@ -435,7 +456,7 @@ async def follows_cursors_as_they_are(stage: ClientStage) -> None:
     stage.judge.judge("V1-CLOSE-06", not came, "a page was asked for after the last", came=came)
 
 
-@check("V1-PROV-09", role="client")
+@check("V1-PROV-09", "V1-PROV-02", "V1-PROV-08", role="client")
 async def takes_protocols_that_it_does_not_know(stage: ClientStage) -> None:
     """A client that looks at the providers goes on, whatever protocols they have."""
     offer = Offer(capabilities={"providers": {}})
@@ -457,7 +478,8 @@ async def takes_protocols_that_it_does_not_know(stage: ClientStage) -> None:
             stage.judge.failed("V1-PROV-09", said, sent=[main, spare], came=asked)
             return
         stage.need(bool(talk.peer.received("providers/list")), "the client has no providers")
-    stage.judge.passed("V1-PROV-09")
+    # Which are disabled, and whether that was offered, is judged by monitors.
+    stage.judge.passed("V1-PROV-09", "V1-PROV-02", "V1-PROV-08")
 
 
 @check("V1-MODE-02", role="client")

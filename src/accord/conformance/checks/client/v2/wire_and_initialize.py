@@ -85,7 +85,7 @@ silence = check("V1-GEN-04", "V1-EXT-05", "V1-CREQ-01", role="client", version="
 bad_lines = check("TR-STDIO-08", role="client", version="2")(v1.survives_bad_lines.run)
 deep_nesting = check("LIM-01", role="client", version="2")(v1.refuses_deep_nesting.run)
 endless_line = check("LIM-03", role="client", version="2")(v1.ends_on_an_endless_line.run)
-what_is_new = check("V1-GEN-10", "V1-EXT-02", role="client", version="2")(
+what_is_new = check("V1-GEN-10", "V1-EXT-02", "V2-GEN-11", role="client", version="2")(
     v1.goes_on_after_what_is_new.run
 )
 

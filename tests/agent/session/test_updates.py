@@ -8,8 +8,8 @@ import anyio
 import pytest
 
 from accord.agent import Agent, Turn
-from accord.agent.session.introduction import HELD_MAX
 from accord.agent.session.session import AgentSession
+from accord.agent.session.updates import HELD_MAX
 from accord.connection.limits import Limits
 from accord.errors import LocalProtocolError
 from accord.schema import v2
@@ -211,7 +211,7 @@ async def test_a_prompt_ends_the_waiting(version: int) -> None:
     """Ours: who prompts knows the session, even where the request that began it was refused."""
     agent = titled()
     failing = [False]
-    see = agent.session_hook
+    see = agent._definition.session_hook
     assert see is not None
 
     @agent.on_session

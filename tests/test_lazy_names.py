@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from accord.loading import undisturbed
+from accord.lazy_names import undisturbed
 
 
 @pytest.fixture(autouse=True)

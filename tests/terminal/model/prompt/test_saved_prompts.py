@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from accord.terminal.model.prompt import draft_store as module
+from accord.terminal.model.prompt import saved_prompts as module
 from accord.terminal.model.prompt.draft import Attachment, Draft
-from accord.terminal.model.prompt.draft_store import Drafts, Writer
+from accord.terminal.model.prompt.saved_prompts import Drafts, Writer
 
 NOTHING = Draft("")
 _NUMBERS = count()

@@ -1,14 +1,14 @@
 """What was typed and not sent, kept on the disk: it survives leaving and a crash.
 
-Must not know any screen.
+This module does not know any screen.
 
-What always holds
+Invariants
     * A draft is kept for its session, and for its folder: an agent may not know the session again.
     * A draft is given to the agent that it was written to, and to no other one.
     * What one chat is writing is not given to another: not in this process, and not in one that
       runs beside it.  Nor is it given back to that chat, which has it already or has sent it.
     * What is on the disk is the last of what a chat had, however its threads ran.
-    * Files are private, and few; what cannot be read is no draft.
+    * Files are private, and few; an unreadable file counts as no draft.
 """
 
 from __future__ import annotations
