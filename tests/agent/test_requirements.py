@@ -77,7 +77,7 @@ def test_what_does_not_exist_cannot_be_asked_for(given: dict[str, Any], said: st
 )
 def test_limits_that_nothing_can_live_within_are_refused(limits: dict[str, Any]) -> None:
     """Issue: everything has a bound, and a bound is a number."""
-    with pytest.raises(LocalProtocolError, match=f"the limit {next(iter(limits))} is at least"):
+    with pytest.raises(LocalProtocolError, match=f"the limit {next(iter(limits))} must be at least"):
         Agent("a", version="1", limits=Limits(**limits))
 
 

@@ -120,10 +120,10 @@ def test_the_wait_is_bounded_and_can_be_switched_off(home: Home) -> None:
     ("words", "said"),
     [
         (["--check", " "], "the command is empty"),
-        (["--check", "false", "--check", "true"], "it may be given once; join commands with &&"),
-        (["--retry", "-0.1"], "a number of seconds, not '-0.1'"),
-        (["--retry", "nan"], "a number of seconds, not 'nan'"),
-        (["--timeout", "0.0"], "a number of seconds, not '0.0'"),
+        (["--check", "false", "--check", "true"], "may be given only once; join commands with &&"),
+        (["--retry", "-0.1"], "'-0.1' is not a number of seconds"),
+        (["--retry", "nan"], "'nan' is not a number of seconds"),
+        (["--timeout", "0.0"], "'0.0' is not a positive number of seconds"),
     ],
 )
 def test_a_check_or_a_time_that_cannot_be_meant_is_told(

@@ -1,9 +1,9 @@
-"""What the commands give a client for agents of the 2026-02 draft: a memory, and a credential.
+"""Client options for agents of the 2026-02 draft: the known dialects, and a credential.
 
-Must not know which agent it will be, nor whether it speaks the draft at all; so nothing is read
-here before somebody asks.
+Must not know which agent is started, nor whether it speaks the draft, so nothing is read before it
+is needed.
 
-What always holds: a key that was typed is sent to the agent and kept nowhere.
+What always holds: a typed key is sent to the agent and stored nowhere.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from accord.client.wire.draft.login import Credential
 
 
-def remembering() -> ClientOptions:
-    """The memory in the user's state; nothing where that has no place."""
+def dialect_memory() -> ClientOptions:
+    """Return the option for the file of known dialects; empty if there is no state folder."""
     try:
         return {"dialects": DialectsFile(dialects_file())}
     except ConfigError:
@@ -33,7 +33,7 @@ def remembering() -> ClientOptions:
 def credential_of(
     api_key_env: str | None = None, *, may_ask: bool
 ) -> Callable[[], Awaitable[Credential | None]]:
-    """Where a credential comes from: the environment, the configuration, at last the user."""
+    """Return a function that finds a credential: environment, configuration, or the user."""
     asked: list[str] = []
 
     async def find() -> Credential | None:
@@ -47,14 +47,14 @@ def credential_of(
             return Credential.api_key(key)
         if not asked and may_ask and _is_at_terminal():
             asked.append(await _typed())
-        # Typed once, it serves until we leave; nothing typed is a no.
+        # A typed key is used until the process exits; an empty one means none.
         return Credential.api_key(asked[0]) if asked and asked[0] else None
 
     return find
 
 
 def _is_at_terminal() -> bool:
-    # None, whatever the types say, where the descriptor was closed at the start.
+    # None, despite its type, if the descriptor was closed at the start.
     stdin = sys.stdin
     return stdin is not None and not stdin.closed and stdin.isatty()  # type: ignore[redundant-expr,unused-ignore]
 
@@ -64,9 +64,9 @@ async def _typed() -> str:
 
     from anyio import to_thread
 
-    # It reads from the terminal itself, and shows nothing of it.
-    question = "The agent wants a key (Enter for none): "
+    # getpass reads from the terminal without echo.
+    question = "The agent needs an API key (press Enter for none): "
     return (await to_thread.run_sync(getpass, question, abandon_on_cancel=True)).strip()
 
 
-__all__ = ["credential_of", "remembering"]
+__all__ = ["credential_of", "dialect_memory"]

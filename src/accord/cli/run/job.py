@@ -13,10 +13,6 @@ if TYPE_CHECKING:
     from accord.mcp.server_spec import Entry
 
 
-class UsageError(Exception):
-    """The command line asks for what cannot be; the sentence says what, and what could."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """One prompt for one agent.
@@ -57,4 +53,4 @@ class Job:
         return versions_for(self.mcp_servers)
 
 
-__all__ = ["Job", "UsageError"]
+__all__ = ["Job"]

@@ -12,7 +12,8 @@ from typing import Any
 
 from accord import Client, Session
 from accord.cli.agent_setup.project_mcp_servers import tell
-from accord.cli.run.job import Job, UsageError
+from accord.cli.run.job import Job
+from accord.cli.usage_error import UsageError
 from accord.errors import AccordError, LocalProtocolError, NotFound
 from accord.mcp.server_handoff import hand_on
 from accord.terminal.engine.name_lookup import choose_model, last_session

@@ -19,16 +19,18 @@ from typing import Any
 import anyio
 
 from accord import Client, Decision, PermissionRequest, RateLimited, Session, Update
-from accord.cli.agent_setup.credentials import credential_of, remembering
+from accord.cli.agent_setup.credentials import credential_of, dialect_memory
 from accord.cli.agent_setup.login_choice import LoginQuestion, is_attended
-from accord.cli.agent_setup.permissions import Asker, Deciding
+from accord.cli.agent_setup.permissions import Deciding
 from accord.cli.console import complain
 from accord.cli.run.check_command import run_check
 from accord.cli.run.exit_status import Outcome
-from accord.cli.run.job import Job, UsageError
+from accord.cli.run.job import Job
 from accord.cli.run.output import Report
+from accord.cli.run.permission_prompt import PermissionPrompt
 from accord.cli.run.prompt import Prompt
 from accord.cli.run.session import open_session
+from accord.cli.usage_error import UsageError
 from accord.client.audit.log import AuditLog
 from accord.client.audit.services import (
     AuditedFiles,
@@ -67,7 +69,7 @@ class Run:
         job: Job,
         deciding: Deciding,
         report: Report,
-        asker: Asker | None,
+        asker: PermissionPrompt | None,
         log: AuditLog | None,
     ) -> None:
         self._job = job
@@ -145,7 +147,7 @@ class Run:
             credential=credential_of(job.api_key_env, may_ask=self._asker is not None),
             ui=("diff_viewer",),
         )
-        options.update(remembering())
+        options.update(dialect_memory())
         if self._login is not None:
             options["login"] = self._login.choose
         return options
