@@ -158,9 +158,7 @@ def _as_text(command: str, found: _Explained, reading: Reading) -> list[str]:
     if found.why is not None:
         lines.append(f"why: {found.why}")
     if found.others:
-        lines.append(
-            f"not included: answers for one agent ({found.others}); use --agent NAME to include them"
-        )
+        lines.append(f"not included: answers for one agent ({found.others}); use --agent NAME")
     lines.append("programs:" if reading.programs else "programs: none")
     for program in reading.programs:
         notes = "; ".join(filter(None, (program.road, program.hands_on)))

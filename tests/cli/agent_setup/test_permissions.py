@@ -134,7 +134,7 @@ def test_a_policy_that_is_named_decides_alone(places: Path) -> None:
 def test_a_policy_of_the_configuration_must_be_there(places: Path) -> None:
     """Ours: a policy that is missing is not no policy."""
     config = Config(permissions=PermissionSettings(policy=places / "no.toml"))
-    with pytest.raises(ConfigError, match="the policy .* does not exist"):
+    with pytest.raises(ConfigError, match=r"the policy .* does not exist"):
         deciding(Wishes(), config, ("/",), attended=False)
 
 
