@@ -4,7 +4,7 @@
 #   make quick     what most changes need, in two minutes: lint, types, tests of what changed
 #   make check     format, lint, types, import contracts, lengths
 #   make coverage  the pure folders by their own tests, all branches
-#   make unit      all other tests but those of interop
+#   make unit      all other tests except those of interop
 #   make peers     the official SDKs, acpx and the reference MCP servers as peers
 #   make interop   those, and real agents, which it installs (1.5 GB)
 #   make soak      many simulated worlds, every broken peer against every rule, many shell lines
@@ -13,10 +13,10 @@
 #   make fuzz      the fuzz targets with atheris
 #   make bench     speed beside the official SDKs
 #   make rules     which rules of the protocol have a test
-#   make format    put the code into its form
-#   make picture   draw the picture in the README anew
-#   make snapshots draw the pictures that tests compare anew: look at them before you commit
-#   make lock      resolve the lock files anew (needs uv)
+#   make format    format the code
+#   make picture   redraw the picture in the README
+#   make snapshots redraw the pictures that tests compare: look at them before you commit
+#   make lock      resolve the lock files again (needs uv)
 
 PYTHON  := .venv/bin/python
 PYTEST  := $(PYTHON) -m pytest --hypothesis-profile=ci
@@ -86,7 +86,7 @@ coverage: setup
 	done
 
 # Of the program in a real terminal: what takes longest, for `interop`.
-LONG := $(addprefix tests/terminal/real/test_,answering.py going_on.py sizes.py stopping.py writing.py)
+LONG := $(addprefix tests/terminal/real/test_,permissions.py recovery.py sizes.py interrupt.py prompt.py)
 
 # All tests but those that `coverage`, `peers` and `interop` run.
 unit: browser others

@@ -58,7 +58,6 @@ def names() -> list[str]:
 
 
 def main() -> None:
-    """Type some queries."""
     paths = names()
     began = process_time()
     finder = Finder(paths)

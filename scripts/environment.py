@@ -145,7 +145,7 @@ ENVIRONMENTS = {
     "acp-1.0rc": Environment(
         PEERS / "acp-1.0rc", REQUIREMENTS / "acp-1.0rc.lock", with_accord=False
     ),
-    # A fuzzer that follows branches is no part of the tests: it needs a compiler's libraries.
+    # A fuzzer that follows branches is not part of the tests: it needs a compiler's libraries.
     "fuzz": Environment(PEERS / "fuzz", REQUIREMENTS / "fuzz.lock", with_accord=True),
 }
 

@@ -36,7 +36,6 @@ class Agent:
 
     @property
     def path(self) -> Path:
-        """Its program."""
         if self.python is not None:
             return self.folder / "bin" / self.program
         return self.folder / "node_modules" / ".bin" / self.program

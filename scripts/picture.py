@@ -16,8 +16,8 @@ from accord.builtin.demo_project import write_demo_project
 from accord.cli.commands.demo import FIRST_MINUTE, demo_agent
 from accord.client.permissions.permissions import Permissions
 from accord.client.permissions.request import Decision
-from accord.terminal.engine.chat_controller import Desk
-from accord.terminal.engine.launch_options import Order
+from accord.terminal.engine.chat_controller import ChatController
+from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.screen.app import AccordApp
 from accord.terminal.screen.dialogs.permission import PermissionDialog
 from accord.terminal.screen.screenshot import picture_of
@@ -40,8 +40,8 @@ async def draw(home: Path) -> str:
     folder = home / "demo"
     folder.mkdir()
     write_demo_project(folder)
-    desk = Desk(permissions=Permissions())
-    order = Order(command=demo_agent(), name="demo", folder=str(folder))
+    desk = ChatController(permissions=Permissions())
+    order = LaunchOptions(command=demo_agent(), name="demo", folder=str(folder))
     app = AccordApp(desk, order, suggestions=FIRST_MINUTE[1:])
     with anyio.fail_after(SECONDS_MAX):
         async with app.run_test(size=SIZE) as pilot:

@@ -62,7 +62,6 @@ def judged() -> dict[str, list[str]]:
 
 
 def render() -> str:
-    """The whole page."""
     every, marks = rules.load(), judged()
     groups = {
         title: [rule for rule in every.values() if rule.id.startswith(prefix)]

@@ -56,7 +56,7 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(autouse=True)
 def fresh_lines() -> Iterator[None]:
-    """What one test leaves open on its captured output is no line of the next one's."""
+    """Do not let an unfinished line of one test's output run into the next test's."""
     yield
     module = sys.modules.get("accord.machine.console.open_lines")
     if module is not None:

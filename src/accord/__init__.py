@@ -1,8 +1,9 @@
 """Accord: everything between a coding agent and the program a person sits in front of.
 
-An agent      Agent  Turn  Choice  FormField  Done
+An agent      Agent  Turn  AgentSession  ToolCallHandle  TerminalHandle  Choice  FormField  Done
 Its store     MemoryStore  SqliteStore  SessionStore
 A client      Client  Session  PromptTurn  Reply  Implementation  Extensions  Credential
+              DraftOptions
 The view      Transcript  Update  Message  ToolCall  Plan  Terminal
 Permissions   Permissions  PermissionRequest  PermissionOption  Decision  Rule  Grants
 Services      FileService  TerminalService  Elicitations  FormRequest  UrlRequest
@@ -10,6 +11,7 @@ Content       TextContent  ImageContent  AudioContent  ResourceLink
               EmbeddedResource  EmbeddedResourceResource
 In between    Proxy  Translated
 MCP servers   McpServerStdio  McpServerHttp  EnvVariable  HttpHeader
+Transports    Transport  Receiver  Ended
 Bounds        Limits
 Errors        AccordError
                 ProtocolError: LocalProtocolError  RemoteProtocolError  VersionMismatch
@@ -27,23 +29,27 @@ an agent many times a day, and an agent has no use for the client's half of the 
 
 from typing import TYPE_CHECKING
 
-from accord.loading import on_first_use
+from accord.lazy_names import on_first_use
 from accord.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from accord.agent import Agent, Turn
     from accord.agent.session.options import Choice
-    from accord.agent.terminals.own_terminals import Done
+    from accord.agent.session.session import AgentSession
+    from accord.agent.terminals.commands import Done
+    from accord.agent.terminals.own_terminals import TerminalHandle
     from accord.agent.tools.elicitation import FormField
+    from accord.agent.tools.tool_call import ToolCallHandle
     from accord.client import Client, Extensions, Implementation, PromptTurn, Reply, Session
+    from accord.client.credential import Credential
+    from accord.client.options import DraftOptions
     from accord.client.permissions.grants import Grants
     from accord.client.permissions.permissions import Permissions
-    from accord.client.permissions.policy import Rule
     from accord.client.permissions.request import Decision, PermissionOption, PermissionRequest
+    from accord.client.permissions.rules import Rule
     from accord.client.services.elicitation import Elicitations, FormRequest, UrlRequest
     from accord.client.services.files import FileService
     from accord.client.services.terminals import TerminalService
-    from accord.client.wire.draft.login import Credential
     from accord.connection import Limits
     from accord.errors import (
         AccordError,
@@ -80,6 +86,7 @@ if TYPE_CHECKING:
     from accord.store import MemoryStore, SessionStore
     from accord.store.sqlite import SqliteStore
     from accord.transcript import Message, Plan, Terminal, ToolCall, Transcript, Update
+    from accord.transport.transport import Ended, Receiver, Transport
 
 _PLACES = {
     "accord.agent": (
@@ -88,7 +95,10 @@ _PLACES = {
     ),
     "accord.agent.tools.elicitation": ("FormField",),
     "accord.agent.session.options": ("Choice",),
-    "accord.agent.terminals.own_terminals": ("Done",),
+    "accord.agent.session.session": ("AgentSession",),
+    "accord.agent.terminals.own_terminals": ("TerminalHandle",),
+    "accord.agent.tools.tool_call": ("ToolCallHandle",),
+    "accord.agent.terminals.commands": ("Done",),
     "accord.client": (
         "Client",
         "Extensions",
@@ -102,7 +112,8 @@ _PLACES = {
         "PermissionOption",
         "PermissionRequest",
     ),
-    "accord.client.wire.draft.login": ("Credential",),
+    "accord.client.credential": ("Credential",),
+    "accord.client.options": ("DraftOptions",),
     "accord.client.services.elicitation": (
         "Elicitations",
         "FormRequest",
@@ -111,7 +122,7 @@ _PLACES = {
     "accord.client.services.files": ("FileService",),
     "accord.client.permissions.grants": ("Grants",),
     "accord.client.permissions.permissions": ("Permissions",),
-    "accord.client.permissions.policy": ("Rule",),
+    "accord.client.permissions.rules": ("Rule",),
     "accord.client.services.terminals": ("TerminalService",),
     "accord.connection": ("Limits",),
     "accord.errors": (
@@ -152,6 +163,11 @@ _PLACES = {
         "SessionStore",
     ),
     "accord.store.sqlite": ("SqliteStore",),
+    "accord.transport.transport": (
+        "Ended",
+        "Receiver",
+        "Transport",
+    ),
     "accord.transcript": (
         "Message",
         "Plan",
@@ -174,6 +190,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "AccordError",
     "Agent",
+    "AgentSession",
     "AudioContent",
     "AuthenticationRequired",
     "Choice",
@@ -182,9 +199,11 @@ __all__ = [
     "Credential",
     "Decision",
     "Done",
+    "DraftOptions",
     "Elicitations",
     "EmbeddedResource",
     "EmbeddedResourceResource",
+    "Ended",
     "EnvVariable",
     "Extensions",
     "FileService",
@@ -212,6 +231,7 @@ __all__ = [
     "ProtocolError",
     "Proxy",
     "RateLimited",
+    "Receiver",
     "RemoteProtocolError",
     "Reply",
     "RequestCancelled",
@@ -225,11 +245,14 @@ __all__ = [
     "SqliteStore",
     "StoreError",
     "Terminal",
+    "TerminalHandle",
     "TerminalService",
     "TextContent",
     "ToolCall",
+    "ToolCallHandle",
     "Transcript",
     "Translated",
+    "Transport",
     "Turn",
     "Update",
     "UrlRequest",

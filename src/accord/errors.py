@@ -22,7 +22,7 @@ from typing import Any
 
 # No peer means a longer wait than a day; what is more is a mistake of units or worse.
 _SECONDS_MAX = 86_400
-# An id that is longer is no id; the text of an error is for people.
+# A longer string is not used as an id; the text of an error is for people.
 _ID_CHARACTERS_MAX = 100
 # What a peer says about its error is for people too, and a stack trace is not.
 _DETAIL_CHARACTERS_MAX = 500
@@ -320,7 +320,7 @@ class RequestError(AccordError):
 
     @classmethod
     def cancelled(cls, message: str = "Request cancelled") -> "RequestError":
-        """-32800."""
+        """An error with code -32800, for a request that was cancelled."""
         return cls(-32800, message)
 
     @classmethod

@@ -240,7 +240,7 @@ async def raw_client(
 ) -> AsyncIterator[RawClient]:
     """Serve `agent` to a raw client; with `initialize` the handshake is done."""
     ours, theirs = memory_pair()
-    client = RawClient(ours, version, validate, agent.unstable)
+    client = RawClient(ours, version, validate, agent._definition.unstable)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_serve, agent, theirs, client.agent_scope)
         await ours.start(_Receiver(client), tasks)

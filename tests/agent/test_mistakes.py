@@ -79,7 +79,7 @@ async def test_what_cannot_be_said_is_refused_before_anything_is_sent(
 def test_modes_allow_kinds_of_tools_and_nothing_else() -> None:
     """Ours: a word that matches nothing would silently ask for everything."""
     agent = Agent("modes", version="1")
-    with pytest.raises(LocalProtocolError, match="'edits' is no ToolKind"):
+    with pytest.raises(LocalProtocolError, match="'edits' is not a ToolKind"):
         agent.add_mode("code", "Code", allow=["edits"])
     agent.add_mode("code", "Code", allow="edit")
     assert agent.offer.modes["code"].allow == {"edit"}
@@ -94,13 +94,13 @@ def test_the_last_prompt_function_counts_and_the_program_is_told(
     @agent.on_prompt
     async def other(turn: Turn) -> None: ...
 
-    assert agent.prompt_handler is other
+    assert agent._definition.prompt_handler is other
     assert "twice" in caplog.text
 
 
 def test_content_that_an_agent_may_accept_is_listed() -> None:
     """Ours: the error has the words to choose from."""
-    with pytest.raises(LocalProtocolError, match=r"images; there are audio, .*image"):
+    with pytest.raises(LocalProtocolError, match=r"images; known are audio, .*image"):
         Agent("pictures", version="1", accepts=["images"])  # type: ignore[list-item]
 
 
@@ -118,7 +118,7 @@ async def test_a_plan_is_given_entry_by_entry() -> None:
 
     async with raw_client(agent) as client:
         await client.prompt(await client.new_session())
-    assert errors == ["an entry of a plan is its text, not a list: plan(*entries)"]
+    assert errors == ["an entry of a plan is text, not a list: use plan(*entries)"]
 
 
 async def test_an_entry_of_a_plan_may_say_how_much_it_matters() -> None:
@@ -129,7 +129,7 @@ async def test_an_entry_of_a_plan_may_say_how_much_it_matters() -> None:
     async def answer(turn: Turn) -> None:
         plan = await turn.plan("one", ("two", "high"))
         await plan.replace("three")
-        with pytest.raises(LocalProtocolError, match="'urgent' is no PlanEntryPriority"):
+        with pytest.raises(LocalProtocolError, match="'urgent' is not a PlanEntryPriority"):
             await turn.plan(("one", "urgent"))
 
     async with raw_client(agent) as client:
@@ -208,11 +208,11 @@ async def test_a_command_is_words_and_not_a_list(version: int) -> None:
 @pytest.mark.parametrize(
     ("keywords", "told"),
     [
-        ({"name": 5}, "an agent's name is a text"),
-        ({"version": 1.0}, "an agent's version is a text"),
-        ({"version": ""}, "an agent's version is a text"),
-        ({"title": 5}, "an agent's title is a text"),
-        ({"store": "sessions.db"}, r"no store, such as SqliteStore\(path\): 'sessions.db'"),
+        ({"name": 5}, "an agent's name must be text"),
+        ({"version": 1.0}, "an agent's version must be text"),
+        ({"version": ""}, "an agent's version must be text"),
+        ({"title": 5}, "an agent's title must be text"),
+        ({"store": "sessions.db"}, r"not a store, such as SqliteStore\(path\): 'sessions.db'"),
     ],
 )
 def test_what_an_agent_is_made_of(keywords: dict[str, Any], told: str) -> None:
@@ -229,15 +229,15 @@ async def _tool(turn: Turn, **facts: Any) -> None:
 
 MISUSES: dict[str, Any] = {
     "lines count from 1, there is no line 0": lambda turn: turn.read_text("a", line=0),
-    "a number of lines is not negative: -1": lambda turn: turn.read_text("a", limit=-1),
-    "the text of a file is a text, not int: 5": lambda turn: turn.edit("a", 5),
-    "the text of a file is a text, not bytes": lambda turn: turn.write_text("a", b"x"),
+    "a number of lines cannot be negative: -1": lambda turn: turn.read_text("a", limit=-1),
+    "the text of a file must be text, not int: 5": lambda turn: turn.edit("a", 5),
+    "the text of a file must be text, not bytes": lambda turn: turn.write_text("a", b"x"),
     "a command needs the name of a program": lambda turn: turn.run(""),
-    "the variable 'A' of a command is a text, not int": lambda turn: turn.run("a", env={"A": 5}),
-    "the variable 'A' of a command is a text, not bool": (
+    "the variable 'A' of a command must be text, not int": lambda turn: turn.run("a", env={"A": 5}),
+    "the variable 'A' of a command must be text, not bool": (
         lambda turn: turn.session.start_command("a", env={"A": True})
     ),
-    "the field 'city' of a form is a FormField, not 'x'": lambda turn: turn.ask("?", city="x"),
+    "field 'city' of a form must be a FormField, not 'x'": lambda turn: turn.ask("?", city="x"),
     "raw_input cannot be sent: object has no JSON form": (
         lambda turn: _tool(turn, raw_input=object())
     ),

@@ -23,7 +23,7 @@ async def test_a_thread_that_blocks_cannot_keep_the_process_alive(version: int) 
         await agent.until(lambda: "waiting" in agent.stdout.decode())
         await agent.hang_up()
         assert await agent.exit_code() == 0
-        assert b"a handler does not stop" in agent.stderr
+        assert b"a handler is still running" in agent.stderr
 
 
 @pytest.mark.parametrize("word", ["exit", "exit_in_a_task"])

@@ -1,4 +1,4 @@
-"""What an agent asks for when it is made, and what it is told when there is no such thing."""
+"""What an agent asks for when it is made, and what it is told when there is unknown thing."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ def test_the_capabilities_are_those_of_the_schemas() -> None:
 def test_one_word_is_one_word() -> None:
     """Ours: a text is a sequence too, but nobody means its letters."""
     agent = Agent("a", version="1", requires="terminal", accepts="image", mcp="http")
-    assert agent.requires == ("terminal",)
-    assert agent.accepts == {"image"}
-    assert agent.mcp == {"http", "stdio"}
+    assert agent._definition.requires == ("terminal",)
+    assert agent._definition.accepts == {"image"}
+    assert agent._definition.mcp == {"http", "stdio"}
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"requires": ["zork"]}, "no such client capability: zork; there are auth, "),
-        ({"requires": "fs.readFile"}, "no such client capability: fs.readFile"),
-        ({"mcp": ["carrier pigeon"]}, "no such transport of MCP: carrier pigeon"),
-        ({"accepts": "images"}, "no such prompt content: images"),
+        ({"requires": ["zork"]}, "unknown client capability: zork; known are auth, "),
+        ({"requires": "fs.readFile"}, "unknown client capability: fs.readFile"),
+        ({"mcp": ["carrier pigeon"]}, "unknown transport of MCP: carrier pigeon"),
+        ({"accepts": "images"}, "unknown prompt content: images"),
     ],
 )
 def test_what_does_not_exist_cannot_be_asked_for(given: dict[str, Any], said: str) -> None:
@@ -77,14 +77,16 @@ def test_what_does_not_exist_cannot_be_asked_for(given: dict[str, Any], said: st
 )
 def test_limits_that_nothing_can_live_within_are_refused(limits: dict[str, Any]) -> None:
     """Issue: everything has a bound, and a bound is a number."""
-    with pytest.raises(LocalProtocolError, match=f"the limit {next(iter(limits))} must be at least"):
+    with pytest.raises(
+        LocalProtocolError, match=f"the limit {next(iter(limits))} must be at least"
+    ):
         Agent("a", version="1", limits=Limits(**limits))
 
 
 def test_limits_may_forbid_a_thing_or_never_end() -> None:
     """Ours: no queue is a queue, and no deadline is a deadline."""
     limits = Limits(prompts_queued=0, close_seconds=float("inf"), stall_seconds=0)
-    assert Agent("a", version="1", limits=limits).limits == limits
+    assert Agent("a", version="1", limits=limits)._definition.limits == limits
 
 
 @pytest.mark.parametrize(("version", "needs"), [(1, "fs"), (2, "elicitation.form")])

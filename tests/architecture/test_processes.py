@@ -115,7 +115,7 @@ def test_every_file_that_starts_a_process_is_known() -> None:
     [(OWN, "accord.machine.own_command_line"), (GIT, "accord.machine.git")],
 )
 def test_what_starts_is_built_where_it_says(kind: str, module: str) -> None:
-    """Issue 12: the table is no mere list."""
+    """Issue 12: the table lists nothing that is not there."""
     for name, tree in _files():
         if STARTERS.get(name) == kind:
             assert any(one.startswith(f"{module}.") for one in _imports(tree)), name

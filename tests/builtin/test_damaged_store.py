@@ -164,7 +164,7 @@ def test_a_log_without_its_file_is_told(home: Home) -> None:
         assert (ended.code, str(path) in ended.error) == (1, True), ended
         assert "accord sessions rescue" in ended.error
     ran = home.accord("run", "/help")
-    assert "Sessions are not stored" in ran.out + ran.error
+    assert "Sessions are not saved" in ran.out + ran.error
     assert log.read_bytes() == b"what is left"
     assert not path.exists()
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.agent.session.session import AgentSession
-from accord.builtin import undo_journal as journal
+from accord.builtin import undo_journal
 from accord.builtin.undo_journal import Change, Journal
 
 
@@ -68,8 +68,8 @@ async def test_it_is_bounded_in_turns_and_in_text(monkeypatch: pytest.MonkeyPatc
     while book.last is not None:
         count += 1
         await book.forget_last()
-    assert count == journal.TURNS_MAX
-    monkeypatch.setattr(journal, "CHARACTERS_MAX", 100)
+    assert count == undo_journal.TURNS_MAX
+    monkeypatch.setattr(undo_journal, "CHARACTERS_MAX", 100)
     turn = object()
     await book.record(turn, "big", Change("/a", "x" * 60, "y" * 60))
     assert book.last is None

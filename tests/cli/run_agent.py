@@ -17,6 +17,7 @@ import anyio
 from accord import Agent, Choice, Turn
 from accord.agent.agent import PromptType
 from accord.agent.session.session import AgentSession
+from accord.agent.turn import turn_state
 from accord.errors import RequestError
 from accord.schema import v2
 
@@ -123,10 +124,10 @@ async def _do(turn: Turn, word: str, rest: str) -> str | None:
         await turn.edit("twice.txt", "x\n")
         await turn.say("second")
     elif word == "replace":
-        await turn.tell(v2.AgentMessageChunk(message_id="m", content=_text("older")))
-        await turn.tell(v2.AgentMessage(message_id="m", content=[_text("CD")]))
-        await turn.tell(v2.AgentMessage(message_id="m", content=[]))
-        await turn.tell(v2.AgentMessageChunk(message_id="m", content=_text("last")))
+        await turn_state(turn).send(v2.AgentMessageChunk(message_id="m", content=_text("older")))
+        await turn_state(turn).send(v2.AgentMessage(message_id="m", content=[_text("CD")]))
+        await turn_state(turn).send(v2.AgentMessage(message_id="m", content=[]))
+        await turn_state(turn).send(v2.AgentMessageChunk(message_id="m", content=_text("last")))
     elif word == "blocks":
         await turn.say(" ".join(type(block).__name__ for block in turn.prompt))
     elif word == "state":

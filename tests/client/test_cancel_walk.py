@@ -98,7 +98,7 @@ async def test_a_turn_can_be_cancelled_after_every_step(version: int, by: str, l
         assert turn.error is None
         assert not session.is_busy
         await anyio.wait_all_tasks_blocked()
-        assert session._conversation.questions == set()
+        assert session._state.questions == set()
         names = [call.status for call in session.transcript.tool_calls if not call.cancelled]
         assert set(names) <= {"completed"}
 

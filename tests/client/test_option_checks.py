@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from accord.client import Client
+from accord.client.credential import Credential
+from accord.client.options import DraftOptions, make_options
 from accord.client.permissions.permissions import Permissions
 from accord.client.services.elicitation import Elicitations
 from accord.client.services.files import FileService
@@ -123,3 +125,39 @@ def test_only_what_can_be_asked_is_taken_for_the_user(callback: Any) -> None:
     """Ours: a callback that was left out must not become a silent no."""
     with pytest.raises(ValueError, match="cannot be asked"):
         Permissions.ask(callback)
+
+
+def test_the_old_keywords_for_draft_agents_still_work() -> None:
+    """CONTRIBUTING: a deprecated form works for one major version, and names its successor."""
+    key = Credential.api_key("k")
+    with pytest.warns(DeprecationWarning, match=r"write draft=DraftOptions\(credential=\.\.\.\)"):
+        made = make_options({"credential": key})  # type: ignore[typeddict-unknown-key]
+    assert made.draft == DraftOptions(credential=key)
+    with pytest.warns(DeprecationWarning, match="address="):
+        Client.connect(lambda: None, address="here")  # type: ignore[call-arg, arg-type, return-value]
+
+
+def test_a_permissions_object_that_is_not_told_the_real_path_is_refused() -> None:
+    """Ours: otherwise nothing protects against links that are swapped while the user is asked."""
+
+    class Blind:
+        async def decide(self, request: object) -> object: ...
+
+        async def may_write(self, session_id: str, path: str) -> bool:
+            return True
+
+    with pytest.raises(LocalProtocolError, match="swapped links"):
+        make_options({"permissions": Blind()})  # type: ignore[typeddict-item]
+
+
+def test_files_that_locate_paths_must_write_at_the_located_one() -> None:
+    """Ours: as above, for the service that writes."""
+
+    class Files:
+        def locate(self, session_id: str, path: str) -> str:
+            return path
+
+        def write_text(self, session_id: str, path: str, content: str) -> None: ...
+
+    with pytest.raises(LocalProtocolError, match="must take at="):
+        make_options({"files": Files()})

@@ -142,7 +142,7 @@ class Agent:
             )
             if not answer.get("result", {}).get("granted"):
                 self.tell(name, "tool_call_update", id=call, status="denied")
-                return "end_turn"
+                return "cancelled" if self.cancelled.is_set() else "end_turn"
         self.tell(name, "tool_call_update", id=call, status="in_progress")
         if verb == "long":
             self.cancelled.wait(60)

@@ -56,7 +56,11 @@ SHOWN_ELSEWHERE: dict[tuple[Role, Version], dict[str, str]] = {
         "V2-ELIC-02": "agent.v2.turns.answers_to_forms_are_taken",
     },
     ("agent", "draft"): {"D26-14": "agent.draft.requests.turns_are_told_of"},
-    ("client", "1"): {"V1-EXT-08": "client.v1.files_and_terminals.keeps_files_inside_the_roots"},
+    ("client", "1"): {
+        "V1-EXT-08": "client.v1.files_and_terminals.keeps_files_inside_the_roots",
+        "V1-SESS-16": "client.v1.initialize.sends_no_roots_unasked",
+        "V1-PROV-02": "client.v1.wire.answers_what_it_does_not_know",
+    },
     ("client", "2"): {"V2-GEN-08": "client.v2.session_state.applies_what_is_asked_about"},
 }
 

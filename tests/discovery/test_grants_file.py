@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.client.permissions.grants import Grant, Place
-from accord.client.permissions.policy import Rule
+from accord.client.permissions.rules import Rule
 from accord.discovery.grants_file import GrantsFile
 from accord.errors import ConfigError
 

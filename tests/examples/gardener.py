@@ -129,7 +129,7 @@ async def client_of(
             yield client
         return
     version = 1 if spoken == "v1" else 2
-    validate = not agent.early_v2
+    validate = not agent._definition.early_v2
     async with raw_client(
         agent, version=version, initialize=initialize, validate=validate
     ) as other:

@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 import anyio
 import pytest
 
-from accord.client.wire.draft.login import Credential
+from accord.client.credential import Credential
+from accord.client.options import DraftOptions
 from accord.errors import RequestFailed
 from accord.schema import draft, v1, v2
 from tests.client.scripted_agent import ScriptedAgent
@@ -125,7 +126,9 @@ def answering(spoken: Spoken, folder: Path, cancelled: anyio.Event) -> Any:
 async def heard(spoken: Spoken, folder: Path) -> list[Json]:
     """Everything that a client does, and what the agent heard of it."""
     cancelled = anyio.Event()
-    more: Json = {"credential": Credential.api_key("k")} if spoken == "draft" else {}
+    more: Json = {}
+    if spoken == "draft":
+        more = {"draft": DraftOptions(credential=Credential.api_key("k"))}
     script = answering(spoken, folder, cancelled)
     async with client_with(spoken, script, **more) as (client, agent):
         if spoken != "v2":

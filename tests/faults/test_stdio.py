@@ -93,7 +93,7 @@ def test_a_recorded_session_can_be_fed_from_a_file(tmp_path: Path, out: str) -> 
 
 @pytest.mark.parametrize("stdout", [os.devnull, None])
 def test_no_input_at_all_is_an_orderly_end(stdout: str | None) -> None:
-    """Ours: /dev/null is no pipe, and no file that a selector takes."""
+    """Ours: /dev/null is not a pipe, and selectors refuse it."""
     with open(os.devnull, "rb") as nothing, open(stdout or os.devnull, "wb") as sink:
         done = subprocess.run(
             [sys.executable, str(PROGRAMS / "agent.py")],

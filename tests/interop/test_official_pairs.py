@@ -1,6 +1,6 @@
 """The scripted peers on the official SDKs, against each other: they and the harness work.
 
-Whatever these pairs do is no merit of ours, so `make interop` runs them and `make test` does not.
+These pairs contain none of our code, so `make interop` runs them and `make test` does not.
 They show that a failure against our library is not the fault of the programs, and that the
 validator passes what the official SDKs send.
 """

@@ -117,7 +117,7 @@ def test_half_of_a_deep_line_is_lost() -> None:
 
 
 def test_a_blank_end_loses_nothing() -> None:
-    """Ours: whitespace behind the last line is no half message."""
+    """Ours: whitespace behind the last line is not half a message."""
     for splitter in (Lines(), ContentLength(), Detecting()):
         splitter.feed(b"\r\n \r")
         assert splitter.finish() == []

@@ -143,7 +143,7 @@ def test_what_is_too_deep_is_judged_by_what_it_would_have_been(
     deep: bytes, members: bytes, verdict: Verdict, request_id: Id
 ) -> None:
     """LIM-01: the id where it can be read, and no answer to a notification."""
-    # A version that is no string brings the shallower of the two here as well.
+    # A version that is not a string brings the shallower of the two here as well.
     fault = fault_of(b'{"jsonrpc":2,' + members + deep + b"}")
     assert (fault.verdict, fault.code, fault.id) == (verdict, INVALID_REQUEST, request_id)
 

@@ -86,7 +86,7 @@ def test_bad_lines_are_counted_until_something_good_comes() -> None:
     ],
 )
 def test_any_message_ends_a_run_of_noise(good: bytes) -> None:
-    """Ours: whatever has the members of a message is no noise, even where it is refused."""
+    """Ours: a frame with a message's members does not count as noise, even if it is refused."""
     peer = Peer()
     assert rejected(peer.receive(b"xx")).count == 1
     peer.receive(good)
@@ -195,7 +195,7 @@ def test_an_answer_that_is_no_json_or_has_two_ids_fails_its_call(line: bytes) ->
     event = failed(peer.receive(line))
     assert (event.id, event.malformed) == (call_id, True)
     assert peer.pending_count == 0
-    # The same again answers nobody, and what is no JSON is noise as ever.
+    # The same again answers nobody, and anything but JSON is still noise.
     assert isinstance(peer.receive(line), FrameRejected | StrayAnswer)
 
 

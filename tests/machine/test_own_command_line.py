@@ -15,7 +15,7 @@ import pytest
 import accord
 from accord.client.permissions.bounded_regex import found_in
 from accord.errors import SpawnFailed
-from accord.machine import own_command_line as own_program
+from accord.machine import own_command_line
 from accord.machine.own_command_line import (
     ROOT,
     ignore_working_directory,
@@ -230,7 +230,7 @@ def test_an_interpreter_that_does_not_know_itself_says_so(monkeypatch: pytest.Mo
 
 def test_a_zip_archive_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours: Python's own words for it were "can't find '__main__' module"."""
-    monkeypatch.setattr(own_program, "PACKAGE", "/somewhere/accord.pyz/accord")
+    monkeypatch.setattr(own_command_line, "PACKAGE", "/somewhere/accord.pyz/accord")
     with pytest.raises(SpawnFailed, match=r"accord\.pyz/accord is in a zip archive"):
         own_command("agent")
 

@@ -25,7 +25,7 @@ class Book:
 
     package: Any
     enums: dict[str, Enumeration]
-    # Definition: why it is no type of ours.
+    # Definition: why we have no type for it.
     exempt: dict[str, str]
     # Definition: the struct of ours that stands for it.
     renamed: dict[str, str] = field(default_factory=dict)
@@ -327,7 +327,7 @@ class Comparison:
             fresh = Schema(self._official.unstable.document)
             fresh.leaves(owner)
             if name not in fresh.flattened:
-                self.differences.add(f"{name}: is no part of {owner}")
+                self.differences.add(f"{name}: is not part of {owner}")
 
 
 def _shown(value: object) -> str:

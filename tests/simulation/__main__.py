@@ -12,7 +12,7 @@ from tests.simulation.world import run_world
 
 
 def search(first: int, worlds: int) -> int:
-    """Find every planted bug anew, and say by which seed."""
+    """Search for every planted bug again and print the seed that finds it."""
     missed = 0
     for name, plant in PLANTED.items():
         with plant():

@@ -44,7 +44,7 @@ class Chronicle:
     began: dict[str, list[str]] = field(default_factory=dict)
     # Sessions (by their name in the plan) in which the client asked for a stop, or closed.
     cancelled: set[str] = field(default_factory=set)
-    # The same for who does so by a deadline, with the moment.
+    # The same for waits with a deadline, with the moment.
     cancels_at: dict[str, float] = field(default_factory=dict)
     closed: set[str] = field(default_factory=set)
     # Whether something was broken on purpose: much may be missing then, nothing may be wrong.

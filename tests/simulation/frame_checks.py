@@ -92,7 +92,7 @@ class Conversation:
         self.sent = {"agent": bytearray(), "client": bytearray()}
         self.arrived = {"agent": 0, "client": 0}
         self._rest = {"agent": b"", "client": b""}
-        # Requests without an answer, by who asked.
+        # Requests without an answer, by the side that sent them.
         self.open: dict[str, dict[Any, dict[str, Any]]] = {"agent": {}, "client": {}}
         self._asked: dict[str, set[Any]] = {"agent": set(), "client": set()}
         self._taken_back: dict[str, set[Any]] = {"agent": set(), "client": set()}

@@ -1,7 +1,7 @@
 """Bugs that are planted in the core on purpose, each as somebody might write it.
 
 A simulator that finds none of them would be worth nothing.  `FOUND_BY` has the first seed, counted
-from 1, that found each when it was planted; `python -m tests.simulation --planted` searches anew.
+from 1, that found each when it was planted; `python -m tests.simulation --planted` searches again.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from typing import Any
 from unittest import mock
 
 from accord.agent.session import turn_run as running
-from accord.agent.session.log_then_send import LoggingFirst
-from accord.agent.session.prompt_queue import Foreground, Ticket
+from accord.agent.session.log_then_send import LogThenSend
+from accord.agent.session.prompt_queue import PromptQueue, Ticket
 from accord.agent.session.unfinished import Unfinished
 from accord.agent.terminals import terminals as agent_terminals
 from accord.agent.turn import Turn
-from accord.client.permissions.open_requests import Question
+from accord.client.permissions.open_requests import OpenRequest
 from accord.client.services.elicitation import Elicitations
+from accord.client.services.requests import DONE
 from accord.client.services.services import Services
 from accord.client.session.exchange import Exchange
 from accord.client.session.inbox import Inbox
-from accord.client.session.state import Conversation
-from accord.client.session.transcript_span import Passage
+from accord.client.session.state import SessionState
+from accord.client.session.transcript_span import TranscriptSpan
 from accord.client.wire.v1 import files as v1_services
-from accord.client.wire.v1.service import DONE
 from accord.connection.connection import Connection
 from accord.connection.incoming_requests import IncomingRequests
 from accord.connection.pending_calls import PendingCalls
@@ -119,7 +119,7 @@ def _an_answer_is_given_twice(right: Any) -> Any:
     return answer
 
 
-@_plant(Foreground, "cancel_all")
+@_plant(PromptQueue, "cancel_all")
 def _a_cancel_misses_the_prompts_that_wait(right: Any) -> Any:
     def cancel_all(self: Any) -> None:
         if self._running is not None:
@@ -128,7 +128,7 @@ def _a_cancel_misses_the_prompts_that_wait(right: Any) -> Any:
     return cancel_all
 
 
-@_plant(Foreground, "leave")
+@_plant(PromptQueue, "leave")
 def _the_latest_prompt_is_next(right: Any) -> Any:
     def leave(self: Any, ticket: Ticket) -> None:
         if ticket is self._running:
@@ -164,7 +164,7 @@ def _a_stream_outlives_its_turn(right: Any) -> Any:
     return finish
 
 
-@_plant(LoggingFirst, "then")
+@_plant(LogThenSend, "then")
 def _it_is_told_before_it_is_logged(right: Any) -> Any:
     async def then(self: Any, writing: Awaitable[None], tell: Callable[[], None]) -> None:
         tell()
@@ -173,7 +173,7 @@ def _it_is_told_before_it_is_logged(right: Any) -> Any:
     return then
 
 
-@_plant(LoggingFirst, "then")
+@_plant(LogThenSend, "then")
 def _a_cancel_takes_back_what_is_logged(right: Any) -> Any:
     async def then(self: Any, writing: Awaitable[None], tell: Callable[[], None]) -> None:
         await writing
@@ -241,7 +241,7 @@ def _a_late_update_has_the_text_of_the_first_only(right: Any) -> Any:
     return take
 
 
-@_plant(Question, "withdraw")
+@_plant(OpenRequest, "withdraw")
 def _a_question_outlives_its_cancel(right: Any) -> Any:
     def withdraw(self: Any) -> None:
         """Nothing."""
@@ -258,7 +258,7 @@ def _a_prompt_is_sent_behind_its_cancel(right: Any) -> Any:
     return cancel_sent
 
 
-@_plant(Passage, "is_empty")
+@_plant(TranscriptSpan, "is_empty")
 def _a_prompt_is_repeated_though_work_was_done(right: Any) -> Any:
     return property(lambda self: True)
 
@@ -271,17 +271,17 @@ def _a_prompt_that_waits_is_told_what_others_are(right: Any) -> Any:
     return step_aside
 
 
-@_plant(Conversation, "exchange_ended")
+@_plant(SessionState, "exchange_ended")
 def _the_next_turn_begins_with_the_last_one(right: Any) -> Any:
     def exchange_ended(self: Any, exchange: Any) -> None:
         for one in self._exchanges:
-            one.passage._begin = one.passage._begin or exchange.passage._begin
+            one.span._begin = one.span._begin or exchange.span._begin
         right(self, exchange)
 
     return exchange_ended
 
 
-@_plant(Conversation, "exchange_ended")
+@_plant(SessionState, "exchange_ended")
 def _the_rest_of_a_left_turn_is_the_next_ones(right: Any) -> Any:
     def exchange_ended(self: Any, exchange: Any) -> None:
         exchange.is_left = False
@@ -290,7 +290,7 @@ def _the_rest_of_a_left_turn_is_the_next_ones(right: Any) -> Any:
     return exchange_ended
 
 
-@_plant(v1_services._FileRequests, "_write")
+@_plant(v1_services.FileRequests, "_write")
 def _a_file_is_written_before_the_user_is_asked(right: Any) -> Any:
     async def write(self: Any, session_id: str, path: str, content: str) -> bytes:
         await self._services.files.write_text(session_id, path, content)
@@ -300,7 +300,7 @@ def _a_file_is_written_before_the_user_is_asked(right: Any) -> Any:
     return write
 
 
-@_plant(v1_services._FileRequests, "_write")
+@_plant(v1_services.FileRequests, "_write")
 def _a_write_is_answered_before_it_is_done(right: Any) -> Any:
     async def write(self: Any, session_id: str, path: str, content: str) -> bytes:
         async def later() -> None:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from accord.agent.session.session import session_state
 from accord.client import Client, Session
 from accord.client.session.inbox import Inbox
 from accord.store import SessionStore
@@ -44,7 +45,7 @@ class Watch:
         """The bounds hold."""
         if self._client is None or self._agent is None:
             return
-        link = self._client._connected.link
+        link = self._client._core.link
         connection, limits = link.connection, link.options.limits
         reading = connection.reading
         if reading.is_held and not reading._paused and connection.error is None:
@@ -54,8 +55,8 @@ class Watch:
                 self._check_inbox(exchange.inbox, limits.turn_updates)
             for inbox in conversed._looking():
                 self._check_inbox(inbox, limits.turn_updates)
-        for session in self._agent.sessions.values():
-            waiting = len(session.foreground._waiting)
+        for session in map(session_state, self._agent.sessions.values()):
+            waiting = len(session.prompts._waiting)
             if session.wire.version == 1 and waiting > limits.prompts_queued:
                 self._chronicle.wrong(f"{waiting} prompts wait, at most {limits.prompts_queued}")
             peer = session.connection
@@ -131,12 +132,12 @@ def check_rest(
     """Nobody does anything, so nothing may be open."""
     conversation.check_at_rest()
     conversation.check_order()
-    connection = client._connected.link.connection
+    connection = client._core.link.connection
     chronicle.check(not connection._calls._open, "at rest, and calls of the client are open")
     chronicle.check(not connection.reading._holds, "at rest, and somebody holds the reading")
     chronicle.check(connection.reading._waiting == 0, "at rest, and somebody waits for an answer")
     for name, session in sessions.items():
-        conversed = session._conversation
+        conversed = session._state
         chronicle.check(not conversed._exchanges, f"at rest, and {name} has open turns")
         chronicle.check(not conversed.questions, f"at rest, and {name} has open questions")
         chronicle.check(not session.is_busy, f"at rest, and {name} is busy")

@@ -21,6 +21,7 @@ from unittest import mock
 import anyio
 from anyio._core._eventloop import reset_current_async_library, set_current_async_library
 
+from accord.agent.session.session import session_state
 from accord.client import Client
 from accord.client.session import inbox
 from accord.connection import connection as pump
@@ -162,7 +163,7 @@ class World:
             return
         with anyio.move_on_after(END_SECONDS_MAX) as patience:
             for served in list(agent.sessions.values()):
-                await served.foreground.wait_idle()
+                await session_state(served).prompts.wait_idle()
         if patience.cancelled_caught:
             self.chronicle.wrong("an agent's session did not come to rest")
             return

@@ -1,4 +1,4 @@
-"""A real terminal: a program in tmux, its screen as text, and keys as a person presses them.
+"""A real terminal: a program in tmux, its screen as text, and keys as a user presses them.
 
 Nothing is polled: whatever the program writes wakes the test, which then looks at the screen.
 """
@@ -136,7 +136,7 @@ class Tmux:
             raise AssertionError(f"waited for {texts}: {error}") from None
 
     def wait_gone(self, text: str, seconds: float = SECONDS_MAX) -> str:
-        """Wait until this is not on the screen any more."""
+        """Wait until this is not on the screen anymore."""
         return self.settled(lambda shown: text not in shown, seconds)
 
     @property

@@ -13,23 +13,21 @@ One agent object may serve any number of connections, in any mix of versions.
 
 import gc
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from functools import cached_property
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from inspect import iscoroutinefunction, signature
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 import anyio
 from anyio.lowlevel import checkpoint
 
-from accord.agent.callbacks import behind_the_answer, first
+from accord.agent.callbacks import first
 from accord.agent.custom_values import checked
-from accord.agent.process_exit import Departure, exit_code
-from accord.agent.requirements import MCP_TRANSPORTS, check_facts, client_capabilities, known, names
-from accord.agent.serving.connection import Serving
-from accord.agent.serving.unstable.offer import UnstableOffer
+from accord.agent.definition import AgentDefinition, Extension, PromptType
+from accord.agent.process_exit import ProcessEnd, exit_code
+from accord.agent.requirements import names
+from accord.agent.serving.connection import AgentHandler
 from accord.agent.session.options import (
     Choice,
-    CommandHandler,
     Mode,
     Offer,
     Option,
@@ -38,14 +36,14 @@ from accord.agent.session.options import (
 )
 from accord.agent.turn import Turn
 from accord.connection import Connection, Limits
-from accord.connection.peer_mistakes import strict_by_default
 from accord.errors import AccordError, ConnectionLost, LocalProtocolError
 from accord.machine.logs import logger
 from accord.transport.transport import Transport
 
 if TYPE_CHECKING:
-    from accord.agent.login.login import AuthMethod, LoginHook
-    from accord.agent.session.session import AgentSession
+    from accord.agent.login.auth_status import StatusHook
+    from accord.agent.login.login import AuthMethod
+    from accord.agent.serving.unstable.providers import Provider, ProviderConfig, ProviderHook
     from accord.store import SessionStore
 
 GARBAGE_THRESHOLDS = (10_000, 20, 20)
@@ -53,24 +51,13 @@ GARBAGE_THRESHOLDS = (10_000, 20, 20)
 _log = logger("accord.agent")
 
 PromptHandler = Callable[[Turn], Awaitable[str | None]]
-PromptType = Literal["image", "audio", "embedded_context"]
+CommandHandler = Callable[[Turn, str], Awaitable[str | None]]
 F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
 
 INTERRUPTED = 130  # what a shell gives a program that was interrupted
 
-_PROMPT_TAGS = {"image": "image", "audio": "audio", "embedded_context": "resource"}
 
-
-class Extension(NamedTuple):
-    """A method or notification of the agent's own."""
-
-    method: str
-    params: Any
-    handler: Callable[[Any], Awaitable[Any]]
-    is_notification: bool
-
-
-class Agent(UnstableOffer):
+class Agent:
     """An agent: its name, what it offers, and the functions that do the work."""
 
     def __init__(
@@ -85,74 +72,83 @@ class Agent(UnstableOffer):
         versions: Iterable[int] = (1, 2),
         store: "SessionStore | None" = None,
         unstable: bool = False,
-        next_edits: bool = False,
         early_v2: bool = False,
         session_models: bool = False,
         strict: bool | None = None,
         limits: Limits | None = None,
     ) -> None:
         """`accepts` names prompt content beyond text and links; `mcp` transports beyond stdio;
-        `requires` client capabilities that the agent cannot do without.  `unstable`, `next_edits`,
+        `requires` client capabilities that the agent cannot do without.  `unstable`,
         `early_v2` and `session_models` switch on what the protocol has not settled on, dropped, or
         had at first.
         """
-        check_facts(name, version, title, store)
-        self.name, self.version, self.title = name, version, title
-        self.accepts = frozenset(known("prompt content", accepts, _PROMPT_TAGS))
-        self.prompt_types = frozenset({"text", "resource_link"}) | {
-            _PROMPT_TAGS[one] for one in self.accepts
-        }
-        super().__init__(next_edits=next_edits)
-        # Servers behind this connection are unstable.
-        transports = frozenset(known("transport of MCP", mcp, MCP_TRANSPORTS))
-        self.mcp = (transports | {"stdio"}) - (set() if unstable else {"acp"})
-        self.requires = client_capabilities(requires)
-        self.versions = frozenset(versions)
-        if not self.versions or not self.versions <= {1, 2}:
-            raise LocalProtocolError("an agent serves version 1, 2 or both")
-        if store is not None:
-            self.store = store
-        self.unstable = unstable
-        self.early_v2 = early_v2
-        self.session_models = session_models
-        self.strict = strict_by_default() if strict is None else strict
-        self.limits = (limits or Limits()).checked()
+        self._definition = AgentDefinition(
+            name,
+            version=version,
+            title=title,
+            accepts=accepts,
+            mcp=mcp,
+            requires=requires,
+            versions=versions,
+            store=store,
+            unstable=unstable,
+            early_v2=early_v2,
+            session_models=session_models,
+            strict=strict,
+            limits=limits,
+        )
         # Set while this agent is all that its process is for.
-        self._departure: Departure | None = None
-        self.offer = Offer()
-        self.auth_methods: dict[str, AuthMethod] = {}
-        self.login_required = False
-        self.extensions: dict[str, Extension] = {}
-        self.prompt_handler: PromptHandler | None = None
-        self.session_hook: Callable[[AgentSession], Awaitable[None]] | None = None
-        self.initialized_hook: Callable[[], None] | None = None
-        self.login_check: Callable[[], bool] | None = None
-        # Raises where no session can be opened in a folder, before anything is stored.
-        self.folder_check: Callable[[str], Awaitable[None]] | None = None
-        self.authenticate_hook: LoginHook | None = None
-        # Whether it takes what clients of the 2026-02 draft log in with.
-        self.reads_credentials = False
-        self.logout_hook: Callable[[], Awaitable[None]] | None = None
+        self._process_end: ProcessEnd | None = None
 
-    @cached_property
+    def __repr__(self) -> str:
+        return f"<Agent {self.name!r} {self.version}>"
+
+    @property
+    def name(self) -> str:
+        """The agent's name."""
+        return self._definition.name
+
+    @property
+    def version(self) -> str:
+        """The agent's own version."""
+        return self._definition.version
+
+    @property
+    def title(self) -> str | None:
+        """The agent's name for people, where it has one."""
+        return self._definition.title
+
+    @property
     def store(self) -> "SessionStore":
-        """Where sessions rest: in memory, unless the program said otherwise."""
-        from accord.store import MemoryStore
+        """Where sessions are stored; it may be set until the first session is opened."""
+        return self._definition.store
 
-        return MemoryStore()
+    @store.setter
+    def store(self, store: "SessionStore") -> None:
+        self._definition.store = store
+
+    @property
+    def offer(self) -> Offer:
+        """The modes, options and slash commands of its sessions."""
+        return self._definition.offer
+
+    @property
+    def auth_methods(self) -> "Mapping[str, AuthMethod]":
+        """The ways to log in, by their ids."""
+        return self._definition.auth_methods
 
     # ---- what it does
 
     def on_prompt(self, handler: PromptHandler) -> PromptHandler:
         """Register the function that answers prompts.  What it returns is the stop reason."""
-        if self.prompt_handler is not None:
+        if self._definition.prompt_handler is not None:
             _log.warning("@agent.on_prompt was used twice; the last function answers prompts")
-        self.prompt_handler = _coroutine(handler, "turn")
+        self._definition.prompt_handler = _coroutine(handler, "turn")
         return handler
 
     def on_session(self, handler: F) -> F:
         """Register a function that sees every session when it is made, loaded or resumed."""
-        self.session_hook = behind_the_answer(_coroutine(handler, "session"))
+        self._definition.session_hook = _coroutine(handler, "session")
         return handler
 
     def on_initialized(self, function: Callable[[], None]) -> Callable[[], None]:
@@ -160,8 +156,12 @@ class Agent(UnstableOffer):
 
         What it loads or declares costs nobody's start, and is there before the next request.
         """
-        self.initialized_hook = function
+        self._definition.initialized_hook = function
         return function
+
+    def check_folder(self, check: Callable[[str], Awaitable[None]]) -> None:
+        """Register a function that raises where no session can be opened in a folder."""
+        self._definition.folder_check = check
 
     def command(
         self, name: str, description: str, *, hint: str | None = None
@@ -232,15 +232,15 @@ class Agent(UnstableOffer):
         required: bool = True,
     ) -> None:
         """Offer a way to log in; with `required`, sessions need a login first."""
-        if method_id in self.auth_methods:
+        if method_id in self._definition.auth_methods:
             raise LocalProtocolError(f"there is a login method {method_id!r} already")
         from accord.agent.login.login import AuthMethod
 
         args = None if terminal_args is None else tuple(terminal_args)
-        self.auth_methods[method_id] = AuthMethod(
+        self._definition.auth_methods[method_id] = AuthMethod(
             method_id, name, description, args, dict(terminal_env or {})
         )
-        self.login_required = self.login_required or required
+        self._definition.login_required = self._definition.login_required or required
 
     def on_authenticate(self, handler: F) -> F:
         """Register the login: it gets the method's id, and raises when the login fails.
@@ -251,7 +251,9 @@ class Agent(UnstableOffer):
         """
         from accord.agent.login.login import login_hook
 
-        self.authenticate_hook, self.reads_credentials = login_hook(_coroutine(handler))
+        self._definition.authenticate_hook, self._definition.reads_credentials = login_hook(
+            _coroutine(handler)
+        )
         return handler
 
     def knows_login(self, check: Callable[[], bool]) -> Callable[[], bool]:
@@ -261,12 +263,12 @@ class Agent(UnstableOffer):
         token in a file; without this function sessions would be refused for ever.  It is asked
         often, so it must be quick.
         """
-        self.login_check = check
+        self._definition.login_check = check
         return check
 
     def on_logout(self, handler: F) -> F:
         """Register what happens at logout."""
-        self.logout_hook = _coroutine(handler)
+        self._definition.logout_hook = _coroutine(handler)
         return handler
 
     # ---- extensions
@@ -282,17 +284,61 @@ class Agent(UnstableOffer):
     def _extension(self, name: str, *, is_notification: bool) -> Callable[[F], F]:
         if not name.startswith("_"):
             raise LocalProtocolError(f"the name of an extension starts with `_`: {name!r}")
-        if name in self.extensions:
+        if name in self._definition.extensions:
             raise LocalProtocolError(f"{name} is registered already")
 
         def register(handler: F) -> F:
             hints = get_type_hints(_coroutine(handler))
             hints.pop("return", None)
             wanted = next(iter(hints.values()), dict[str, Any])
-            self.extensions[name] = Extension(name, wanted, handler, is_notification)
+            self._definition.extensions[name] = Extension(name, wanted, handler, is_notification)
             return handler
 
         return register
+
+    # ---- what the protocol has not settled on
+    #
+    # All of it may be registered at any time; it does nothing unless the agent was made with
+    # `unstable=True`, and then only what was registered is advertised.
+
+    def add_provider(
+        self,
+        provider_id: str,
+        supported: Iterable[str],
+        *,
+        required: bool = False,
+        current: "ProviderConfig | None" = None,
+    ) -> "Provider":
+        """Let clients choose the service behind the model; the slot's `current` is their choice.
+
+        `supported` names API families, such as `anthropic` and `openai`.
+        """
+        return self._definition.providers.add(provider_id, supported, required, current)
+
+    def on_provider_change(self, handler: "ProviderHook") -> "ProviderHook":
+        """Register what sees a slot before it changes; it raises to refuse the change."""
+        self._definition.providers.hook = handler
+        return handler
+
+    def accept_system_prompt(self, *, override: bool = False) -> None:
+        """Let clients bring instructions: `session.system_prompt`; with `override`, instead of
+        the agent's own, which `session.system_prompt_overrides` then says.
+        """
+        self._definition.takes_system_prompt = True
+        self._definition.takes_system_prompt_override = override
+
+    def on_auth_status(self, handler: "StatusHook") -> "StatusHook":
+        """Register what knows whether the user is logged in, and as whom.
+
+        Without it the status follows from `authenticate` and `logout`.
+        """
+        self._definition.auth_status_hook = handler
+        return handler
+
+    async def auth_status_changed(self) -> None:
+        """Tell every client whose knowledge of the login is out of date."""
+        for service in list(self._definition.services):
+            await service.announce_auth_status()
 
     # ---- serving
 
@@ -306,15 +352,15 @@ class Agent(UnstableOffer):
         self, transport: Transport, *, accept_batches: bool = False
     ) -> ConnectionLost | None:
         """The same; returns why the client had to be left, if it had to be."""
-        serving = Serving(self)
+        handler = AgentHandler(self._definition)
         connection = Connection(
             transport,
-            serving,
-            limits=self.limits,
+            handler,
+            limits=self._definition.limits,
             accept_batches=accept_batches,
-            strict=self.strict,
+            strict=self._definition.strict,
         )
-        serving.connection = connection
+        handler.connection = connection
         async with connection:
             try:
                 await connection.closed.wait()
@@ -323,10 +369,10 @@ class Agent(UnstableOffer):
                 # ends the loop first, and the handler is to hear of it before requests are refused.
                 with anyio.CancelScope(shield=True):
                     await checkpoint()
-            if self._departure is not None:
-                self._departure.begin()
-        if serving.exit is not None:
-            raise serving.exit
+            if self._process_end is not None:
+                self._process_end.begin()
+        if handler.exit is not None:
+            raise handler.exit
         return connection.broken
 
     async def serve_stdio(self) -> None:
@@ -338,7 +384,7 @@ class Agent(UnstableOffer):
         """
         from accord.transport.stdio import StdioTransport
 
-        transport = StdioTransport(stall_seconds=self.limits.stall_seconds)
+        transport = StdioTransport(stall_seconds=self._definition.limits.stall_seconds)
         broken = await self._serve(transport)
         if broken is not None:
             raise broken
@@ -361,7 +407,7 @@ class Agent(UnstableOffer):
             )
         collects = gc.isenabled()
         gc.disable()  # until the event loop is loaded too
-        departure = self._departure = Departure(self.limits.close_seconds)
+        process_end = self._process_end = ProcessEnd(self._definition.limits.close_seconds)
         code = 0
         try:
             anyio.run(self._serve_process, collects)
@@ -381,8 +427,8 @@ class Agent(UnstableOffer):
             raise leaving from None
         finally:
             (gc.enable if collects else gc.disable)()  # also where it failed before that
-            self._departure = None
-            departure.serving_ended(code)
+            self._process_end = None
+            process_end.serving_ended(code)
 
 
 def _coroutine(handler: F, *parameters: str) -> F:
@@ -402,3 +448,6 @@ def _coroutine(handler: F, *parameters: str) -> F:
             wanted = ", ".join(parameters)
             raise LocalProtocolError(f"{name} must take ({wanted})") from None
     return handler
+
+
+__all__ = ["Agent", "CommandHandler", "PromptHandler", "PromptType"]

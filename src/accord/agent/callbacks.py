@@ -1,18 +1,18 @@
-"""The program's own functions, run so that nothing they raise harms the connection.
+"""Calls of the program's own functions: whatever they raise, the connection goes on.
 
 What always holds
-    * A cancellation passes only where somebody cancelled: the turn, the request or the connection.
-      Any other is a mistake of the function, such as awaiting a future that was cancelled.
-    * A group of exceptions that holds one alone is that one: its text is meant for the client.
-    * `sys.exit` ends the connection without another word, then the program.  The client sees how
-      the process ended, which is the truth; an answer `cancelled` would be none.
+    * A cancellation passes only where the turn, the request or the connection was cancelled.  Any
+      other is an error of the function, such as awaiting a future that was cancelled.
+    * A group with a single exception counts as that exception: its text is meant for the client.
+    * `sys.exit` ends the connection without an answer, then the program.  The client sees how the
+      process ended; the answer `cancelled` would be wrong.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from collections.abc import Awaitable
+from typing import TypeVar
 
 import anyio
 
@@ -23,14 +23,14 @@ T = TypeVar("T")
 
 
 class Guard:
-    """Of one connection.  `exit` is what a function left the program with."""
+    """Runs the functions for one connection.  `exit` is the exception that ends the program."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self.exit: BaseException | None = None
 
     async def run(self, work: Awaitable[T]) -> T:
-        """Await what the program's functions do; what comes out is theirs or a cancellation."""
+        """Await a function of the program; raise what it raised, or a cancellation of ours."""
         try:
             return await work
         except anyio.get_cancelled_exc_class() as error:
@@ -38,31 +38,21 @@ class Guard:
                 raise
             raise RuntimeError("a handler was cancelled, but not by its client") from error
         except (SystemExit, KeyboardInterrupt) as error:
-            leaving: BaseException = error
+            ending: BaseException = error
         except BaseExceptionGroup as group:
             exits = group.subgroup((SystemExit, KeyboardInterrupt))
             if exits is None:
                 raise sole(group) from None
-            leaving = first(exits)
-        self._leave(leaving)
-        # Everything of this connection is being cancelled, this too; it has nothing left to say.
+            ending = first(exits)
+        self._end_program(ending)
+        # The whole connection is being cancelled, and this call with it.
         await anyio.sleep_forever()
         raise AssertionError("unreachable")
 
-    def _leave(self, error: BaseException) -> None:
+    def _end_program(self, error: BaseException) -> None:
         if self.exit is None:
             self.exit = error
         self._connection.ended(Ended("a handler ends the program", clean=True))
-
-
-def behind_the_answer(hook: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
-    """The program's function for new sessions: what it says in one waits for the answer to it."""
-
-    async def see(session: Any) -> None:
-        session.hold()
-        await hook(session)
-
-    return see
 
 
 def is_cancelled() -> bool:

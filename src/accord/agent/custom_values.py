@@ -1,6 +1,6 @@
-"""Words that an agent's program may use: those of the protocol, and its own that start with `_`.
+"""Values of open enumerations: the protocol's own, and custom ones that start with `_`.
 
-A word that is neither belongs to a later version of the protocol; sending it would lie.
+Any other value belongs to a later version of the protocol, so sending it would be wrong.
 """
 
 from __future__ import annotations
@@ -8,16 +8,16 @@ from __future__ import annotations
 from accord.errors import LocalProtocolError
 
 
-def checked(enum: str, word: str) -> str:
-    """The word itself; refused when it is nobody's.  `enum` is its name in the schema."""
-    # Loaded when first needed: an agent's start is somebody's wait.
+def checked(enum: str, value: str) -> str:
+    """Return the value, or refuse it.  `enum` is the name of its type in the schema."""
+    # Imported here to keep the start of an agent fast.
     from accord.schema.v2.vocabulary import ENUMS
 
-    if word in ENUMS[enum].values or (word.startswith("_") and ENUMS[enum].open):
-        return word
+    if value in ENUMS[enum].values or (value.startswith("_") and ENUMS[enum].open):
+        return value
     known = ", ".join(ENUMS[enum].values)
     raise LocalProtocolError(
-        f"{word!r} is no {enum}; there are {known}, and names of your own start with `_`"
+        f"{value!r} is not a {enum}: use one of {known}, or a name of your own that starts with `_`"
     )
 
 

@@ -1,14 +1,14 @@
-"""What the first turn needs, loaded in moments in which the client wants nothing.
+"""Load what the first turn needs while the client is idle.
 
-The answer to `initialize` must come soon, since somebody waits for it; the rest must not wait for
-the first prompt, since somebody waits for that too.  And a request that comes meanwhile need not
-wait for what it does not use: it is served first, and what it uses it loads itself.
+A user waits for the answer to `initialize`, so little is loaded before it; and a user waits for the
+first prompt, so the rest is loaded before that.  A request that arrives meanwhile is served first,
+and loads what it needs itself.
 """
 
 from collections.abc import Generator
 from importlib import import_module
 
-from accord.loading import undisturbed
+from accord.lazy_names import undisturbed
 from accord.protocol.negotiation import Dialect
 from accord.schema.codec import native
 
@@ -19,17 +19,17 @@ _SPOKEN = {
     "v2": ("NewSessionRequest", "UpdateSessionNotification", "PromptRequest", "PromptResponse"),
 }
 _DECODED = frozenset({"NewSessionRequest", "PromptRequest"})
-# What nearly every handler calls.
+# Used by nearly every handler.
 _USED = ("accord.agent.terminals.terminals", "accord.agent.session.plan", "pathlib")
 
 
 def prepare(dialect: Dialect, *, files: bool) -> Generator[None]:
-    """Load, step by step, what serves sessions, the types of the version that is spoken, and those
-    of v2 that the inside is made of.
+    """Load, step by step, what serves sessions, the types of the client's version, and those of v2,
+    which the library uses inside.
 
-    With `files` also what reads them, because the client offers its own.
+    `files` also loads what reads files, for a client that offers its own.
     """
-    # Sessions first, and all updates: a client that opens one with a long past wants it at once.
+    # Sessions and updates first: a client may open a session with a long past.
     spoken, inside = import_module(f"accord.schema.{dialect}"), import_module("accord.schema.v2")
     first, *others = _SPOKEN[dialect]
     native(getattr(spoken, first))

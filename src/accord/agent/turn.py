@@ -1,78 +1,73 @@
 """A turn: what a handler holds while it answers one prompt.
 
-Everything a handler says, shows, asks, reads, writes and runs goes through here, and looks the
-same to it whatever version the client speaks.
+Everything that a handler says, shows, asks, reads, writes and runs goes through here, and looks the
+same to it whatever version the client speaks.  What the library itself does with a turn is in
+`session/turn_state.py`.
 
-What always holds
-    * Nothing is sent for a turn that is over.
-    * A cancelled turn stops the handler at its next await; the handler need not do a thing.
+The unstable parts of ACP need no test of whether they are on: where they are off, or the client
+cannot show them, the same calls send nothing unstable.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import anyio
-from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.agent.custom_values import checked
-from accord.agent.extensions import ExtendedTurn
-from accord.agent.serving.outgoing_checks import check_update, raw_of, several
-from accord.agent.serving.unstable.turn import UnstableTurn
+from accord.agent.extensions import call_extension, notify_extension
 from accord.agent.serving.wire import FileDetails
 from accord.agent.session.messages import Compaction, MessageStream, as_block
 from accord.agent.session.options import OptionValue
-from accord.agent.session.paths import absolute
+from accord.agent.session.turn_state import TurnState
+from accord.connection.error_responses import error_for
 from accord.errors import LocalProtocolError
+from accord.protocol.v2.turn import Step
 from accord.schema import v2
-from accord.schema.struct import UNSET
+from accord.schema.codec import to_raw
+from accord.schema.struct import UNSET, UnsetType
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from accord.agent.serving.chunk_frames import Chunk
+    from accord.agent.serving.unstable.tokens import TokenCount
     from accord.agent.session.plan import EntryLike, PlanHandle
-    from accord.agent.session.session import AgentSession
-    from accord.agent.terminals.own_terminals import Done, OwnTerminal
 
     # What the methods below import themselves is loaded behind the answer to `initialize`.
+    from accord.agent.session.session import AgentSession
+    from accord.agent.session.state import SessionState
+    from accord.agent.terminals.commands import Done
+    from accord.agent.terminals.own_terminals import TerminalHandle
     from accord.agent.tools.elicitation import Answer, FormField
     from accord.agent.tools.tool_call import ToolCallHandle
 
+T = TypeVar("T")
 
-class Turn(UnstableTurn, ExtendedTurn):
+
+class Turn:
     """One prompt being answered."""
 
-    def __init__(self, session: AgentSession, prompt: Sequence[v2.ContentBlock]) -> None:
-        super().__init__()
-        self._session = session
-        self._prompt = tuple(prompt)
-        self._scope = anyio.CancelScope()
-        self._cancel_requested = False
-        # The library's own: told once, when the client cancels.
-        self.on_cancel: Callable[[], None] | None = None
-        self._over = False
-        self._tool_calls: list[ToolCallHandle] = []
-        self._compactions: list[Compaction] = []
-        self._streams: list[MessageStream] = []
-        # As they were shown last.
-        self._plans: dict[str, v2.PlanItems] = {}
-        # Announced before it was all known: the next `tool_call` is this one.
-        self.forming: ToolCallHandle | None = None
+    def __init__(self, state: TurnState) -> None:
+        """For the library, which opens turns."""
+        from accord.agent.session.session import public_session
+
+        self._state = state
+        self._session = public_session(state.session)
 
     # ---- what was asked
 
     @property
     def text(self) -> str:
         """The text blocks of the prompt, one after the other."""
-        texts = [block.text for block in self._prompt if isinstance(block, v2.TextContent)]
+        texts = [block.text for block in self._state.prompt if isinstance(block, v2.TextContent)]
         return "\n".join(texts)
 
     @property
     def prompt(self) -> tuple[v2.ContentBlock, ...]:
         """All blocks of the prompt: text, images, audio, links, embedded resources."""
-        return self._prompt
+        return self._state.prompt
 
     @property
     def session(self) -> AgentSession:
@@ -103,12 +98,12 @@ class Turn(UnstableTurn, ExtendedTurn):
     @property
     def is_cancelled(self) -> bool:
         """Whether the client has cancelled it."""
-        return self._cancel_requested
+        return self._state.is_cancelled
 
     @property
     def is_over(self) -> bool:
         """Whether nothing more can be said in it: it has ended, or the client is gone."""
-        return self._over or self._session.closed or self._session.connection.error is not None
+        return self._state.is_over
 
     # ---- saying
 
@@ -117,62 +112,34 @@ class Turn(UnstableTurn, ExtendedTurn):
 
         It waits while the client is slow, unless told not to.
         """
-        check_update(update)
-        if isinstance(update, v2.ToolCallUpdate):
-            if self._session.connection.check_is_due():
-                await checkpoint_if_cancelled()
-            with self._session.call_lives.following(update):
-                await self.tell(update, waits=waits)
-        else:
-            await self.tell(update, waits=waits)
-            if isinstance(update, v2.PlanUpdate):
-                if isinstance(update.plan, v2.PlanItems):
-                    self._plans[update.plan.plan_id] = update.plan
-            elif isinstance(update, v2.PlanRemoved):
-                self._plans.pop(update.plan_id, None)
-
-    async def tell(self, update: Any, *, waits: bool = True) -> None:
-        """The library's own: send what is known to be an update."""
-        if self._over:
-            raise LocalProtocolError("this turn is over; nothing more can be said in it")
-        await self._session.emit(update, waits=waits)
+        await self._state.emit(update, waits=waits)
 
     async def say(self, *parts: str | v2.ContentBlock) -> None:
         """Send one whole message, made of text or of content blocks."""
-        if self._over:
-            raise LocalProtocolError("this turn is over; nothing more can be said in it")
-        session = self._session
-        await session.emit(
-            v2.AgentMessage(message_id=session.new_id("msg"), content=_blocks(parts))
-        )
+        state = self._state
+        state.require_open()
+        updates = state.session.updates
+        message = v2.AgentMessage(message_id=updates.new_id("msg"), content=_blocks(parts))
+        await updates.emit(message)
 
     async def think(self, *parts: str | v2.ContentBlock) -> None:
         """Send one whole thought."""
-        await self.tell(
-            v2.AgentThought(message_id=self._session.new_id("thought"), content=_blocks(parts))
-        )
+        thought_id = self._state.session.new_id("thought")
+        await self._state.send(v2.AgentThought(message_id=thought_id, content=_blocks(parts)))
 
     def message(self) -> MessageStream:
         """Stream one message: `async with turn.message() as m: await m.write(token)`."""
-        return self._stream("msg", v2.AgentMessageChunk)
+        return self._state.open_stream("msg", v2.AgentMessageChunk)
 
     def thought(self) -> MessageStream:
         """Stream one thought in pieces."""
-        return self._stream("thought", v2.AgentThoughtChunk)
-
-    def _stream(self, kind: str, chunk: Chunk) -> MessageStream:
-        """A stream that ends with the turn, so that it need not ask whether the turn goes on."""
-        if self._over:
-            raise LocalProtocolError("this turn is over; nothing more can be said in it")
-        stream = MessageStream(self._session, self._session.new_id(kind), chunk)
-        self._streams.append(stream)
-        return stream
+        return self._state.open_stream("thought", v2.AgentThoughtChunk)
 
     async def plan(self, *entries: EntryLike, plan_id: str = "main") -> PlanHandle:
         """Show a plan; the handle ticks its entries off."""
         from accord.agent.session.plan import PlanHandle, as_entry
 
-        plan = PlanHandle(self.emit, plan_id, [as_entry(entry) for entry in entries])
+        plan = PlanHandle(self._state.emit, plan_id, [as_entry(entry) for entry in entries])
         await plan.show()
         return plan
 
@@ -210,9 +177,7 @@ class Turn(UnstableTurn, ExtendedTurn):
 
     def compaction(self) -> Compaction:
         """Show that the context is being compacted, and with what summary."""
-        compaction = Compaction(self.emit, self._session.new_id("compaction"))
-        self._compactions.append(compaction)
-        return compaction
+        return self._state.open_compaction()
 
     # ---- doing
 
@@ -228,31 +193,18 @@ class Turn(UnstableTurn, ExtendedTurn):
         cancellable: bool = False,
     ) -> ToolCallHandle:
         """A tool call as a block: announced on entry, final on exit, failed by an exception."""
-        from accord.agent.tools.tool_call import CallFacts, ToolCallHandle
+        from accord.agent.tools.tool_call import new_tool_call
 
-        about = CallFacts(
+        return new_tool_call(
+            self._state,
             title,
-            checked("ToolKind", kind),
-            name,
-            [self.location(one) for one in several(locations)],
-            raw_of("raw_input", raw_input),
-            list(several(content)),
-            cancellable,
+            kind=kind,
+            name=name,
+            locations=locations,
+            raw_input=raw_input,
+            content=content,
+            cancellable=cancellable,
         )
-        call, self.forming = self.forming, None
-        if call is None:
-            call = ToolCallHandle(self, about)
-            self._tool_calls.append(call)
-        else:
-            call.revise(about)
-        return call
-
-    def location(self, place: str | tuple[str, int]) -> v2.ToolCallLocation:
-        """A place in a file, or one line of it, as tool calls name it."""
-        path, line = (place, UNSET) if isinstance(place, str) else place
-        if line is not UNSET and line < 1:
-            raise LocalProtocolError(f"lines count from 1, there is no line {line}")
-        return v2.ToolCallLocation(path=absolute(self._session, path), line=line)
 
     async def read_text(
         self,
@@ -268,7 +220,7 @@ class Turn(UnstableTurn, ExtendedTurn):
         """
         from accord.agent.tools.files import read_text
 
-        return await read_text(self._session, str(path), line, limit, FileDetails(encoding))
+        return await read_text(self._state.session, str(path), line, limit, FileDetails(encoding))
 
     async def write_text(
         self,
@@ -286,7 +238,7 @@ class Turn(UnstableTurn, ExtendedTurn):
         from accord.agent.tools.files import write_text
 
         details = FileDetails(encoding, overwrite, create_directories)
-        return await write_text(self._session, str(path), text, details)
+        return await write_text(self._state.session, str(path), text, details)
 
     async def edit(
         self, path: str | Path, text: str, *, title: str | None = None, reason: str | None = None
@@ -298,7 +250,7 @@ class Turn(UnstableTurn, ExtendedTurn):
         """
         from accord.agent.tools.files import edit_file
 
-        return await edit_file(self, str(path), text, title, reason)
+        return await edit_file(self._state, str(path), text, title, reason)
 
     async def delete(self, path: str | Path, *, reason: str | None = None) -> bool:
         """Delete a file: a tool call that shows what is lost, with permission if the mode asks.
@@ -307,7 +259,7 @@ class Turn(UnstableTurn, ExtendedTurn):
         """
         from accord.agent.tools.files import delete_file
 
-        return await delete_file(self, str(path), reason)
+        return await delete_file(self._state, str(path), reason)
 
     async def move(
         self, path: str | Path, target: str | Path, *, reason: str | None = None
@@ -315,7 +267,7 @@ class Turn(UnstableTurn, ExtendedTurn):
         """Give a file another name, never one that is taken; otherwise as `delete`."""
         from accord.agent.tools.files import move_file
 
-        return await move_file(self, str(path), str(target), reason)
+        return await move_file(self._state, str(path), str(target), reason)
 
     async def run(
         self,
@@ -331,8 +283,8 @@ class Turn(UnstableTurn, ExtendedTurn):
         """Run a command in the client's terminal where it offers one, else in our own process."""
         from accord.agent.terminals.terminals import job_of, run_command
 
-        job = job_of(self._session, command, args, cwd, env, timeout, output_bytes)
-        return await run_command(self, job, title=title, reason=reason)
+        job = job_of(self._state.session, command, args, cwd, env, timeout, output_bytes)
+        return await run_command(self._state, job, title=title, reason=reason)
 
     async def start(
         self,
@@ -343,15 +295,15 @@ class Turn(UnstableTurn, ExtendedTurn):
         title: str | None = None,
         reason: str | None = None,
         output_bytes: int = 1024 * 1024,
-    ) -> OwnTerminal | None:
+    ) -> TerminalHandle | None:
         """Start a command that goes on after the turn, such as a server; None when refused.
 
         It runs in a process of ours, and ends by itself, by `stop`, or with the session.
         """
         from accord.agent.terminals.terminals import job_of, start_command
 
-        job = job_of(self._session, command, args, cwd, env, None, output_bytes)
-        return await start_command(self, job, title=title, reason=reason)
+        job = job_of(self._state.session, command, args, cwd, env, None, output_bytes)
+        return await start_command(self._state, job, title=title, reason=reason)
 
     # ---- asking
 
@@ -359,67 +311,251 @@ class Turn(UnstableTurn, ExtendedTurn):
         """Ask the user to fill a form, where the client can show one."""
         from accord.agent.tools.elicitation import elicit_form
 
-        return await elicit_form(self._session, message, fields)
+        return await elicit_form(self._state.session, message, fields)
 
     async def ask_to_visit(self, message: str, url: str) -> Answer:
         """Ask the user to open a page; `accepted` says that they agreed, not that they are done."""
         from accord.agent.tools.elicitation import elicit_url
 
-        return await elicit_url(self._session, message, url)
+        return await elicit_url(self._state.session, message, url)
 
     async def visited(self, answer: Answer) -> None:
         """Tell the client that what the page was for is done; behind the turn the session does."""
         await self._session.visited(answer)
 
-    # ---- the library's side
+    # ---- extensions
 
     @property
-    def scope(self) -> anyio.CancelScope:
-        """What cancelling the turn cancels."""
-        return self._scope
+    def client_extensions(self) -> frozenset[str]:
+        """The methods beyond the protocol that the client says it has."""
+        return self._session.features.extensions
+
+    @overload
+    async def call_extension(
+        self, method: str, params: object = None, result: None = None
+    ) -> object: ...
+
+    @overload
+    async def call_extension(self, method: str, params: object, result: type[T]) -> T: ...
+
+    @overload
+    async def call_extension(self, method: str, params: object = None, *, result: type[T]) -> T: ...
+
+    async def call_extension(
+        self, method: str, params: object = None, result: type[T] | None = None
+    ) -> T | object:
+        """Call a method beyond the protocol; the answer is read as `result`, or as plain values.
+
+        Raises:
+            RequestFailed: the client answered with an error, -32601 where it has no such method.
+        """
+        return await call_extension(self._state.session.connection, method, params, result)
+
+    async def notify_extension(self, method: str, params: object = None) -> None:
+        """Send a notification beyond the protocol."""
+        await notify_extension(self._state.session.connection, method, params)
+
+    # ---- tokens (unstable)
+
+    def count_tokens(
+        self,
+        *,
+        input: int,  # noqa: A002 - the protocol's word
+        output: int,
+        thought: int | None = None,
+        cached_read: int | None = None,
+        cached_write: int | None = None,
+    ) -> None:
+        """Add what a call of the model has cost; the client is told when the turn ends."""
+        self._state.tokens.add(
+            {
+                "input_tokens": input,
+                "output_tokens": output,
+                "thought_tokens": thought,
+                "cached_read_tokens": cached_read,
+                "cached_write_tokens": cached_write,
+            }
+        )
+
+    @property
+    def tokens(self) -> TokenCount:
+        """What this turn has cost so far."""
+        return self._state.tokens
+
+    # ---- plans (unstable)
+
+    async def plan_text(self, markdown: str, *, plan_id: str = "main") -> None:
+        """Show a plan that is free text."""
+        await self._state.emit(
+            v2.PlanUpdate(plan=v2.PlanMarkdown(plan_id=plan_id, content=markdown))
+        )
+
+    async def plan_file(self, path: str | Path, *, plan_id: str = "main") -> None:
+        """Show a plan that is kept in a file."""
+        uri = (self._session.cwd / path).as_uri()
+        await self._state.emit(v2.PlanUpdate(plan=v2.PlanFile(plan_id=plan_id, uri=uri)))
+
+    # ---- subagents (unstable)
+
+    def subagent(
+        self,
+        title: str,
+        *,
+        description: str | None = None,
+        cancellable: bool = False,
+        cwd: str | Path | None = None,
+        additional_directories: Sequence[str] | None = None,
+    ) -> Subagent:
+        """A child session at work: `async with turn.subagent("Reviewer") as child: ...`.
+
+        The child is a turn of its own: it speaks, calls tools and asks like any other.  With
+        `cancellable` the client may stop it alone.
+        """
+        return Subagent(
+            self,
+            title,
+            description=description,
+            cancellable=cancellable,
+            cwd=None if cwd is None else str(cwd),
+            additional_directories=additional_directories,
+        )
+
+
+class Subagent(Turn):
+    """A subagent at work: a turn of its own, inside the block of `turn.subagent(...)`.
+
+    Its session is announced on the parent's; the client may read it and, where that was granted,
+    cancel it, but never prompt it.  Its history is not kept.  A client that cannot show subagents
+    sees the tool calls as the parent's, because a user must see what is done and be asked about
+    it; what the subagent says stays between it and its parent.
+
+    What always holds
+        * Nothing names the session before its announcement.
+        * A subagent that was announced as working is told to be idle, however its work ends.
+    """
+
+    def __init__(
+        self,
+        parent: Turn,
+        title: str,
+        *,
+        description: str | None,
+        cancellable: bool,
+        cwd: str | None,
+        additional_directories: Sequence[str] | None,
+    ) -> None:
+        from accord.agent.session.state import ChildState
+
+        self._parent = parent._state
+        self._outer = outer = parent._state.session
+        place = str(outer.cwd) if cwd is None else str(outer.cwd / cwd)
+        roots = outer.roots[1:] if additional_directories is None else additional_directories
+        self._child = ChildState(outer, place, tuple(roots))
+        super().__init__(TurnState(self._child, ()))
+        self._entered = False
+        # Nothing can be said in it before its block is entered, as after.
+        self._state.has_ended = True
+        self.cancellable = cancellable
+        granted = v2.SessionCancelCapabilities() if cancellable else UNSET
+        self._announcement = v2.SubagentUpdate(
+            session_id=self._child.id,
+            title=title,
+            description=UNSET if description is None else description,
+            capabilities=v2.SubagentSessionCapabilities(cancel=granted),
+            cwd=UNSET if cwd is None else place,
+            additional_directories=UNSET if additional_directories is None else list(roots),
+        )
+
+    @property
+    def id(self) -> str:
+        """The id of the subagent's session."""
+        return self._child.record.session_id
 
     def cancel(self) -> None:
-        """The client wants it to stop: the handler is cancelled at its next await."""
-        if not self._cancel_requested:
-            self._cancel_requested = True
-            if self.on_cancel is not None:
-                self.on_cancel()
-            self._scope.cancel()
+        """Stop the subagent alone."""
+        self._state.cancel()
 
-    def cancel_quietly(self) -> None:
-        """Stop a handler that is left behind, without calling the turn cancelled."""
-        self._scope.cancel()
+    async def __aenter__(self) -> Subagent:
+        if self._entered:
+            raise LocalProtocolError("a subagent's block is entered once")
+        if self._child.shown:
+            await self._parent.emit(self._announcement)
+        self._entered, self._state.has_ended = True, False
+        self._outer.children[self.id] = self
+        self._child.turn = self._state
+        self._child.enter(Step.WORK_STARTED)
+        self._state.scope.__enter__()
+        return self
 
-    def tool_call_by_id(self, tool_call_id: str) -> ToolCallHandle | None:
-        """The tool call of this turn with an id."""
-        return next((call for call in self._tool_calls if call.id == tool_call_id), None)
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool:
+        swallowed = bool(self._state.scope.__exit__(exc_type, exc, traceback))
+        with anyio.CancelScope(shield=True):
+            await self._end(exc)
+        return swallowed
 
-    async def finish(self, *, failed: bool, stopped: bool = False) -> None:
-        """Settle what the handler left open, then close the turn for good.
+    async def _end(self, exc: BaseException | None) -> None:
+        del self._outer.children[self.id]
+        reason, error = "end_turn", cast("v2.Error | UnsetType", UNSET)
+        if self.is_cancelled or (exc is not None and not isinstance(exc, Exception)):
+            reason = "cancelled"
+        elif exc is not None:
+            code, message, data = error_for(exc, "subagent")
+            details = UNSET if data is None else to_raw(data)
+            reason, error = "error", v2.Error(code=code, message=message, data=details)
+        child = self._child
+        if child.connection.error is not None or self._outer.closed:
+            return
+        await self._state.finish(failed=exc is not None)
+        await child.terminals.close()
+        counts = self.tokens.usage()
+        child.last_usage = UNSET if counts is None else v2.Usage(**counts)
+        # The parent pays for the work of its subagents.
+        self._parent.tokens.add(self.tokens.counts)
+        child.enter(Step.WORK_STOPPED, stop_reason=reason, error=error)
+        if child.shown:
+            # Once more and into the log: a replay must not show it at work for ever.
+            final = v2.SubagentUpdate(session_id=child.id, state=child.snapshot())
+            await self._outer.updates.record_only(final)
 
-        A turn that was `stopped` has ended before its work: by a refusal, or by a limit.  Its plan
-        is as little worked on any more as that of a turn that was cancelled or has failed.
-        """
-        status = "cancelled" if self._cancel_requested else "failed" if failed else "completed"
-        try:
-            for call in self._tool_calls:
-                await call.settle(status)
-            for compaction in self._compactions:
-                await compaction.settle("failed" if status == "failed" else "cancelled")
-            if stopped or status != "completed":
-                await self._drop_plans()
-        finally:
-            self._over = True
-            for stream in self._streams:
-                stream.close()
+    # ---- messages between the two
 
-    async def _drop_plans(self) -> None:
-        from accord.agent.session.plan import without_open
+    async def instruct(self, *parts: str | v2.ContentBlock) -> None:
+        """Show what the parent tells the subagent."""
+        await self._message(self._outer, self._child, parts)
 
-        for plan in self._plans.values():
-            left = without_open(plan)
-            if left is not None:
-                await self.tell(v2.PlanUpdate(plan=left))
+    async def report(self, *parts: str | v2.ContentBlock) -> None:
+        """Show what the subagent tells its parent."""
+        await self._message(self._child, self._outer, parts)
+
+    async def _message(
+        self, sender: SessionState, recipient: SessionState, parts: Sequence[str | v2.ContentBlock]
+    ) -> None:
+        if self._state.has_ended:
+            raise LocalProtocolError("a subagent takes messages inside its `async with` block")
+        if not self._child.shown:
+            return
+        sent, received = sender.new_id("sent"), recipient.new_id("received")
+        ends: dict[str, Any] = {
+            "sender_session_id": sender.id,
+            "recipient_session_id": recipient.id,
+            "content": _blocks(parts),
+        }
+        await sender.updates.emit(
+            v2.SessionMessage(message_id=sent, recipient_message_id=received, **ends)
+        )
+        await recipient.updates.emit(
+            v2.SessionMessage(message_id=received, sender_message_id=sent, **ends)
+        )
+
+
+def turn_state(turn: Turn) -> TurnState:
+    """What the library knows of a turn, for parts of it that are given the public object."""
+    return turn._state
 
 
 def _blocks(parts: Sequence[str | v2.ContentBlock]) -> list[v2.ContentBlock]:

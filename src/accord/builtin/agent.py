@@ -13,18 +13,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from anyio import move_on_after
 
 from accord.agent.agent import Agent
+from accord.builtin.agent_settings import AgentSettings
 from accord.version import __version__
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from accord.agent.session.session import AgentSession
     from accord.agent.turn import Turn
     from accord.builtin.session import Conversation
@@ -35,22 +32,6 @@ TITLE = "Accord"
 
 LIST_SECONDS = 1.0
 """How long a session waits for servers to list their models; its prompts wait longer."""
-
-
-@dataclass(frozen=True, slots=True)
-class AgentSettings:
-    """What a program that starts the agent may decide; the rest is the user's configuration."""
-
-    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
-    # A model's id, or "offline"; wins over the configuration.
-    model: str | None = None
-    # Sessions rest here, by default in the user's own store.
-    store_file: Path | None = None
-    # Nothing is stored: for demos and tests.
-    in_memory: bool = False
-    # For clients that were written to older pages; see `Agent`.
-    early_v2: bool = False
-    session_models: bool = False
 
 
 def build_agent(settings: AgentSettings | None = None) -> Agent:
@@ -78,7 +59,7 @@ class BuiltIn:
         )
         self.agent.accept_system_prompt(override=True)
         self.agent.on_initialized(self._prepare)
-        self.agent.folder_check = self._check_folder
+        self.agent.check_folder(self._check_folder)
         self.agent.on_session(self._begin)
         self.agent.on_prompt(self._answer)
         if is_set_up:

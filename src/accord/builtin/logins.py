@@ -35,7 +35,7 @@ def add_logins(agent: Agent, setup: Setup) -> None:
     agent.add_auth_method(
         f"{provider.id}-login",
         f"Paste a key for {provider.name}",
-        "Runs in a terminal. The key is kept in a file that only you can read.",
+        "Opens a terminal. The key is stored in a file that only you can read.",
         terminal_args=("--login", provider.id),
         required=False,
     )
@@ -69,7 +69,7 @@ def keep_key(provider: str, method: str, credentials: Mapping[str, Any]) -> None
     key = None if name is None else credentials.get(name)
     if not isinstance(key, str):
         wanted = " or ".join(f"{one} with {method!r}" for method, one in KEY_NAMES.items())
-        raise RequestError.invalid_params(f"a login here has {wanted}", "$.credentials")
+        raise RequestError.invalid_params(f"a login needs {wanted}", "$.credentials")
     Credentials().keep(provider, key)
 
 
@@ -83,7 +83,7 @@ def require_key(agent: Agent, choice: ModelChoice, *, terminals: bool) -> None:
         if terminals or not method.is_terminal
     ]
     error = RequestError.authentication_required(auth_methods=offered)
-    text = f"{choice.about.name} wants a key for {choice.model}. {choice.about.ways_to_key()}"
+    text = f"{choice.about.name} requires a key for {choice.model}. {choice.about.ways_to_key()}"
     raise RequestError(error.code, text, error.data)
 
 

@@ -33,21 +33,21 @@ _ALLOWED: dict[str, frozenset[str]] = {
 _CHANGES_NOTHING = frozenset({READ_ONLY, PLAN})
 
 MODES: tuple[Mode, ...] = (
-    Mode(ASK, "Ask", "Asks before it changes a file or runs a command.", _ALLOWED[ASK]),
+    Mode(ASK, "Ask", "Asks before changing a file or running a command.", _ALLOWED[ASK]),
     Mode(READ_ONLY, "Read only", "Reads and searches; changes nothing.", _ALLOWED[READ_ONLY]),
     Mode(
         AUTO_EDIT, "Auto-edit", "Edits without asking; asks before commands.", _ALLOWED[AUTO_EDIT]
     ),
-    Mode(FULL_ACCESS, "Full access", "Edits and runs commands unasked.", _ALLOWED[FULL_ACCESS]),
-    Mode(PLAN, "Plan", "Looks and makes a plan; asks before it starts.", _ALLOWED[PLAN]),
+    Mode(FULL_ACCESS, "Full access", "Edits and runs without asking.", _ALLOWED[FULL_ACCESS]),
+    Mode(PLAN, "Plan", "Reads and makes a plan; asks before starting.", _ALLOWED[PLAN]),
 )
 """The modes to register, in the order of a picker; sessions start in the first."""
 
 AUTO_APPROVE = Option(
     "auto_approve",
-    "Approve by itself",
+    "Auto-approve",
     False,
-    description="Does what the mode would ask for without asking; what it refuses stays refused.",
+    description="Does not ask where the mode would; what the mode refuses stays refused.",
 )
 
 
@@ -67,9 +67,9 @@ def refusal(mode: str | None, doing: str) -> str:
     if mode == PLAN:
         return (
             f"{doing} is not possible while planning: plan mode changes nothing. "
-            "Leave it with the plan's approval, or choose another mode."
+            "Approve the plan to leave it, or choose another mode."
         )
     return (
-        f"{doing} is not possible in the mode “{name}”, which changes nothing. "
+        f"{doing} is not possible in “{name}” mode, which changes nothing. "
         "Choose another mode (ask, auto-edit or full-access) to allow it."
     )

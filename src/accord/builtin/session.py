@@ -77,7 +77,7 @@ class Conversation:
         for fault in await faults_of(self.session.roots[1:]):
             if fault not in self._told_folders:
                 self._told_folders.add(fault)
-                self._faults.append(f"The session goes on without a folder: {fault}.")
+                self._faults.append(f"The session continues without this folder: {fault}.")
         configured = self._setup.config.mcp_servers
         before: McpServers | None = self.workspace.mcp
         if not (self.session.mcp_servers or configured or before):
@@ -128,25 +128,25 @@ class Conversation:
 
     async def _chosen_model(self, turn: Turn) -> OptionValue:
         """What the session is set to; it may be of a server that was not asked yet."""
-        stored = self.session.record.options.get("model")
+        stored = self.session.chosen_options.get("model")
         if self._setup.is_undecided if stored is None else stored != turn.options["model"]:
             await self._ask_servers()
         now = turn.options["model"]
         if stored is not None and stored != now and not self._misses_model:
             self._misses_model = True
-            await self._tell(turn, f"The model {stored} is not there now; {now} answers instead.")
+            await self._tell(turn, f"The model {stored} is not available; using {now} instead.")
         return now
 
     async def _ask_model(self, turn: Turn, chosen: object) -> str | None:
         choice = self._setup.choice(chosen)
         if choice is None:
             await turn.say(
-                f"The model `{chosen}` is not to be found any more. Choose another one, or "
+                f"The model `{chosen}` is no longer available. Choose another one, or "
                 "`offline`, in the model picker."
             )
             return None
-        require_key(self._agent, choice, terminals=turn.session.wire.features.terminal_login)
-        if self.session.record.options.get("model") is None:
+        require_key(self._agent, choice, terminals=turn.session.features.terminal_login)
+        if self.session.chosen_options.get("model") is None:
             await self._say_who_answers(turn, choice)
             # From now on the conversation is this model's.
             await self.session.set_option("model", choice.value, announce=False)
@@ -158,10 +158,10 @@ class Conversation:
     async def _say_who_answers(self, turn: Turn, choice: ModelChoice) -> None:
         """Where nobody chose it and there are others; clients without notices have a picker."""
         others = self._setup.others(choice)
-        if self.session.wire.features.notices and (others or choice.found == AUTO_DETECTED):
-            more = f" {' and '.join(others)} can be chosen too." if others else ""
+        if self.session.features.notices and (others or choice.found == AUTO_DETECTED):
+            more = f" You can also choose {' or '.join(others)}." if others else ""
             where = f" ({choice.found})" if choice.found else ""
-            await turn.notice("info", f"{choice.value} answers{where}.{more}")
+            await turn.notice("info", f"Using {choice.value}{where}.{more}")
 
     async def _tell_problems(self, turn: Turn) -> None:
         problems = self._setup.problems[self._problems_told :]
@@ -169,7 +169,7 @@ class Conversation:
         problems += self._faults
         self._faults.clear()
         servers: McpServers | None = self.workspace.mcp
-        if servers is not None and not self.session.wire.features.notices:
+        if servers is not None and not self.session.features.notices:
             # Who takes notices was told when it happened.
             for status in servers.status:
                 if status.error is not None and status.name not in self._told_servers:
@@ -179,7 +179,7 @@ class Conversation:
             await self._tell(turn, problem)
 
     async def _tell(self, turn: Turn, problem: str) -> None:
-        if self.session.wire.features.notices:
+        if self.session.features.notices:
             await turn.notice("warning", problem)
         else:
             await turn.say(f"Note: {problem}")

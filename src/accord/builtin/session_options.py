@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from accord.agent.session.options import Choice, CommandHandler, Option, SlashCommand
+from accord.agent.agent import CommandHandler
+from accord.agent.session.options import Choice, Option, SlashCommand
 from accord.builtin.mode_permissions import AUTO_APPROVE, MODES
 from accord.builtin.offline.prompt.slash_commands import COMMANDS
 from accord.builtin.user_setup import OFFLINE, Setup
@@ -25,7 +26,7 @@ TOKEN_LIMITS = (1_000, 4_000, 16_000, 64_000)
 REQUEST_LIMITS = (5, 20, 50, 200)
 TEST_COMMANDS = ("pytest", "python -m unittest", "npm test", "make test")
 THINKING = (
-    ("auto", "As the model does by itself"),
+    ("auto", "Model default"),
     ("off", "Off"),
     ("low", "Low"),
     ("medium", "Medium"),
@@ -54,13 +55,13 @@ def model_option(setup: Setup) -> Option:
     # A list is grouped as a whole or not at all.
     own = OWN if setup.models else None
     choices = (
-        Choice(OFFLINE, "Offline", "No model: works by rules, with no key and no network", own),
+        Choice(OFFLINE, "Offline", "No model: works by rules, without a key or a network", own),
         *(
             Choice(value, one.model, one.found or None, one.group)
             for value, one in setup.models.items()
         ),
     )
-    return Option("model", "Model", default, choices, "Who answers", "model")
+    return Option("model", "Model", default, choices, "The model that answers", "model")
 
 
 def _thinking(setup: Setup) -> Option:
@@ -72,10 +73,10 @@ def _thinking(setup: Setup) -> Option:
 
 def _test_command() -> Option:
     choices = (
-        Choice("auto", "Found by itself"),
+        Choice("auto", "Auto-detected"),
         *(Choice(command, command) for command in TEST_COMMANDS),
     )
-    return Option("test_command", "Tests", "auto", choices, "How the tests are run")
+    return Option("test_command", "Tests", "auto", choices, "How to run the tests")
 
 
 def _limit(option_id: str, name: str, unit: str, limits: tuple[int, ...], setup: Setup) -> Option:
@@ -87,7 +88,7 @@ def _limit(option_id: str, name: str, unit: str, limits: tuple[int, ...], setup:
         *(Choice(str(value), f"{value:,} {unit}") for value in values),
     )
     start = NO_LIMIT if chosen is None else str(chosen)
-    return Option(option_id, name, start, choices, f"At most so many {unit} in one turn")
+    return Option(option_id, name, start, choices, f"Maximum number of {unit} in one turn")
 
 
 __all__ = ["MCP_COMMANDS", "NO_LIMIT", "declare", "model_option"]

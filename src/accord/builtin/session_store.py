@@ -14,7 +14,7 @@ from accord.store import MemoryStore, Page, SessionLog, SessionRecord, SessionSt
 from accord.store.sqlite import SqliteStore, try_store
 
 
-class Substitute(MemoryStore):
+class FallbackStore(MemoryStore):
     """Sessions of this process alone, in place of a store that cannot be opened."""
 
     def __init__(self, problem: StoreError) -> None:
@@ -44,13 +44,13 @@ class Substitute(MemoryStore):
 
 
 def open_store(path: Path) -> SessionStore:
-    """The sessions in a file; a `Substitute` where it cannot be opened."""
+    """The sessions in a file; a `FallbackStore` where it cannot be opened."""
     try:
         # Now, so that the user is told in the first session, not in the middle of a turn.
         try_store(path)
     except StoreError as problem:
-        return Substitute(problem)
+        return FallbackStore(problem)
     return SqliteStore(path)
 
 
-__all__ = ["Substitute", "open_store"]
+__all__ = ["FallbackStore", "open_store"]

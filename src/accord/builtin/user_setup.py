@@ -30,7 +30,7 @@ from accord.store import MemoryStore
 
 if TYPE_CHECKING:
     from accord.agent.agent import PromptType
-    from accord.builtin.agent import AgentSettings
+    from accord.builtin.agent_settings import AgentSettings
     from accord.builtin.models.providers import ModelChoice
     from accord.store import SessionStore
 
@@ -38,7 +38,7 @@ _log = logger("accord.builtin")
 
 OFFLINE = "offline"
 NO_MODEL = "Until then I work without a model."
-IN_MEMORY = "This conversation is kept in memory and ends with the agent's process."
+IN_MEMORY = "This conversation is kept in memory and is lost when the agent exits."
 
 
 class Setup:
@@ -63,7 +63,7 @@ class Setup:
         try:
             config = load_config()
         except ConfigError as error:
-            self._trouble(f"The configuration was not read: {error}")
+            self._trouble(f"The configuration could not be read: {error}")
             return Config()
         for warning in config.warnings:
             self._trouble(warning)
@@ -106,7 +106,7 @@ class Setup:
         try:
             found = find_models(self.config, environ, named=named, listed=listed)
         except ConfigError as error:
-            self._trouble(f"No models were looked for: {error}")
+            self._trouble(f"Could not look for models: {error}")
             return
         self.default = default_choice(found, self.config, environ, named=named, listed=listed)
         if self._unknown is not None:
@@ -175,17 +175,17 @@ class Setup:
         """The user's sessions; a store in memory where theirs cannot be opened."""
         if self.settings.in_memory:
             return MemoryStore()
-        from accord.builtin.session_store import Substitute, open_store
+        from accord.builtin.session_store import FallbackStore, open_store
         from accord.discovery.user_paths import store_file
 
         try:
             path = self.settings.store_file or store_file()
         except ConfigError as error:
-            self._trouble(f"Sessions are not stored: {error}. {IN_MEMORY}")
+            self._trouble(f"Sessions are not saved: {error}. {IN_MEMORY}")
             return MemoryStore()
         store = open_store(path)
-        if isinstance(store, Substitute):
-            self._trouble(f"Sessions are not stored: {store.problem}. {IN_MEMORY}")
+        if isinstance(store, FallbackStore):
+            self._trouble(f"Sessions are not saved: {store.problem}. {IN_MEMORY}")
         return store
 
 

@@ -18,8 +18,9 @@ from accord.cli.agent_setup.permissions import Wishes, deciding
 from accord.cli.console import say, say_json
 from accord.client.audit.services import shown_rule
 from accord.client.permissions.grants import Grant, Place
-from accord.client.permissions.policy import Effect, Facts, ReadRule, judge, read_rules
+from accord.client.permissions.policy import Facts, ReadRule, judge, read_rules
 from accord.client.permissions.request import own_request
+from accord.client.permissions.rules import Effect
 from accord.client.shell.syntax import Program, Reading
 from accord.discovery.config import Config, load_config
 from accord.discovery.grants_file import GrantsFile

@@ -18,15 +18,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack, overload
 from accord.client import login as auth
 from accord.client.callbacks import until_it_fails
 from accord.client.connection.capabilities import AgentCapabilities
-from accord.client.connection.core import Connected
+from accord.client.connection.client_context import ClientContext
+from accord.client.connection.core import ClientCore
 from accord.client.connection.handshake import Implementation
-from accord.client.connection.opening import Opening
-from accord.client.connection.outgoing import encode
+from accord.client.connection.outgoing_params import encode
+from accord.client.login import TerminalRunner
 from accord.client.option_checks import check_program, transport_maker
-from accord.client.options import ClientOptions, TerminalRunner, make_options
+from accord.client.options import ClientOptions, make_options
 from accord.client.session.request_checks import absolute, checked_id, command_words, make_setup
 from accord.client.session.session import Session, begin_with
-from accord.client.session.state import Conversation, UpdateListener
+from accord.client.session.state import SessionState, UpdateListener
 from accord.client.wire.wire import AuthMethod, Request, SessionInfo, SessionPage, Setup
 from accord.errors import ConnectionLost, LocalProtocolError, NotFound, RemoteProtocolError
 from accord.protocol.extensions import check_name, read_advertised
@@ -50,14 +51,14 @@ EMPTY_PAGES_MAX = 100
 class Client:
     """One agent, and the sessions that we have with it.  Made by `spawn` or `connect`."""
 
-    def __init__(self, connected: Connected) -> None:
+    def __init__(self, connected: ClientCore) -> None:
         """For `spawn` and `connect`."""
-        self._connected = connected
+        self._core = connected
         connected.adopt = self._adopt
 
-    def _adopt(self, conversation: Conversation) -> None:
+    def _adopt(self, state: SessionState) -> None:
         """A session begins; from its first update on there is something to hold it by."""
-        conversation.session = Session(self, conversation)
+        state.session = Session(self, state)
 
     @classmethod
     def spawn(
@@ -65,7 +66,7 @@ class Client:
         *command: FilePath,
         cwd: FilePath | None = None,
         env: Mapping[str, str] | None = None,
-        stderr: Callable[[bytes], None] | None = None,
+        stderr: Callable[[bytes], object] | None = None,
         login_terminal: TerminalRunner | bool = False,
         **options: Unpack[ClientOptions],
     ) -> "AbstractAsyncContextManager[Client]":
@@ -98,49 +99,47 @@ class Client:
                 stall_seconds=made.limits.stall_seconds,
             )
 
-        return Opening(Connected(transport, made, words), cls)
+        return ClientContext(ClientCore(transport, made, words), cls)
 
     @classmethod
     def connect(
         cls,
         transport: Transport | Callable[[], Transport],
-        *,
-        address: str | None = None,
         **options: Unpack[ClientOptions],
     ) -> "AbstractAsyncContextManager[Client]":
         """Shake hands with the agent at the other end of a transport.
 
-        A function that makes a new transport lets an agent of the 2026-02 draft be connected
-        again.  `address` names the agent where its dialect is to be remembered.
+        With a function that makes a transport, an agent of the 2026-02 draft can be connected
+        again in its own form.
         """
         made = make_options(options)
         make = transport_maker(transport)
         if make is not None:
-            return Opening(Connected(make, made, address=address), cls)
+            return ClientContext(ClientCore(make, made), cls)
         only: Any = transport
-        return Opening(Connected(lambda: only, made, address=address, again=False), cls)
+        return ClientContext(ClientCore(lambda: only, made, again=False), cls)
 
     # ---- what the agent is
 
     @property
     def agent_info(self) -> Implementation | None:
         """Name and version of the agent, where it gave them."""
-        return self._connected.link.facts.info
+        return self._core.link.facts.info
 
     @property
     def capabilities(self) -> AgentCapabilities:
         """What the agent can do."""
-        return self._connected.capabilities
+        return self._core.capabilities
 
     @property
     def auth_methods(self) -> tuple[AuthMethod, ...]:
         """The ways to log in that the agent offers."""
-        return self._connected.auth_methods
+        return self._core.auth_methods
 
     @property
     def protocol_version(self) -> int:
         """The version that is spoken: 1 or 2.  The 2026-02 draft calls itself 1."""
-        return self._connected.link.wire.version
+        return self._core.link.wire.version
 
     @property
     def extensions(self) -> frozenset[str]:
@@ -152,16 +151,16 @@ class Client:
         """What the protocol calls unstable: archives, titles, logins, providers of models."""
         from accord.client.connection.unstable import Unstable
 
-        return Unstable(self._connected)
+        return Unstable(self._core)
 
     @property
     def sessions(self) -> Mapping[str, Session]:
         """The open sessions by id."""
-        return {one.id: one.session for one in self._connected.link.sessions.values()}
+        return {one.id: one.session for one in self._core.link.sessions.values()}
 
     async def wait_closed(self) -> ConnectionLost:
         """Wait until the agent is gone, and say why: for programs that must know it at once."""
-        return await self._connected.wait_closed()
+        return await self._core.wait_closed()
 
     # ---- opening sessions
 
@@ -186,30 +185,26 @@ class Client:
             LocalProtocolError: there is no such folder, or the agent did not offer what is asked
                 for.
         """
-        self._connected.require("sessions", "sessions")
+        self._core.require("sessions", "sessions")
+        wire = self._core.open_link.wire
         setup = make_setup(
-            self._connected.options,
+            self._core.options,
             self.capabilities,
             cwd=cwd,
             additional_directories=additional_directories,
             mcp_servers=mcp_servers,
             system_prompt=system_prompt,
             system_prompt_mode=system_prompt_mode,
-            is_draft=self._is_draft,
+            takes_draft=wire.takes_draft_content,
         )
         options = dict(config_options or {})
-        if self._is_draft:
-            # The draft says it all in one request.
+        if wire.opens_with_settings:
             setup = replace(setup, mode=mode, config_options=options)
             mode, options = None, {}
-        request = self._connected.open_link.wire.new_session(setup)
+        request = wire.new_session(setup)
         session = await self._open(request, None, setup, on_update)
-        await begin_with(session, mode, options, self._connected.options.limits.close_seconds)
+        await begin_with(session, mode, options, self._core.options.limits.close_seconds)
         return session
-
-    @property
-    def _is_draft(self) -> bool:
-        return self._connected.link.wire.dialect == "draft"
 
     async def load_session(
         self,
@@ -221,15 +216,15 @@ class Client:
         on_update: UpdateListener | None = None,
     ) -> Session:
         """Go on with a stored conversation; its history is in the transcript afterwards."""
-        self._connected.require("load", "loading sessions")
+        self._core.require("load", "loading sessions")
         setup = make_setup(
-            self._connected.options,
+            self._core.options,
             self.capabilities,
             cwd=cwd,
             additional_directories=additional_directories,
             mcp_servers=mcp_servers,
         )
-        request = self._connected.open_link.wire.load_session(checked_id(session_id), setup)
+        request = self._core.open_link.wire.load_session(checked_id(session_id), setup)
         return await self._open(request, session_id, setup, on_update)
 
     async def resume_session(
@@ -242,24 +237,24 @@ class Client:
         on_update: UpdateListener | None = None,
     ) -> Session:
         """Go on with a stored conversation without its history."""
-        self._connected.require("resume", "resuming sessions")
+        self._core.require("resume", "resuming sessions")
         setup = make_setup(
-            self._connected.options,
+            self._core.options,
             self.capabilities,
             cwd=cwd,
             additional_directories=additional_directories,
             mcp_servers=mcp_servers,
         )
-        request = self._connected.open_link.wire.resume_session(checked_id(session_id), setup)
+        request = self._core.open_link.wire.resume_session(checked_id(session_id), setup)
         return await self._open(request, session_id, setup, on_update)
 
     async def fork_session(
         self, session: Session, *, on_update: UpdateListener | None = None
     ) -> Session:
         """Begin a conversation that goes on from another one, which stays as it is.  Unstable."""
-        self._connected.require("fork", "forking sessions", unstable=True)
-        setup = self._conversation(session).setup
-        request = self._connected.open_link.wire.fork_session(session.id, setup)
+        self._core.require("fork", "forking sessions", unstable=True)
+        setup = self._state(session).setup
+        request = self._core.open_link.wire.fork_session(session.id, setup)
         return await self._open(request, None, setup, on_update)
 
     async def _open(
@@ -269,8 +264,9 @@ class Client:
         setup: Setup,
         on_update: UpdateListener | None,
     ) -> Session:
-        opening = self._connected.open_session(request, session_id, setup, on_update)
-        return (await opening).session
+        opening = self._core.open_session(request, session_id, setup, on_update)
+        session: Session = (await opening).session
+        return session
 
     # ---- all sessions of the agent
 
@@ -282,14 +278,12 @@ class Client:
         archived: str | None = None,
     ) -> SessionPage:
         """One page of the agent's sessions, of one folder or of all."""
-        self._connected.require("listing", "listing sessions")
+        self._core.require("listing", "listing sessions")
         if archived is not None:
-            self._connected.require("archive", "archived sessions", unstable=True)
-        wire = self._connected.open_link.wire
+            self._core.require("archive", "archived sessions", unstable=True)
+        wire = self._core.open_link.wire
         folder = None if cwd is None else absolute(cwd)
-        return await self._connected.read(
-            wire.list_sessions(folder, cursor, archived), wire.read_page
-        )
+        return await self._core.read(wire.list_sessions(folder, cursor, archived), wire.read_page)
 
     async def list_sessions(
         self, *, cwd: FilePath | None = None, archived: str | None = None
@@ -315,28 +309,28 @@ class Client:
 
     async def close_session(self, session: Session) -> None:
         """Stop everything in a session and free what it holds."""
-        self._connected.require("close", "closing sessions")
-        conversation = self._conversation(session)
-        request = conversation.link.wire.about_session("session/close", session.id)
+        self._core.require("close", "closing sessions")
+        state = self._state(session)
+        request = state.link.wire.about_session("session/close", session.id)
         try:
-            await conversation.call(*request)
+            await state.call(*request)
         except NotFound:
             # It is not there any more, which is what we wanted.
             pass
-        conversation.over()
+        state.over()
 
     async def delete_session(self, session_id: str) -> None:
         """Take a session off the agent's list for good; if it is open here, it is over."""
-        self._connected.require("delete", "deleting sessions")
-        link = self._connected.open_link
+        self._core.require("delete", "deleting sessions")
+        link = self._core.open_link
         request = link.wire.about_session("session/delete", checked_id(session_id))
-        await self._connected.call(link, *request)
-        conversation = link.sessions.get(session_id)
-        if conversation is not None:
-            conversation.over()
+        await self._core.call(link, *request)
+        state = link.sessions.get(session_id)
+        if state is not None:
+            state.over()
 
-    def _conversation(self, session: Session) -> Conversation:
-        found = self._connected.open_link.sessions.get(session.id)
+    def _state(self, session: Session) -> SessionState:
+        found = self._core.open_link.sessions.get(session.id)
         if found is None or found.session is not session:
             raise LocalProtocolError(f"the session {session.id!r} is closed")
         return found
@@ -366,13 +360,13 @@ class Client:
         def read(raw: Raw) -> T | Any:
             return to_python(raw) if result is None else decode(result, raw)
 
-        return await self._connected.read((method, given), read)
+        return await self._core.read((method, given), read)
 
     async def notify_extension(self, method: str, params: object = None) -> None:
         """Send a notification beyond the protocol."""
         check_name(method)
         given = encode({} if params is None else params)
-        await self._connected.open_link.connection.notify(method, given)
+        await self._core.open_link.connection.notify(method, given)
 
     # ---- logging in and out
 
@@ -383,12 +377,12 @@ class Client:
             LocalProtocolError: the agent does not offer it, or it cannot be done from here.
             LoginFailed: a login in a terminal ended with anything but 0.
         """
-        await self._connected.authenticate(method_id)
+        await self._core.authenticate(method_id)
 
     async def logout(self) -> None:
         """Make the agent forget who we are; sessions may stop working."""
-        self._connected.require("logout", "logging out")
-        await self._connected.call(None, *self._connected.open_link.wire.logout())
+        self._core.require("logout", "logging out")
+        await self._core.call(None, *self._core.open_link.wire.logout())
 
 
 __all__ = ["Client"]

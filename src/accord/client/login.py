@@ -3,14 +3,21 @@
 Must not know: how a login is sent to the agent.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeAlias
 
 import anyio
 
 from accord.client.callbacks import call
-from accord.client.options import Login
 from accord.client.wire.wire import AuthMethod
 from accord.errors import AccordError, AuthenticationRequired, LocalProtocolError, SpawnFailed
+
+# The id of a method to log in by, or a function that chooses one; None means that the user does not
+# want to log in.
+Login: TypeAlias = str | Callable[[Sequence[AuthMethod]], "str | Awaitable[str | None] | None"]
+# Runs a command in a terminal that the user sees, with these variables added, and returns its
+# exit code; anything but 0 is a failed login.
+TerminalRunner: TypeAlias = Callable[[Sequence[str], Mapping[str, str]], Awaitable[int]]
 
 # Of the ids that an agent gives to its ways to log in, where they are listed for a person.
 WAYS_CHARACTERS_MAX = 500
@@ -74,4 +81,12 @@ async def run_in_terminal(command: Sequence[str], env: Mapping[str, str]) -> int
         return await process.wait()
 
 
-__all__ = ["LoginFailed", "add_ways", "choose", "find", "run_in_terminal"]
+__all__ = [
+    "Login",
+    "LoginFailed",
+    "TerminalRunner",
+    "add_ways",
+    "choose",
+    "find",
+    "run_in_terminal",
+]

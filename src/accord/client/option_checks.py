@@ -3,6 +3,7 @@
 Each check raises `LocalProtocolError` with a sentence that names the mistake and the way out.
 """
 
+import inspect
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
@@ -41,11 +42,23 @@ def check_services(chosen: Mapping[str, Any]) -> None:
             # `Permissions.allow_all`, the parentheses forgotten.
             hint = f"call it: {permissions.__self__.__name__}.{permissions.__name__}()"
         raise LocalProtocolError(f"permissions= takes a Permissions object; {hint}")
+    may_write = getattr(permissions, "may_write", None)
+    if may_write is not None and not _takes(may_write, "at", "content"):
+        raise LocalProtocolError(
+            "permissions= has a may_write without at= and content=; at= is the real path that the"
+            " file is written at, and without it nothing protects against swapped links"
+        )
     files = chosen.get("files")
     if _is_given(files) and not (_serves(files, "read_text") or _serves(files, "write_text")):
         raise LocalProtocolError(
             f"files= takes an object with read_text or write_text, or False, not {files!r}"
         )
+    if _is_given(files) and _serves(files, "locate", "write_text"):
+        assert files is not None
+        if not _takes(files.write_text, "at"):
+            raise LocalProtocolError(
+                "files= has locate, so its write_text must take at=, the path that locate returned"
+            )
     terminals = chosen.get("terminals")
     if _is_given(terminals) and not _serves(terminals, *_TERMINAL_METHODS):
         methods = ", ".join(_TERMINAL_METHODS)
@@ -61,17 +74,25 @@ def check_services(chosen: Mapping[str, Any]) -> None:
 
 
 def check_values(chosen: Mapping[str, Any]) -> None:
-    """Each plain choice is of its kind; None is the same as leaving it out."""
-    for name, (fits, what) in _VALUES.items():
-        value = chosen.get(name)
-        if value is not None and not fits(value):
-            raise LocalProtocolError(f"{name}= takes {what}, not {value!r}")
+    """Check the options that are plain values; None is the same as leaving one out."""
+    _check(chosen, _VALUES)
+
+
+def check_draft_values(chosen: Mapping[str, Any]) -> None:
+    """Check the options for agents of the 2026-02 draft."""
+    _check(chosen, _DRAFT_VALUES)
 
 
 def check_program(**chosen: object) -> None:
-    """How a program is started: where, with which variables, and who is told what it says."""
-    for name, (fits, what) in _OF_PROGRAM.items():
-        value = chosen[name]
+    """Check how a program is started: its folder, its variables, its stderr."""
+    _check(chosen, _PROGRAM_VALUES)
+
+
+def _check(
+    chosen: Mapping[str, Any], table: Mapping[str, tuple[Callable[[Any], bool], str]]
+) -> None:
+    for name, (fits, what) in table.items():
+        value = chosen.get(name)
         if value is not None and not fits(value):
             raise LocalProtocolError(f"{name}= takes {what}, not {value!r}")
 
@@ -94,7 +115,7 @@ def _is_environment(value: object) -> bool:
     )
 
 
-_OF_PROGRAM: dict[str, tuple[Callable[[Any], bool], str]] = {
+_PROGRAM_VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "cwd": (lambda value: isinstance(value, str | os.PathLike), "a folder"),
     "env": (_is_environment, "names with their values, all of them text"),
     "stderr": (callable, "a function that is told bytes"),
@@ -133,6 +154,13 @@ _VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "on_auth_status": (callable, "a function"),
     "extensions": (lambda value: isinstance(value, Extensions), "an Extensions object"),
     "traffic": (callable, "a function that is told which way, and bytes"),
+    "draft": (
+        lambda value: all(hasattr(value, name) for name in ("credential", "dialects", "ui")),
+        "DraftOptions",
+    ),
+}
+
+_DRAFT_VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "dialects": (
         lambda value: _serves(value, "recall", "remember", "forget"),
         "an object with recall, remember and forget",
@@ -145,11 +173,24 @@ _VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
         lambda value: isinstance(value, Collection) and set(value) <= _SHOWN,
         "some of 'diff_viewer', 'code_navigation'",
     ),
+    "address": (lambda value: isinstance(value, str), "text that names the agent"),
 }
+DRAFT_WORDS = tuple(_DRAFT_VALUES)
+"""The options for agents of the 2026-02 draft."""
 
 
 def _is_given(service: object) -> bool:
     return service is not None and not isinstance(service, bool)
+
+
+def _takes(method: Callable[..., Any], *parameters: str) -> bool:
+    """Whether a method can be called with these keywords."""
+    try:
+        found = inspect.signature(method).parameters
+    except (TypeError, ValueError):
+        return True
+    takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in found.values())
+    return takes_any or set(parameters) <= found.keys()
 
 
 def _serves(service: object, *methods: str) -> bool:
@@ -159,6 +200,8 @@ def _serves(service: object, *methods: str) -> bool:
 
 
 __all__ = [
+    "DRAFT_WORDS",
+    "check_draft_values",
     "check_program",
     "check_services",
     "check_values",

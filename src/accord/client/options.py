@@ -1,14 +1,21 @@
-"""What a program chooses about its client: the keywords it writes, and the value they become."""
+"""The options of a client: the keywords that a program writes, and the value they become."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
+import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from accord.client.connection.extensions import Extensions
 from accord.client.connection.handshake import VERSIONS, Implementation, Offer
-from accord.client.option_checks import check_services, check_values, check_versions
+from accord.client.login import Login, TerminalRunner
+from accord.client.option_checks import (
+    DRAFT_WORDS,
+    check_draft_values,
+    check_services,
+    check_values,
+    check_versions,
+)
 from accord.client.session.retry import Retry
-from accord.client.wire.wire import AuthMethod
 from accord.connection.limits import Limits
 from accord.connection.peer_mistakes import strict_by_default
 from accord.errors import LocalProtocolError
@@ -17,81 +24,96 @@ from accord.version import __version__
 
 if TYPE_CHECKING:
     from accord.client.connection.traffic_tap import Listener
-    from accord.client.connection.unstable import AuthStatus
-    from accord.client.permissions.permissions import Permissions
-    from accord.client.services.elicitation import Elicitations
-    from accord.client.services.protocols import ReadsFiles, RunsTerminals, WritesFiles
-    from accord.client.wire.draft.login import Credential, CredentialSource
-
-# The id of a method to log in by, or who chooses one; None means that the user does not want to.
-Login: TypeAlias = str | Callable[[Sequence[AuthMethod]], "str | Awaitable[str | None] | None"]
-# Runs a command in a terminal that the user sees, with these variables added, and returns its
-# exit code; anything but 0 is a failed login.
-TerminalRunner: TypeAlias = Callable[[Sequence[str], Mapping[str, str]], Awaitable[int]]
+    from accord.client.credential import Credential, CredentialSource
+    from accord.client.services.protocols import (
+        AnswersElicitations,
+        Decides,
+        LocatesFiles,
+        ReadsFiles,
+        RunsTerminals,
+        WritesFiles,
+    )
+    from accord.client.wire.wire import AuthStatus
 
 
 class ClientOptions(TypedDict, total=False):
-    """The keywords of `Client.spawn` and `Client.connect`; every one may be left out."""
+    """The keywords of `Client.spawn` and `Client.connect`; each may be left out."""
 
-    # Who decides what the agent may do.  Without: whatever needs a user is refused.
-    permissions: "Permissions"
-    # Services for v1 agents: ours by default, an object of your own, or False for none.
-    files: "ReadsFiles | WritesFiles | bool"
+    # Decides what the agent may do.  Default: everything that needs a user is refused.
+    permissions: "Decides"
+    # Services for v1 agents: our own by default, an object of the program's, or False for none.
+    files: "ReadsFiles | WritesFiles | LocatesFiles | bool"
     terminals: "RunsTerminals | bool"
-    # How the user answers an agent's questions; without, agents are told that there is no way.
-    elicitation: "Elicitations"
-    # The name, title and version that the agent is told.
+    # Lets the user answer an agent's questions; without it, none are offered.
+    elicitation: "AnswersElicitations"
+    # The name, title and version of the program, for the agent.
     info: Implementation
     framing: Framing
     versions: Sequence[int]
-    # Whether to offer and use what the protocol calls unstable.
+    # Whether to offer and use the unstable parts of the protocol.
     unstable: bool
-    # Whether to fail at once on what is otherwise tolerated; default: what ACCORD_STRICT says.
+    # Whether to fail at once on deviations that are otherwise tolerated; default: ACCORD_STRICT.
     strict: bool
     limits: Limits
-    # How often, or within what time, a request is tried again when the agent says: too many.
+    # How often, or within what time, a rate-limited request is tried again.
     retry: int | Retry
-    # How to log in when the agent asks for it; without, AuthenticationRequired is raised.
+    # How to log in when the agent asks for it; without it, AuthenticationRequired is raised.
     login: Login
-    # Told when the agent's login changes.  Unstable.
-    on_auth_status: Callable[["AuthStatus"], None]
-    # What we understand beyond the protocol.
+    # Called when the agent's login changes.  Unstable.
+    on_auth_status: Callable[["AuthStatus"], object]
+    # Methods and notifications beyond the protocol that the client understands.
     extensions: Extensions
-    # Hears every byte, "sent" or "received", at once and in order; without bytes: it is over.
+    # Called with all bytes, "sent" or "received", at once and in order; empty bytes mean the end.
     traffic: "Listener"
-    # For agents of the 2026-02 draft: which dialect each agent spoke, from one start to the next;
-    dialects: "DialectMemory"
-    # how to log in where the agent wants a credential;
-    credential: "Credential | CredentialSource"
-    # and what the user sees: some of "diff_viewer", "code_navigation".
-    ui: Collection[str]
+    # Options that matter only for agents of the 2026-02 draft of the protocol.
+    draft: "DraftOptions"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftOptions:
+    """Options for agents of the 2026-02 draft of the protocol.
+
+    `credential` is what to log in with, or a function that returns it.  `dialects` remembers which
+    dialect each agent speaks, from one start to the next; `address` names an agent there that is
+    not started by a command.  `ui` says what the user sees: some of "diff_viewer" and
+    "code_navigation".
+    """
+
+    credential: "Credential | CredentialSource | None" = None
+    dialects: "DialectMemory | None" = None
+    ui: Collection[str] = ()
+    address: str | None = None
+
+    def __post_init__(self) -> None:
+        check_draft_values({name: getattr(self, name) for name in DRAFT_WORDS})
 
 
 class DialectMemory(Protocol):
-    """Remembers how each agent wants to be spoken to.  An agent is named by its command's words."""
+    """Remembers the dialect of each agent.  An agent is named by the words of its command."""
 
     def recall(self, agent: Sequence[str], /) -> tuple[str, str] | None:
-        """The dialect that it spoke, and the version that it reported then."""
+        """The dialect that the agent spoke last, and the version that it reported then."""
         ...
 
     def remember(self, agent: Sequence[str], dialect: str, version: str, /) -> None:
-        """It spoke this."""
+        """Keep the dialect that the agent spoke, and its version."""
         ...
 
     def forget(self, agent: Sequence[str], /) -> None:
-        """It does not any more."""
+        """Forget the dialect of the agent."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The choices, with every default filled in.  A service that is None is not offered."""
+    """The options with every default filled in.  A service that is None is not offered."""
 
     info: Implementation
-    permissions: Any
+    permissions: "Decides"
+    # Some of the interfaces in `services/protocols.py`.
     files: Any = None
-    terminals: Any = None
-    elicitation: Any = None
+    terminals: "RunsTerminals | None" = None
+    elicitation: "AnswersElicitations | None" = None
     versions: tuple[int, ...] = VERSIONS
     unstable: bool = False
     strict: bool = False
@@ -100,21 +122,20 @@ class Options:
     retry: int | Retry = 0
     login: Login | None = None
     login_terminal: TerminalRunner | None = None
-    on_auth_status: Callable[["AuthStatus"], None] | None = None
+    on_auth_status: Callable[["AuthStatus"], object] | None = None
     extensions: Extensions = field(default_factory=Extensions)
     traffic: "Listener | None" = None
-    dialects: DialectMemory | None = None
-    credential: Any = None
-    ui: frozenset[str] = frozenset()
+    draft: DraftOptions = field(default_factory=DraftOptions)
 
 
 def make_options(chosen: ClientOptions, *, login_terminal: TerminalRunner | None = None) -> Options:
     """Fill in the defaults.
 
     Raises:
-        LocalProtocolError: a choice that cannot be.
+        LocalProtocolError: an option has an impossible value.
     """
-    unknown = set(chosen) - set(ClientOptions.__annotations__)
+    draft = _draft_options(chosen)
+    unknown = set(chosen) - set(ClientOptions.__annotations__) - set(DRAFT_WORDS)
     if unknown:
         raise LocalProtocolError(f"a client has no option {', '.join(sorted(unknown))}")
     versions = check_versions(chosen.get("versions", VERSIONS), VERSIONS)
@@ -138,10 +159,24 @@ def make_options(chosen: ClientOptions, *, login_terminal: TerminalRunner | None
         on_auth_status=chosen.get("on_auth_status"),
         extensions=chosen.get("extensions") or Extensions(),
         traffic=chosen.get("traffic"),
-        dialects=chosen.get("dialects"),
-        credential=chosen.get("credential"),
-        ui=frozenset(chosen.get("ui") or ()),
+        draft=draft,
     )
+
+
+def _draft_options(chosen: Mapping[str, Any]) -> DraftOptions:
+    """The options for draft agents, also from the keywords that were written before 1.0."""
+    draft: DraftOptions = chosen.get("draft") or DraftOptions()
+    old = {name: chosen[name] for name in DRAFT_WORDS if chosen.get(name) is not None}
+    if old:
+        warnings.warn(
+            f"write draft=DraftOptions({', '.join(f'{name}=...' for name in old)})"
+            f" instead of {', '.join(f'{name}=' for name in old)}",
+            DeprecationWarning,
+            stacklevel=4,
+        )
+        check_draft_values(old)
+        draft = replace(draft, **old)
+    return draft
 
 
 def _service(chosen: Any, default: Callable[[], Any]) -> Any:
@@ -173,7 +208,7 @@ def _default_terminals() -> Any:
 
 
 def make_offer(options: Options) -> Offer:
-    """What the agent is told that we can do: exactly what is there."""
+    """The capabilities to tell the agent: those of the services that are there."""
     meta = options.extensions.advertised()
     v1: dict[str, Any] = {
         "session": {"configOptions": {"boolean": {}}, "compaction": {}, "notices": {}},
@@ -200,9 +235,8 @@ def make_offer(options: Options) -> Offer:
 __all__ = [
     "ClientOptions",
     "DialectMemory",
-    "Login",
+    "DraftOptions",
     "Options",
-    "TerminalRunner",
     "make_offer",
     "make_options",
 ]

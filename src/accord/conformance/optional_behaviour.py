@@ -177,7 +177,7 @@ CLIENT_OCCASIONS: Mapping[str, Occasion] = {
     "delete": Occasion("deletes sessions", ("V1-CLOSE-14", "V2-SESS-21")),
     "image": Occasion("sends images", ("V1-PROMPT-02", "V2-INIT-09", "V2-PROMPT-01")),
     "mode": Occasion("sets modes", ("V1-MODE-02",)),
-    "login": Occasion("logs in", ("V1-AUTH-0[13]", "V1-GEN-13", "V2-AUTH-05")),
+    "login": Occasion("logs in", ("V1-AUTH-0[136]", "V2-AUTH-0[57]")),
     "logout": Occasion("logs out", ("V1-AUTH-07", "V2-AUTH-02")),
     "roots": Occasion("sends further folders", ("V1-SESS-09", "V2-SESS-23")),
     "mcp": Occasion("hands on MCP servers", ("V1-MCP-03",)),

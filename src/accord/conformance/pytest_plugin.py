@@ -17,8 +17,9 @@ from typing import Any, Protocol
 import anyio
 import pytest
 
+from accord.conformance.agent.dialects import DIALECTS
 from accord.conformance.agent.editor_profiles import PROFILES, EditorProfile
-from accord.conformance.agent.stage import HOSTS, Talk
+from accord.conformance.agent.stage import Talk
 from accord.conformance.check import Role
 from accord.conformance.client.fake_agent import Conversation
 from accord.conformance.client.launch import Way, launched
@@ -97,7 +98,7 @@ def acp_agent(tmp_path: Path) -> StartAgent:
             started(command, folder=folder, env=env or {}, patience=patience) as program,
             anyio.create_task_group() as tasks,
         ):
-            host = HOSTS[version](tmp_path, tasks)
+            host = DIALECTS[version].host(tmp_path, tasks)
             host.serve(program.peer)
             talk = AgentUnderTest(program, host, version, tmp_path, patience)
             talk.profile = profile

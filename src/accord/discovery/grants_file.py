@@ -21,7 +21,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from accord.client.permissions.grants import Grant, Grants, LastingScope
-from accord.client.permissions.policy import Rule
+from accord.client.permissions.rules import Rule
 from accord.discovery.policy_file import read_rule
 from accord.discovery.toml_table import Table, read_toml
 from accord.discovery.user_paths import locked, make_private, replace_file

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-from accord.client.permissions.policy import Effect, Rule
+from accord.client.permissions.rules import Effect, Rule
 from accord.discovery.toml_table import Table, read_toml
 from accord.errors import ConfigError
 

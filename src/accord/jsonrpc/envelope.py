@@ -122,7 +122,7 @@ class LargeResult:
     """A result that is not encoded yet, because it can be while its first parts travel."""
 
     def whole(self) -> bytes:
-        """Its JSON."""
+        """The whole result as JSON."""
         raise NotImplementedError
 
     def parts(self, request_id: Id, bytes_max: int) -> Iterable[bytes] | None:

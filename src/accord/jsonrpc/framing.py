@@ -160,8 +160,8 @@ _HEADER: Final = re.compile(rb"(?!content-length[ \t]*:)[A-Za-z0-9_-]+[ \t]*:", 
 class ContentLength:
     """Each frame behind a block of headers of which `Content-Length` counts its bytes.
 
-    Other headers are ignored.  A line that is no header, a bad length, and a block without a
-    length come out as a frame of noise each, and the search for a header starts anew.
+    Other headers are ignored.  A malformed header line, a bad length, and a block without a
+    length come out as a frame of noise each, and the search for a header starts again.
     """
 
     def __init__(self, *, frame_bytes_max: int = FRAME_BYTES_MAX) -> None:
@@ -308,15 +308,12 @@ class Detecting:
         return self._chosen().encode(frame)
 
     def encode_all(self, frames: list[bytes]) -> bytes:
-        """As `encode`."""
         return self._chosen().encode_all(frames)
 
     def encode_lines(self, lines: bytes) -> bytes:
-        """As `encode`."""
         return self._chosen().encode_lines(lines)
 
     def encode_parts(self, parts: Iterable[bytes]) -> Iterator[bytes]:
-        """As `encode`."""
         return self._chosen().encode_parts(parts)
 
     def _chosen(self) -> Splitter:

@@ -33,7 +33,7 @@ class Verdict(enum.Enum):
 
 
 class Fault(msgspec.Struct, frozen=True, gc=False):
-    """Why a frame is no message, and what follows from that."""
+    """Why a frame is not a message, and what follows from that."""
 
     verdict: Verdict
     code: int
@@ -161,7 +161,7 @@ def refusal(message: Envelope, reason: str) -> Fault:
 
 
 def _neither(version: object) -> Verdict:
-    """An object that is no request and no answer.
+    """An object that is neither a request nor an answer.
 
     Without its version it may be any JSON that somebody printed, such as a line of a log.
     """

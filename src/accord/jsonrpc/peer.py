@@ -253,7 +253,7 @@ class Peer:
         return self._receive_message(message, None, frame)
 
     def _receive_odd(self, frame: bytes) -> Event:
-        """A frame that is no envelope, or only after a repair."""
+        """Handle a frame that is not an envelope, or only becomes one after a repair."""
         if self._noise_count and frame[:1] not in _MAY_BEGIN and frame:
             # One more of a row, of which only the number counts: a flood is to cost little.
             self._noise_count += 1

@@ -9,7 +9,7 @@ processes and terminals, and its start is somebody's wait.
 
 from typing import TYPE_CHECKING
 
-from accord.loading import on_first_use
+from accord.lazy_names import on_first_use
 
 if TYPE_CHECKING:
     from accord.machine.errors import (

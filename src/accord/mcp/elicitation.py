@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from accord.agent.session.session import session_state
 from accord.agent.tools.elicitation import Answer, elicit_schema, elicit_url
 from accord.errors import LocalProtocolError
 from accord.machine.logs import logger
@@ -46,7 +47,7 @@ Done = Callable[[Answer], Awaitable[None]]
 
 def asking(session: AgentSession) -> Elicit | None:
     """Ask the user of this session; None where the client can show neither form nor page."""
-    features = session.wire.features
+    features = session.features
     if not features.elicit_form and not features.elicit_url:
         return None
 
@@ -54,8 +55,8 @@ def asking(session: AgentSession) -> Elicit | None:
         # The user must see who asks: a server can call itself anything in its own text.
         message = f"MCP server {question.server!r} asks: {question.message}"
         if question.mode == "url":
-            return await elicit_url(session, message, question.url or "")
-        return await elicit_schema(session, message, question.schema or {})
+            return await elicit_url(session_state(session), message, question.url or "")
+        return await elicit_schema(session_state(session), message, question.schema or {})
 
     return elicit
 

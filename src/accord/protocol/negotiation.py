@@ -82,7 +82,7 @@ def judge_request(params: Mapping[str, object], served: Collection[int]) -> Chos
             f"Protocol version {version} is not supported",
             {"requested": version, "supported": sorted(served)},
         )
-    # A newer client whose `capabilities` are not for us to read is no speaker of the draft.
+    # A newer client whose `capabilities` we cannot read does not speak the draft.
     return _official_or_draft(params) if version <= 1 else Chosen("v1", 1)
 
 

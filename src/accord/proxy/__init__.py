@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from accord.loading import on_first_use
+from accord.lazy_names import on_first_use
 
 if TYPE_CHECKING:
     from accord.proxy.message import Forward, Message, Response

@@ -93,12 +93,12 @@ def conform(wanted: Any, value: object) -> None:
         for note in notes:
             if not note.startswith("unknown variant '_"):
                 reason, _, path = note.removesuffix(")").rpartition(" (at ")
-                # How others would live with it is of no interest to who may not send it.
+                # The tolerances of receivers do not matter to a sender that may not send it.
                 raise Invalid(path, _TOLERANCE.sub("", reason)) from None
 
 
 Report: TypeAlias = Callable[[str], None]
-"""Who is told what had to be tolerated, and in which type."""
+"""Called with each deviation that was tolerated, and the type it was found in."""
 
 
 def ignore(note: str) -> None:

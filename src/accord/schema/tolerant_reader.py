@@ -186,7 +186,7 @@ def _read(raw: bytes, wanted: Any, path: str, reading: _Reading) -> Any:
 
 
 def _require_known(value: Any, members: tuple[Any, ...], path: str) -> None:
-    """Refuse a word that is not on its list; those that start with `_` belong to who made them."""
+    """Refuse a word that is not on its list; names that start with `_` are extensions."""
     known = [word for member in members for word in get_args(_bare(member)) if _is_literal(member)]
     if known and isinstance(value, str) and value not in known and not value.startswith("_"):
         raise Invalid(path, f"unknown value {value!r}")

@@ -1,6 +1,6 @@
 """The terminal client: `accord chat`, full screen or line by line.
 
-model    what a person sees and may answer, without a screen
+model    what a user sees and may answer, without a screen
 engine   the agents and sessions behind it
 render   entries of a conversation as lines of a terminal
 screen   the full screen, with Textual

@@ -81,7 +81,6 @@ class LateUpdates:
         return update if text is None else _of(update, text.joined())
 
     def clear(self) -> None:
-        """Forget all."""
         self._waiting.clear()
         self._texts.clear()
 

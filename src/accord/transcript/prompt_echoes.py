@@ -33,7 +33,7 @@ class SentPrompt:
     def __init__(self, message: Message) -> None:
         self.message = message
         self.seen: list[Block] = []
-        # The agent itself said that its echo has this message's id: it is no guess any more.
+        # The agent itself gave the message id of its echo, so nothing is guessed here.
         self.is_confirmed = False
         self._text = message.text
         self._matched = 0
@@ -92,7 +92,7 @@ class SentPrompts:
         return None
 
     def drop(self, message: Message) -> None:
-        """Wait no longer."""
+        """Stop waiting for the echo of this message."""
         self._waiting = [prompt for prompt in self._waiting if prompt.message is not message]
 
     def unnamed(self) -> list[SentPrompt]:

@@ -87,7 +87,7 @@ class Transcript:
 
     @property
     def folding(self) -> tuple[Mapping[type, Fold], View]:
-        """What `apply` is made of, for who calls it very often.
+        """Return the parts of `apply`, for callers on a hot path.
 
         It is `folds[type(update)](view, update)`; a type that is not among the folds yet is for
         `apply`, which loads them.
@@ -98,7 +98,7 @@ class Transcript:
         """Take one update; says what it changed, or None where it changed nothing.
 
         Raises:
-            TypeError: this is no update of the transcript's dialect.
+            TypeError: the update belongs to another dialect.
         """
         fold = self._folds.get(type(update))
         if fold is None:
@@ -182,7 +182,7 @@ class Transcript:
         self._view.name_prompt(message, message_id)
 
     def prompt_rejected(self, message: Message) -> None:
-        """The agent refused our prompt: it is no part of the conversation."""
+        """Drop a prompt that the agent refused."""
         self._view.discard_message(message)
 
     # Turns

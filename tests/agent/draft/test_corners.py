@@ -11,6 +11,7 @@ import pytest
 from accord.agent import Agent, Turn
 from accord.agent.serving.draft.mcp_servers import kept_servers
 from accord.agent.serving.draft.prompts import blocks_of
+from accord.agent.session.session import session_state
 from accord.errors import LocalProtocolError, RequestFailed, StoreError
 from accord.schema import draft, v2
 from accord.schema.struct import Raw
@@ -90,7 +91,7 @@ async def test_a_store_that_fails_at_the_end_is_an_error_of_the_turn(
         async def touch() -> None:
             raise StoreError("store_full", "the disk is full")
 
-        monkeypatch.setattr(turn.session, "touch", touch)
+        monkeypatch.setattr(session_state(turn.session).stored, "touch", touch)
         await turn.say("x")
 
     async with draft_client(agent) as client:
@@ -130,7 +131,7 @@ async def test_too_many_prompts_are_refused_before_their_turn() -> None:
     agent = agent_that(wait)
     async with draft_client(agent) as client:
         session = await client.new_session()
-        most = agent.limits.prompts_queued
+        most = agent._definition.limits.prompts_queued
         prompts = [client.start_prompt(session) for _ in range(most + 2)]
         assert (await client.answer(prompts[-1]))["error"]["code"] == -32600
         free.set()

@@ -213,7 +213,7 @@ async def test_a_failed_login_ends_the_one_before() -> None:
     agent, _ = guarded()
     async with draft_client(agent) as client:
         await client.result("authenticate", GOOD)
-        hook, agent.authenticate_hook = agent.authenticate_hook, None
+        hook, agent._definition.authenticate_hook = agent._definition.authenticate_hook, None
         assert hook is not None
 
         @agent.on_authenticate

@@ -9,11 +9,13 @@ import anyio
 import pytest
 
 from accord import Client, PermissionRequest, Permissions
+from accord.client.options import DraftOptions
 from tests.agent.draft.only_draft import OnlyDraft
 from tests.hang_limit import HANG_SECONDS
 
 PROGRAM = """
 from accord import Agent
+from accord.agent.session.session import session_state
 
 agent = Agent("pair", version="1.0.0")
 agent.add_mode("default", "Default")
@@ -28,7 +30,7 @@ async def work(turn):
     changed = await turn.edit("a.txt", "new\\\\n", reason="to change it")
     done = await turn.run("sh", "-c", "echo out; echo err >&2; exit 3")
     words = (changed, done.exit_code, done.stdout, done.stderr, turn.mode)
-    await turn.say(f" {words} {type(turn.session.wire).__name__}")
+    await turn.say(f" {words} {type(session_state(turn.session).wire).__name__}")
 
 agent.run()
 """
@@ -47,7 +49,11 @@ async def test_a_whole_turn_between_our_own_two_ends(tmp_path: Path) -> None:
 
     program = PROGRAM.replace("\\\\", "\\")
     spawned = Client.spawn(
-        sys.executable, "-c", program, dialects=OnlyDraft(), permissions=Permissions.ask(agree)
+        sys.executable,
+        "-c",
+        program,
+        draft=DraftOptions(dialects=OnlyDraft()),
+        permissions=Permissions.ask(agree),
     )
     with anyio.fail_after(HANG_SECONDS):
         async with spawned as client:

@@ -218,7 +218,7 @@ async def test_the_first_request_may_show_the_draft(capabilities: Any) -> None:
 
     @agent.on_prompt
     async def look(turn: Turn) -> None:
-        read.append(turn.session.wire.features.read_files)
+        read.append(turn.session.features.read_files)
         await turn.say("seen")
 
     params = {"protocolVersion": 1}
@@ -283,7 +283,7 @@ async def test_a_refused_client_may_go_on_in_another_dialect() -> None:
 async def test_a_strict_agent_serves_a_client_that_keeps_the_draft() -> None:
     """Strict is for mistakes, and the draft is none."""
     agent = with_settings()
-    agent.strict = True
+    agent._definition.strict = True
     async with draft_client(agent, OFFER | {"_custom": {"x": 1}}) as client:
         session = await client.new_session(
             mcpServers=[], systemPrompt="x", initialMode="my_own", configOptions={"model": "small"}

@@ -10,7 +10,7 @@ import pytest
 from accord.agent import Agent, Turn
 from accord.agent.serving.draft import terminals as module
 from accord.agent.serving.draft.terminals import Printed
-from accord.agent.terminals.own_terminals import Done
+from accord.agent.terminals.commands import Done
 from accord.errors import SpawnFailed
 from tests.agent.draft.draft_client import OFFER, DraftClient, draft_client
 from tests.agent.raw_client import Message

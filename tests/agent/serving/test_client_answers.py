@@ -81,7 +81,7 @@ BAD = pytest.mark.parametrize(
             FORM,
             {"action": "accept", "content": {"name": 5}},
             "cancel",
-            "does not fit its form: name is wrong",
+            "is not valid for its form: name is wrong",
         ),
     ],
 )

@@ -41,9 +41,12 @@ def own(tag_field: str, tag: str, raw: bytes | None = None) -> UnknownVariant:
 
 
 MISUSES: dict[str, tuple[Misuse, str]] = {
-    "base64 in place of bytes": (lambda t: t.say(image("aGk=")), "data of ImageContent is bytes"),
-    "no base64 either": (lambda t: t.say(image("!!!")), "data of ImageContent is bytes"),
-    "a blob": (lambda t: t.say(blob("aGk=")), "blob of EmbeddedResourceResource is bytes"),
+    "base64 in place of bytes": (
+        lambda t: t.say(image("aGk=")),
+        "ImageContent must be bytes",
+    ),
+    "no base64 either": (lambda t: t.say(image("!!!")), "data of ImageContent must be bytes"),
+    "a blob": (lambda t: t.say(blob("aGk=")), "blob of EmbeddedResourceResource must be bytes"),
     "in a thought": (lambda t: t.think(image(5)), r"at \$.data"),
     "in a stream": (lambda t: t.message().write(image(5)), r"at \$.data"),
     "a text that is none": (lambda t: t.say(v2.TextContent(text=5)), r"at \$.text"),  # type: ignore[arg-type]
@@ -51,14 +54,14 @@ MISUSES: dict[str, tuple[Misuse, str]] = {
     "a variant that is no JSON": (lambda t: t.say(own("type", "_x", b"{")), "cannot be sent"),
     "too little": (lambda t: t.usage(-1, 0), r"UsageUpdate cannot be sent: .*\$.used"),
     "too many": (lambda t: t.usage(0, 2**64), "UsageUpdate cannot be sent"),
-    "anything": (lambda t: t.emit({"sessionUpdate": "x"}), "dict is no update of a session"),
-    "a block": (lambda t: t.emit(image(b"")), "ImageContent is no update of a session"),
+    "anything": (lambda t: t.emit({"sessionUpdate": "x"}), "dict is not a session update"),
+    "a block": (lambda t: t.emit(image(b"")), "ImageContent is not a session update"),
     "content of a chunk": (lambda t: t.emit(chunk(content=5)), r"at \$.content"),
-    "bytes of a chunk": (lambda t: t.emit(chunk(content=image("aGk="))), "is bytes"),
+    "bytes of a chunk": (lambda t: t.emit(chunk(content=image("aGk="))), "must be bytes"),
     "an update of a later version": (lambda t: t.emit(own("sessionUpdate", "x")), "unknown"),
     "a title": (lambda t: t.set_title(5), r"at \$.title"),  # type: ignore[arg-type]
     "tool content": (lambda t: show(t, 5), "neither text nor a content block"),
-    "bytes of a tool": (lambda t: show(t, v2.Content(content=image("aGk="))), "is bytes"),
+    "bytes of a tool": (lambda t: show(t, v2.Content(content=image("aGk="))), "must be bytes"),
     "a terminal": (lambda t: show(t, v2.Terminal(terminal_id=5)), r"at \$.terminalId"),  # type: ignore[arg-type]
 }
 
@@ -137,10 +140,10 @@ async def test_any_object_with_the_right_fields_is_a_permission_option(version: 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["allow"], "option_id, name and kind, each a text: 'allow'"),
-        ([accord.PermissionOption("y", "Yes", 5)], "each a text"),  # type: ignore[arg-type]
-        ([accord.PermissionOption("y", "Yes", "allow")], "'allow' is no PermissionOptionKind"),
-        ([], "at least one option"),
+        (["allow"], "option_id, name and kind, each as text: 'allow'"),
+        ([accord.PermissionOption("y", "Yes", 5)], "each as text"),  # type: ignore[arg-type]
+        ([accord.PermissionOption("y", "Yes", "allow")], "'allow' is not a PermissionOptionKind"),
+        ([], "a permission request needs options"),
     ],
 )
 async def test_what_is_no_permission_option_is_named(options: Any, said: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from accord import Client, PermissionRequest, Permissions
 from accord.agent import Agent, Turn
+from accord.client.options import DraftOptions
 from accord.translate.diffs import diff_of
 from tests.agent.draft.only_draft import OnlyDraft
 from tests.agent.raw_client import raw_client
@@ -119,7 +120,9 @@ async def test_our_client_finds_the_reason_in_every_version(
     if own != to:
         translate = ["-m", "accord", "translate", "--quiet", "--from", own, "--to", to]
         command = [sys.executable, *translate, "--", *command]
-    how: dict[str, Any] = {"dialects": OnlyDraft()} if to == "draft" else {"versions": (int(to),)}
+    how: dict[str, Any] = {"draft": DraftOptions(dialects=OnlyDraft())}
+    if to != "draft":
+        how = {"versions": (int(to),)}
     spawned = Client.spawn(*command, cwd=tmp_path, permissions=Permissions.ask(agree), **how)
     with anyio.fail_after(HANG_SECONDS):
         async with spawned as client:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from accord import Agent, LocalProtocolError, Turn
+from accord.agent.turn import turn_state
 from tests.agent.raw_client import raw_client
 from tests.agent.test_mistakes import ended
 
@@ -29,7 +30,7 @@ async def test_the_next_tool_call_is_the_one_that_was_announced(version: int) ->
     async def answer(turn: Turn) -> None:
         card = turn.tool_call("read", kind="read", name="read")
         await card.announce()
-        turn.forming = card
+        turn_state(turn).forming = card
         async with turn.tool_call("Read a.py", kind="read", locations=["a.py"], raw_input={"p": 1}):
             pass
         async with turn.tool_call("Another"):
@@ -50,7 +51,7 @@ async def test_what_has_begun_cannot_become_another() -> None:
 
     async def answer(turn: Turn) -> None:
         async with turn.tool_call("Begun") as call:
-            turn.forming = call
+            turn_state(turn).forming = call
             try:
                 turn.tool_call("Another")
             except LocalProtocolError as error:

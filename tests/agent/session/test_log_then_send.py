@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from accord.agent.session.log_then_send import LoggingFirst
+from accord.agent.session.log_then_send import LogThenSend
 from tests.hang_limit import HANG_SECONDS
 
 
@@ -28,7 +28,7 @@ class Writing:
 
 async def test_who_is_cancelled_while_it_is_written_has_said_it() -> None:
     """Ours, found by the simulator: the log had a line that no client was ever told."""
-    first, told = LoggingFirst(), list[str]()
+    first, told = LogThenSend(), list[str]()
     writing = Writing()
     with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
@@ -44,7 +44,7 @@ async def test_who_is_cancelled_while_it_is_written_has_said_it() -> None:
 
 async def test_two_who_wait_are_told_in_the_order_of_the_log() -> None:
     """Ours, found by the simulator: whoever loads the session later sees the same order."""
-    first, told = LoggingFirst(), list[str]()
+    first, told = LogThenSend(), list[str]()
     one, two = Writing(), Writing()
     with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
@@ -61,7 +61,7 @@ async def test_two_who_wait_are_told_in_the_order_of_the_log() -> None:
 
 async def test_what_cannot_be_written_is_not_told_and_holds_nobody_up() -> None:
     """Ours: a full disk ends one line, not the session."""
-    first, told = LoggingFirst(), list[str]()
+    first, told = LogThenSend(), list[str]()
     broken, next_one = Writing(OSError("full")), Writing()
     broken.done.set()
     next_one.done.set()

@@ -9,8 +9,8 @@ import anyio
 import pytest
 
 from accord import Agent, LocalProtocolError, Turn
-from accord.agent.session import tasks as companions
-from accord.agent.session.session import AgentSession
+from accord.agent.session import tasks as session_tasks
+from accord.agent.session.session import AgentSession, session_state
 from tests.agent.raw_client import RawClient, raw_client
 from tests.hang_limit import HANG_SECONDS
 
@@ -88,7 +88,7 @@ async def test_nothing_joins_a_session_that_has_ended() -> None:
             session.start_soon(anyio.sleep_forever)
         with pytest.raises(LocalProtocolError, match="closed"):
             session.on_close(anyio.sleep_forever)
-        await session.companions.close()
+        await session_state(session).tasks.close()
     assert watched.told.count("farewell") == 1
 
 
@@ -96,8 +96,8 @@ async def test_what_fails_or_hangs_is_logged_and_harms_nobody(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Contract: bounded, and the others are still told."""
-    monkeypatch.setattr(companions, "FAREWELL_SECONDS_MAX", 0.05)
-    monkeypatch.setattr(companions, "TASK_END_SECONDS_MAX", 0.05)
+    monkeypatch.setattr(session_tasks, "CALLBACK_SECONDS_MAX", 0.05)
+    monkeypatch.setattr(session_tasks, "TASK_END_SECONDS_MAX", 0.05)
     watched = Watched()
 
     async def fail() -> None:
@@ -118,14 +118,14 @@ async def test_what_fails_or_hangs_is_logged_and_harms_nobody(
             await close(client, session_id)
             assert "farewell" in watched.told
     assert "took too long" in caplog.text
-    assert "a farewell to a session failed" in caplog.text
+    assert "an on_close callback of a session failed" in caplog.text
     assert "a task of a session failed" in caplog.text
 
 
 async def test_a_session_that_could_not_begin_is_taken_leave_of() -> None:
     """A hook that fails after it started something must not leave that behind."""
     watched = Watched()
-    begin = watched.agent.session_hook
+    begin = watched.agent._definition.session_hook
     assert begin is not None
 
     @watched.agent.on_session

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from accord.agent import Agent, Turn
-from accord.agent.tools.tool_status import LIVES_MAX, CallLives
+from accord.agent.tools.tool_status import STATUSES_MAX, ToolStatuses
 from accord.errors import LocalProtocolError
 from accord.schema import v2
 from accord.schema.struct import UNSET
@@ -22,7 +22,7 @@ def update(status: Any = UNSET, call_id: str = "a") -> v2.ToolCallUpdate:
     return v2.ToolCallUpdate(tool_call_id=call_id, title="A", status=status)
 
 
-def tell(lives: CallLives, *statuses: Any) -> None:
+def tell(lives: ToolStatuses, *statuses: Any) -> None:
     for status in statuses:
         with lives.following(update(status)):
             pass
@@ -135,9 +135,9 @@ def _leave_open(asked: anyio.Event) -> Any:
 
 def test_a_status_is_followed_by_its_own_or_a_later_one() -> None:
     """Issue 2: never back."""
-    tell(CallLives(), UNSET, UNSET, None, "pending", "in_progress", "paused", "in_progress")
-    tell(CallLives(), "in_progress", UNSET, "failed", "failed", UNSET)
-    lives = CallLives()
+    tell(ToolStatuses(), UNSET, UNSET, None, "pending", "in_progress", "paused", "in_progress")
+    tell(ToolStatuses(), "in_progress", UNSET, "failed", "failed", UNSET)
+    lives = ToolStatuses()
     tell(lives, "in_progress")
     with pytest.raises(LocalProtocolError, match="'a' is in_progress; it cannot become pending"):
         tell(lives, None)
@@ -146,7 +146,7 @@ def test_a_status_is_followed_by_its_own_or_a_later_one() -> None:
 
 def test_an_update_that_was_not_sent_has_not_happened() -> None:
     """Ours: a log that could not be written is no reason to refuse the next try."""
-    lives = CallLives()
+    lives = ToolStatuses()
     for before in ((), ("pending",)):
         tell(lives, *before)
         with pytest.raises(OSError, match="full"), lives.following(update("completed")):
@@ -156,7 +156,7 @@ def test_an_update_that_was_not_sent_has_not_happened() -> None:
 
 def test_what_another_told_meanwhile_stays() -> None:
     """Ours: the one that failed does not take the other back."""
-    lives = CallLives()
+    lives = ToolStatuses()
 
     def fail() -> None:
         with lives.following(update("in_progress")):
@@ -171,9 +171,9 @@ def test_what_another_told_meanwhile_stays() -> None:
 
 def test_lives_are_bounded() -> None:
     """Ours: a session may be long; those of whom nobody speaks are forgotten first."""
-    lives = CallLives()
+    lives = ToolStatuses()
     tell(lives, "completed")
-    for number in range(LIVES_MAX):
+    for number in range(STATUSES_MAX):
         with lives.following(update("completed", str(number))):
             pass
     tell(lives, "pending")

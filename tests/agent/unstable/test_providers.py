@@ -40,7 +40,7 @@ async def test_a_disabled_provider_stays_listed_without_a_current(version: int) 
         told = await slots(client)
         assert "current" not in told["extra"]
         assert told["main"]["current"]["apiType"] == "anthropic"
-        assert agent.providers["extra"].current is None
+        assert agent._definition.providers["extra"].current is None
 
 
 @pytest.mark.rule("V1-PROV-05", "V1-PROV-09")
@@ -73,7 +73,7 @@ async def test_a_setup_counts_from_then_on_and_its_headers_are_never_told(versio
 
     @agent.on_prompt
     async def use(turn: Turn) -> None:
-        seen.append(agent.providers["main"].current)
+        seen.append(agent._definition.providers["main"].current)
 
     async with raw_client(agent, version=version) as client:
         wanted = SET | {"headers": {"authorization": "Bearer s3cret"}}

@@ -204,7 +204,7 @@ async def test_models_are_listed_for_older_clients_where_a_program_wants_it(meth
     async with raw_client(agent) as client:
         params: dict[str, Any] = {"cwd": "/tmp", "mcpServers": []}
         assert "models" not in await client.result("session/new", params)
-    agent.session_models = True
+    agent._definition.session_models = True
     async with raw_client(agent, validate=False) as client:
         first = await client.result("session/new", params)
         scope = {"sessionId": first["sessionId"]}
@@ -221,7 +221,7 @@ async def test_models_are_listed_for_older_clients_where_a_program_wants_it(meth
 async def test_a_fork_lists_no_models() -> None:
     """Ours: there were no forks when there were models."""
     agent = settable_agent()
-    agent.unstable = agent.session_models = True
+    agent._definition.unstable = agent._definition.session_models = True
     async with raw_client(agent, validate=False) as client:
         session_id = await client.new_session()
         params = {"cwd": "/tmp", "mcpServers": [], "sessionId": session_id}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from accord.agent import Agent, Turn
-from accord.agent.serving.wire import PermissionOption
+from accord.agent.tools.permission_options import PermissionOption
 from accord.errors import LocalProtocolError
 from accord.schema import v2
 from accord.translate.diffs import diff_of
@@ -347,7 +347,7 @@ async def test_every_plan_update_has_all_entries(capabilities: dict[str, Any]) -
         await plan.complete(0)
         await plan.drop(1)
         await plan.replace(["three"])
-        with pytest.raises(LocalProtocolError, match="none of them is number 1"):
+        with pytest.raises(LocalProtocolError, match="none has index 1"):
             await plan.complete(1)
 
     async with raw_client(agent_of(work), capabilities=capabilities) as client:

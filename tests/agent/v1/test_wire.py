@@ -224,7 +224,7 @@ async def test_strict_mode_refuses_unknown_keys_and_unknown_variants() -> None:
 async def test_the_environment_turns_strict_mode_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """Issue: `ACCORD_STRICT=1`."""
     monkeypatch.setenv("ACCORD_STRICT", "1")
-    assert Agent("a", version="1").strict
-    assert not Agent("a", version="1", strict=False).strict
+    assert Agent("a", version="1")._definition.strict
+    assert not Agent("a", version="1", strict=False)._definition.strict
     monkeypatch.delenv("ACCORD_STRICT")
-    assert not Agent("a", version="1").strict
+    assert not Agent("a", version="1")._definition.strict

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from accord.agent import Turn
-from accord.agent.terminals.own_terminals import OwnTerminal
+from accord.agent.terminals.own_terminals import TerminalHandle
 from accord.machine.processes.process_groups import live_groups
 from tests.agent.raw_client import Message, RawClient
 from tests.agent.v2.play import (
@@ -222,7 +222,7 @@ async def test_a_command_that_is_refused_is_not_started() -> None:
 
 async def test_a_session_may_start_a_command_of_its_own() -> None:
     """Ours: outside of a turn, for agents that watch something; it asks nobody."""
-    terminals: list[OwnTerminal] = []
+    terminals: list[TerminalHandle] = []
 
     async def work(turn: Turn) -> None:
         terminals.append(await turn.session.start_command("echo", "done", cwd="."))

@@ -120,7 +120,7 @@ async def test_a_second_folder_that_is_gone_is_told_once_and_left_out(
             where = {"cwd": str(tmp_path), "additionalDirectories": [gone], "mcpServers": []}
             await client.result("session/resume", {"sessionId": session, **where})
         await say(client, session, "hello")
-        told = f"The session goes on without a folder: the folder {gone} does not exist."
+        told = f"The session continues without this folder: the folder {gone} does not exist."
         # In a message, or as a notice where the client takes those.
         assert json.dumps(client.updates()).count(told) == 1
 

@@ -105,7 +105,7 @@ def test_an_unknown_provider_is_a_sentence(
 ) -> None:
     """Ours: it names those there are."""
     assert main(["agent", *arguments]) == 1
-    assert "there is no provider 'nobody'; there are anthropic" in capsys.readouterr().err
+    assert "there is no provider 'nobody'; known providers: anthropic" in capsys.readouterr().err
 
 
 async def test_a_key_that_comes_with_a_login_of_the_draft_is_kept_in_its_file_alone(

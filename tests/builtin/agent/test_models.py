@@ -116,7 +116,7 @@ async def test_a_model_that_is_gone_after_a_restart_is_said(tmp_path: Path) -> N
         await client.result("session/load", place)
         await say(client, session, "hello")
         await say(client, session, "hello")
-        assert spoken(client).count("is not there now; offline answers instead") == 1
+        assert spoken(client).count("is not available; using offline instead") == 1
 
 
 async def test_commands_know_that_a_model_is_chosen(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ async def test_without_the_packages_for_models_a_key_is_told_and_the_agent_works
         await say(client, result["sessionId"], "thanks")
         shown = spoken(client)
         assert "Anthropic needs packages that are not installed. Run `" in shown
-        assert "Good. What next?" in shown
+        assert "All right. What next?" in shown
 
 
 @pytest.mark.parametrize("named", [True, False])
@@ -222,7 +222,7 @@ async def test_of_several_models_it_is_said_which_one_answers(
         await say(client, session, "hello [[say one]]")
         await say(client, session, "hello [[say two]]")
         titles = [update["title"] for update in client.updates("notice")]
-        said = "answers (key from ANTHROPIC_API_KEY). OpenAI can be chosen too."
+        said = " (key from ANTHROPIC_API_KEY). You can also choose OpenAI."
         assert sum(said in title for title in titles) == (0 if named else 1)
 
 

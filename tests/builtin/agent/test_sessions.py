@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from accord.builtin import session as conversation
+from accord.builtin import session as builtin_session
 from tests.agent.raw_client import raw_client
 from tests.builtin.agent.turns import begin, made, option, say, spoken
 
@@ -15,7 +15,7 @@ from tests.builtin.agent.turns import begin, made, option, say, spoken
 class Parrot:
     """A brain that repeats."""
 
-    async def turn(self, turn: Any, tools: Any, workspace: Any) -> str | None:
+    async def turn(self, turn: Any, message: Any, tools: Any, workspace: Any) -> str | None:
         await turn.say(f"heard: {turn.text}")
         return None
 
@@ -23,7 +23,7 @@ class Parrot:
 @pytest.fixture(autouse=True)
 def parrot(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the brain does is not what is tested here."""
-    monkeypatch.setattr(conversation, "OfflineBrain", Parrot)
+    monkeypatch.setattr(builtin_session, "OfflineBrain", Parrot)
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -118,7 +118,7 @@ async def test_a_store_that_cannot_be_opened_is_said_once_and_left_alone(
         await say(client, session, "one")
         await say(client, session, "two")
         told = spoken(client) + str(client.updates("notice"))
-        assert told.count("Sessions are not stored") == 1
+        assert told.count("Sessions are not saved") == 1
         assert "heard: two" in told
         old = {"sessionId": "0" * 32, "cwd": str(tmp_path), "mcpServers": []}
         method = "session/load" if version == 1 else "session/resume"

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from accord.agent.agent import Agent
-from accord.builtin.agent import AgentSettings, build_agent
+from accord.builtin.agent import build_agent
+from accord.builtin.agent_settings import AgentSettings
 from tests.agent.raw_client import Message, RawClient
 
 ENVIRON = {"PATH": "/usr/bin:/bin", "ACCORD_PROBE": "off"}

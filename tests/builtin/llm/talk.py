@@ -12,11 +12,10 @@ import anyio
 from accord.agent import Agent, Turn
 from accord.agent.session.options import Choice, Option
 from accord.builtin.llm.brain import ModelBrain
-from accord.builtin.llm.retry import Patience
+from accord.builtin.llm.model_request import RetryPolicy
 from accord.builtin.mode_permissions import AUTO_APPROVE, MODES
 from accord.builtin.models.model_loader import LoadedModel, load_model
-from accord.builtin.models.providers import ModelChoice
-from accord.builtin.models.secret import Secret
+from accord.builtin.models.providers import ModelChoice, Secret
 from accord.builtin.tools.toolbox import Toolbox
 from accord.builtin.workspace import Workspace, open_workspace
 from accord.store import MemoryStore
@@ -28,7 +27,7 @@ Load = Callable[[ModelChoice], Awaitable[LoadedModel]]
 
 KEY = "sk-very-secret-key-1234567890"
 FORMATS = ("chat", "responses", "anthropic", "google", "ollama")
-QUICK = Patience(tries=3, first_seconds=0.01, seconds_max=1.0)
+QUICK = RetryPolicy(tries=3, first_seconds=0.01, seconds_max=1.0)
 EVERYTHING: dict[str, Any] = {"session": {"notices": {}, "compaction": {}}}
 
 
@@ -132,7 +131,7 @@ def made(
     *,
     load: Load = load_model,
     store: MemoryStore | None = None,
-    patience: Patience = QUICK,
+    retry: RetryPolicy = QUICK,
     unstable: bool = True,
 ) -> Agent:
     """An agent that has nothing but this model."""
@@ -158,7 +157,7 @@ def made(
         workspace = workspaces.get(session.id)
         if workspace is None or workspace.session is not session:
             workspace = workspaces[session.id] = await open_workspace(session)
-        brain = ModelBrain(choice, load=load, patience=patience)
+        brain = ModelBrain(choice, load=load, retry=retry)
         return await brain.turn(turn, Toolbox(turn, workspace), workspace)
 
     return agent

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from accord.builtin.llm.errors import failure_of
-from accord.builtin.models.providers import ModelChoice
-from accord.builtin.models.secret import Secret
+from accord.builtin.models.providers import ModelChoice, Secret
 from tests.builtin.llm.talk import FORMATS, KEY, Talk, choice_of, made, talk
 from tests.fake_llm import FakeLLM
 
@@ -53,7 +52,7 @@ async def test_a_busy_server_is_asked_again_after_the_time_it_wants(
         assert session.text == "here I am"
         notices = [update["title"] for update in session.client.updates("notice")]
     assert [notice.rpartition(" (")[2] for notice in notices] == ["1 of 2).", "2 of 2)."]
-    assert f"takes no more requests for now (429): slow {form}. Trying again in" in notices[0]
+    assert f"accepts no more requests for now (429): slow {form}. Trying again in" in notices[0]
     assert len(llm.asked) == 3
 
 
@@ -107,7 +106,7 @@ async def test_half_a_stream_is_kept_and_told(
     """Issue 3: what the user has read stays in the history; it is not asked for again."""
     async with talk(made(choice_of(form, llm)), project, version=version) as session:
         end = await session.say("[[say half of it]][[drop]]")
-        assert "The answer broke off." in end["error"]["message"]
+        assert "The answer was cut off." in end["error"]["message"]
         assert session.text == "half of it"
         await goes_on(session)
     assert len(llm.asked) == 2

@@ -202,13 +202,13 @@ async def test_tools_of_mcp_servers_are_offered_under_names_that_every_provider_
 
     tools = [tool("my server", "do.it"), tool("my_server", "do_it"), tool("s" * 80, "x")]
     wire = SimpleNamespace(features=SimpleNamespace(elicit_form=False))
-    box: Any = SimpleNamespace(
+    context = SimpleNamespace(
         mode="ask",
-        run_task=None,
         turn=SimpleNamespace(session=SimpleNamespace(wire=wire)),
         workspace=SimpleNamespace(mcp=SimpleNamespace(tools=tools)),
     )
-    offered = offered_tools(box)
+    toolbox: Any = SimpleNamespace(run_task=None, context=context)
+    offered = offered_tools(toolbox)
     names = [name for name, one in offered.items() if one.server is not None]
     assert names == ["my_server__do_it", "my_server__do_it_2", "s" * 64]
     assert (offered[names[0]].server, offered[names[0]].method) == ("my server", "do.it")

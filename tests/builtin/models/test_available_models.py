@@ -16,8 +16,7 @@ from accord.builtin.models.available_models import (
     wrong_addresses,
 )
 from accord.builtin.models.credentials import Credentials
-from accord.builtin.models.providers import PROVIDERS, ModelChoice
-from accord.builtin.models.secret import Secret
+from accord.builtin.models.providers import PROVIDERS, ModelChoice, Secret
 from accord.discovery.config import Config, ModelSettings
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from accord.builtin.models.credentials import Credentials, login, provider_named
-from accord.builtin.models.secret import Secret
+from accord.builtin.models.providers import Secret
 from accord.errors import ConfigError
 
 

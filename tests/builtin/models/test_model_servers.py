@@ -12,8 +12,7 @@ import pytest
 from anyio.abc import ByteStream, SocketAttribute
 
 from accord.builtin.models.model_servers import Listing, models_at, probe_models
-from accord.builtin.models.providers import OLLAMA_ADDRESS, ModelChoice
-from accord.builtin.models.secret import Secret
+from accord.builtin.models.providers import OLLAMA_ADDRESS, ModelChoice, Secret
 from accord.discovery.config import Config, ModelSettings
 from tests.fake_llm import serve
 from tests.hang_limit import HANG_SECONDS
@@ -165,7 +164,7 @@ def answering(status: int, body: bytes = b"{}") -> Callable[[ByteStream], Awaita
 @pytest.mark.parametrize(
     ("environ", "answer", "told"),
     [
-        ({}, (401, b"{}"), ["wants a key (401)", "Set OPENAI_API_KEY", "--login openai"]),
+        ({}, (401, b"{}"), ["requires a key (401)", "Set OPENAI_API_KEY", "--login openai"]),
         (
             {"OPENAI_API_KEY": "k"},
             (401, b"{}"),
@@ -215,7 +214,7 @@ async def test_a_running_ollama_without_models_is_told_and_other_ports_are_not()
     async with server(answering(200, b'{"data": []}')) as address:
         (ollama,) = await probe_models(Config(), {}, loopback={address: "ollama"})
         (other,) = await probe_models(Config(), {}, loopback={address: "openai"})
-    assert "`ollama pull NAME` fetches one" in str(ollama.problem)
+    assert "Run `ollama pull NAME` to get one" in str(ollama.problem)
     assert other.problem is None
 
 

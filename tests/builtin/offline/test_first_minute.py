@@ -68,7 +68,7 @@ async def fixed(talk: Talk) -> None:
     assert talk.diffs() == ["calc.py"]
     assert talk.kinds() == ["read", "edit", "execute"]
     assert [request.kind for request in talk.asked] == ["edit", "execute"]
-    assert "nearly the same" in (talk.asked[0].reason or "")
+    assert "a similar name" in (talk.asked[0].reason or "")
     assert talk.plan() == ["completed"] * 3
     assert "sum(values) / len(values)" in (talk.folder / "calc.py").read_text()
 

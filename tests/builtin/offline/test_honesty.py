@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from accord.builtin.offline.source_code import project
-from accord.builtin.offline.source_code import project_overview as overview
+from accord.builtin.offline.source_code import project, project_overview
 from accord.builtin.tools.search.grep_process import Reader, read
 from accord.schema import v2
 from tests.builtin.offline.talk import talking, write
@@ -52,7 +51,7 @@ async def test_of_a_project_that_is_too_large_all_that_has_the_name_is_read(
 ) -> None:
     """A rename of the first 10,000 files would have broken the others; never an invention."""
     monkeypatch.setattr(project, "PROJECT_FILES_MAX", 3)
-    monkeypatch.setattr(overview, "MODULES_READ_MAX", 2)
+    monkeypatch.setattr(project_overview, "MODULES_READ_MAX", 2)
     write(tmp_path, {f"a{number}.py": "x = 1\n" for number in range(5)})
     write(tmp_path, {"y.py": "def late():\n    pass\n", "z.py": "from y import late\nlate()\n"})
     async with talking(tmp_path) as talk:
@@ -95,7 +94,7 @@ async def test_files_that_a_rename_could_not_look_into_are_named(tmp_path: Path)
     (tmp_path / "old.py").write_bytes(b"# caf\xe9\nfrom a import late\n")
     async with talking(tmp_path) as talk:
         answer = await talk.say("rename late to soon")
-        assert "Not looked into, since they are too large or not in UTF-8: `old.py`." in answer
+        assert "Not searched because they are too large or not UTF-8: `old.py`." in answer
 
 
 async def test_a_folder_that_is_gone_is_told_and_not_an_error(tmp_path: Path) -> None:
@@ -106,7 +105,7 @@ async def test_a_folder_that_is_gone_is_told_and_not_an_error(tmp_path: Path) ->
         (folder / "a.py").unlink()
         folder.rmdir()
         for typed in ("what is this project?", "run the tests", "$ ls", "find x", "rename x to y"):
-            assert "is not there" in await talk.say(typed)
+            assert "does not exist" in await talk.say(typed)
         assert "I work without" in await talk.say("/help")
 
 

@@ -46,7 +46,7 @@ async def test_files_of_one_name_are_asked_about_or_listed(tmp_path: Path) -> No
     async with talking(tmp_path) as talk:
         for typed in ("explain x.py", "show x.py", "change 'old' to 'new' in x.py"):
             answer = await talk.say(typed)
-            assert "There are several: `a/x.py` and `b/x.py`." in answer
+            assert "Several files match: `a/x.py` and `b/x.py`." in answer
 
     async def choose(request: FormRequest) -> dict[str, str]:
         return {"choice": "b/x.py"}
@@ -108,7 +108,7 @@ async def test_commands_say_how_they_ended(tmp_path: Path) -> None:
     """Issue: a command that does not exist, one that prints nothing."""
     async with talking(tmp_path) as talk:
         assert "`true` succeeded with no output." in await talk.say("$ true")
-        assert "ended with code 3" in await talk.say("$ exit 3")
+        assert "failed with exit code 3" in await talk.say("$ exit 3")
         assert "no_such_command_at_all" in await talk.say("run no_such_command_at_all")
 
 

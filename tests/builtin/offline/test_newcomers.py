@@ -114,8 +114,8 @@ async def test_what_is_misspelt_is_answered_with_what_is_near(tmp_path: Path) ->
             "who calls spraed",
             "rename spraed to x",
         ):
-            assert "Near to it: `spread`." in await talk.say(typed)
-        assert "Near to it: `calc.py`" in await talk.say("show lib/calc.py")
+            assert "Similar names: `spread`." in await talk.say(typed)
+        assert "Similar names: `calc.py`" in await talk.say("show lib/calc.py")
 
 
 async def test_tests_that_failed_before_a_rename_are_not_blamed_on_it(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ async def test_a_package_named_lib_is_a_package(tmp_path: Path) -> None:
     )
     async with talking(tmp_path) as talk:
         answer = await talk.say("fix it")
-        assert "there is no module `helpers`; `lib.helpers` is where it is" in answer
+        assert "there is no module `helpers`; it is at `lib.helpers`" in answer
         assert "**Green**: the one test passes." in answer
 
 

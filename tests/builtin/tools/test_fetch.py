@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from accord.builtin.tools.tool_call import ToolFailed
-from accord.builtin.tools.web import fetch as fetching
+from accord.builtin.tools.web import fetch
 from accord.builtin.tools.web.fetch import Page, checked_url, text_of
 from tests.builtin.tools.bench import bench, everywhere, text
 
@@ -101,7 +101,7 @@ async def test_a_page_out_there_cannot_send_us_into_the_users_network(
         asked.append(url)
         return len(asked) > 1
 
-    monkeypatch.setattr(fetching, "_is_private", is_private)
+    monkeypatch.setattr(fetch, "_is_private", is_private)
     async with bench(tmp_path) as b:
         said = text(await b.use(lambda t: t.fetch(f"{site}/moved")), ok=False)
         assert said == f"It redirects into your own network, to {site}/page."
@@ -147,4 +147,4 @@ def test_a_page_with_zero_bytes_is_no_text() -> None:
 )
 def test_which_addresses_are_the_users_own(address: str, is_global: bool) -> None:
     """Loopback, private and link-local ones, however they are written."""
-    assert fetching._is_global(address) is is_global
+    assert fetch._is_global(address) is is_global

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from accord.builtin.tools.search import glob_grep as searching
-from accord.builtin.tools.search import project_files as listing
+from accord.builtin.tools.search import glob_grep, project_files
 from accord.builtin.tools.search.glob_grep import Match, Searched, read_matches
 from tests.builtin.tools.bench import bench, everywhere, text
 
@@ -56,7 +55,7 @@ async def test_glob_lists_what_git_does_not_ignore(project: Path, variant: str) 
         # An ignored folder that is asked for by name is searched.
         assert (await b.use(lambda t: t.glob("*.py", "build"))).text == "build/calc.py"
         none = await b.use(lambda t: t.glob("*.rs"))
-        assert (none.ok, none.text, none.data) == (True, "No file fits *.rs.", [])
+        assert (none.ok, none.text, none.data) == (True, "No file matches *.rs.", [])
         assert "no folder" in text(await b.use(lambda t: t.glob("*", "nowhere")), ok=False)
         assert "outside" in text(await b.use(lambda t: t.glob("*", "..")), ok=False)
         assert "at most" in text(await b.use(lambda t: t.glob("x" * 2000)), ok=False)
@@ -81,7 +80,7 @@ async def test_grep_finds_lines_with_their_places(project: Path, variant: str) -
         assert one.text == "src/calc.py:2:     return sum(values)"
         assert (await b.use(lambda t: t.grep("nowhere"))).text == "Nothing matches nowhere."
         said = text(await b.use(lambda t: t.grep("(")), ok=False)
-        assert said.startswith("The pattern is no regular expression: missing )")
+        assert said.startswith("The pattern is not a valid regular expression: missing )")
         assert "outside" in text(await b.use(lambda t: t.grep("x", "link.py")), ok=False)
         assert "characters" in text(await b.use(lambda t: t.grep("")), ok=False)
 
@@ -102,10 +101,10 @@ async def test_a_pattern_that_never_ends_is_stopped(
 ) -> None:
     """Brief: Python's re with bounds; it cannot be interrupted, so it has its own process."""
     (tmp_path / "a.txt").write_text("a" * 64 + "b\n")
-    monkeypatch.setattr(searching, "SEARCH_SECONDS_MAX", 0.5)
+    monkeypatch.setattr(glob_grep, "SEARCH_SECONDS_MAX", 0.5)
     async with bench(tmp_path) as b:
         said = text(await b.use(lambda t: t.grep("(a+)+$")), ok=False)
-        assert said.startswith("The search did not end within 0.5 seconds")
+        assert said.startswith("The search did not finish within 0.5 seconds")
         assert (await b.use(lambda t: t.read("a.txt"))).ok
 
 
@@ -113,9 +112,9 @@ async def test_many_results_are_capped_and_say_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Issue: every result capped, and says so."""
-    monkeypatch.setattr(searching, "MATCHES_MAX", 5)
-    monkeypatch.setattr(searching, "PATHS_SHOWN_MAX", 5)
-    monkeypatch.setattr(listing, "FILES_MAX", 8)
+    monkeypatch.setattr(glob_grep, "MATCHES_MAX", 5)
+    monkeypatch.setattr(glob_grep, "PATHS_SHOWN_MAX", 5)
+    monkeypatch.setattr(project_files, "FILES_MAX", 8)
     for number in range(10):
         (tmp_path / f"{number}.txt").write_text("x\n" * 3 + "y" * 1000 + "x")
     async with bench(tmp_path) as b:

@@ -62,7 +62,7 @@ async def call(b: Bench, played: Played, server: str, tool: str, **arguments: An
     """Call a tool of a played server."""
 
     async def work(tools: Toolbox) -> Any:
-        tools.workspace.mcp = cast(McpServers, played)
+        tools.context.workspace.mcp = cast(McpServers, played)
         return await tools.mcp(server, tool, arguments)
 
     return await b.use(work)
@@ -120,7 +120,7 @@ async def test_an_always_counts_for_one_tool_and_hints_are_only_hints(tmp_path: 
     ("server", "tool", "said"),
     [
         ("maths", "sub", "has no tool sub. It has: add, look."),
-        ("gone", "x", "is not there: it does not start"),
+        ("gone", "x", "is not available: it does not start"),
         ("other", "x", "has no MCP server other. It has: maths, gone."),
     ],
 )
@@ -145,7 +145,7 @@ async def test_the_client_may_stop_one_call_alone(tmp_path: Path) -> None:
         played = Played(None)
 
         async def work(tools: Toolbox) -> Any:
-            tools.workspace.mcp = cast(McpServers, played)
+            tools.context.workspace.mcp = cast(McpServers, played)
             return await tools.mcp("maths", "add", {})
 
         b.work = work

@@ -70,7 +70,7 @@ async def test_the_switch_approves_what_would_be_asked(tmp_path: Path) -> None:
     async with bench(tmp_path) as b:
 
         async def work(tools: Toolbox) -> ToolResult:
-            await tools.turn.set_option("auto_approve", True)
+            await tools.context.turn.set_option("auto_approve", True)
             return await tools.run("echo x")
 
         assert (await b.use(work)).ok
@@ -88,7 +88,7 @@ async def test_leaving_plan_mode_asks(tmp_path: Path, variant: str, chosen: str)
         b.answer = chosen
 
         async def leave(tools: Toolbox) -> tuple[ToolResult, str | None]:
-            return await tools.leave_plan("1. Write it"), tools.mode
+            return await tools.leave_plan("1. Write it"), tools.context.mode
 
         result, mode = await b.use(leave)
         assert result.ok is (chosen != "stay")

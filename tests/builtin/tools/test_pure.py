@@ -72,7 +72,7 @@ def test_a_near_miss_shows_the_nearest_lines() -> None:
     assert "no line is near" in made.reason
     made = replace("a\n" * 30, "a", "b")
     assert isinstance(made, Mismatch)
-    assert "occurs 30 times, in lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and further" in made.reason
+    assert "occurs 30 times, in lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and more" in made.reason
     for old, new, word in (("", "x", "empty"), ("a", "a", "the same"), ("\n\n\n", "x", "no line")):
         made = replace("a\nb", old, new)
         assert isinstance(made, Mismatch)

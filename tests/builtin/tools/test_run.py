@@ -8,7 +8,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from accord.agent.terminals.own_terminals import Done, OwnTerminal
+from accord.agent.session.session import session_state
+from accord.agent.terminals.commands import Done
+from accord.agent.terminals.own_terminals import TerminalHandle
 from accord.builtin.tools.toolbox import Toolbox
 from tests.builtin.tools.bench import bench, everywhere, text
 from tests.hang_limit import HANG_SECONDS
@@ -78,7 +80,7 @@ async def test_a_command_that_never_ends_is_stopped(tmp_path: Path, variant: str
         line = "echo begun; sleep 1000 & sleep 1000"
         result = await b.use(lambda t: t.run(line, timeout=0.3))
         said = text(result, ok=False)
-        assert said == "begun\n[stopped: it did not end within 0.3 seconds]"
+        assert said == "begun\n[stopped: it did not finish within 0.3 seconds]"
         assert b.last()["status"] == "failed"
 
 
@@ -89,7 +91,9 @@ async def test_cancelling_the_turn_ends_the_command(tmp_path: Path, variant: str
         begun = anyio.Event()
 
         async def work(tools: Toolbox) -> None:
-            tools.turn.session.connection.tasks.start_soon(_set_when_running, tools, begun)
+            session_state(tools.context.turn.session).connection.tasks.start_soon(
+                _set_when_running, tools, begun
+            )
             await tools.run("sleep 60")
 
         b.work = work
@@ -102,7 +106,7 @@ async def test_cancelling_the_turn_ends_the_command(tmp_path: Path, variant: str
 
 
 async def _set_when_running(tools: Toolbox, begun: anyio.Event) -> None:
-    while not tools.turn.session.terminals.running_ids():
+    while not session_state(tools.context.turn.session).terminals.running_ids():
         await anyio.lowlevel.checkpoint()
     begun.set()
 
@@ -155,7 +159,7 @@ async def test_a_command_of_the_background_goes_on_after_the_turn(
         result = await b.use(lambda t: t.run("echo up; sleep 1000", background=True))
         assert result.ok
         terminal = result.data
-        assert isinstance(terminal, OwnTerminal)
+        assert isinstance(terminal, TerminalHandle)
         assert not terminal.is_over
         await b.use(lambda t: terminal.kill())
         with anyio.fail_after(HANG_SECONDS):

@@ -15,9 +15,8 @@ from accord.cli.agent_setup.permissions import (
     read_kinds,
 )
 from accord.cli.run.exit_status import Outcome
-from accord.client.audit.services import Decided
-from accord.client.permissions.policy import Rule
-from accord.client.permissions.request import OWN_OPTIONS, PermissionRequest
+from accord.client.permissions.request import OWN_OPTIONS, Decided, PermissionRequest
+from accord.client.permissions.rules import Rule
 from accord.discovery.config import Config, PermissionSettings
 from accord.errors import ConfigError
 from accord.transcript.items.tool_call import KINDS_OF_TOOL

@@ -37,10 +37,10 @@ def test_an_agent_is_chosen_and_what_was_said_is_remembered(home: Home) -> None:
     (home.config / "config.toml").write_text(f"[agents.liner]\ncommand = {command}\n")
     for number in range(2):
         with in_terminal("chat", "--plain", env=home.env, cwd=home.project) as chat:
-            chat.wait_for("Which one? (Enter: leave) ")
+            chat.wait_for("Which one? (press Enter to quit) ")
             chat.press("nobody\n" if number else "liner\n")
             if number:
-                chat.wait_for("There is no 'nobody'; there is built-in, liner.")
+                chat.wait_for("Unknown value 'nobody'; choose one of built-in, liner.")
                 chat.press("2\n")
             chat.wait_for(PROMPT)
             # What the first said is what the second remembers.
@@ -80,6 +80,6 @@ def test_a_session_goes_on_where_the_last_one_ended(home: Home) -> None:
     assert "calc.py:1" in first.out
     again = home.accord("chat", "--plain", "--continue", "--", *agent, stdin="")
     assert again.code == 0
-    assert "What was said before:" in again.out
+    assert "Earlier in this session:" in again.out
     assert "> where is mean" in again.out
     assert "calc.py:1" in again.out

@@ -86,7 +86,9 @@ def test_ctrl_c_cancels_and_twice_leaves_nothing_behind(moment: str, tmp_path: P
             demo.press("y")
             demo.wait_for("      started")
         demo.press(CTRL_C)
-        demo.wait_for("Ctrl-C once more leaves" if moment == "prompt" else "You stopped the turn.")
+        demo.wait_for(
+            "Press Ctrl-C again to quit" if moment == "prompt" else "You stopped the turn."
+        )
         demo.press(CTRL_C)
         assert demo.exit_code() == 130
         assert not re.search("Traceback|Error|Loop", demo.text)

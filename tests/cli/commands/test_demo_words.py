@@ -29,7 +29,7 @@ demo
 Ask me to explain a file or a name, to run the tests, or help.
 > run the tests
 (thinking)
-I run them with unittest, for test_calc.py has unittest's classes.
+I run them with unittest because test_calc.py uses unittest classes.
   ▸ Run python3 -B -m unittest discover
       Why: Run the tests with unittest
       $ python3 -B -m unittest discover
@@ -47,18 +47,17 @@ I run them with unittest, for test_calc.py has unittest's classes.
 Red: 2 of 4 tests failed.
 - test_mean: NameError: name 'value' is not defined at calc.py:8
 - test_summary: NameError: name 'value' is not defined at calc.py:8
-Type fix it and I look for a repair, or why for more about the first failure.
+Type fix it to look for a repair, or why for details of the first failure.
 > fix it
 (thinking)
-test_mean fails: NameError: name 'value' is not defined. value is not a name
-here, but values in mean is one and nearly the same.
+test_mean fails: NameError: name 'value' is not defined. value is not defined;
+values is a similar name in mean.
   ▸ Read calc.py
     ● completed
   ▸ Fix calc.py:8
       -    return sum(value) / len(values)
       +    return sum(values) / len(values)
-      Why: value is not a name here, but values in mean is one and nearly the
-           same.
+      Why: value is not defined; values is a similar name in mean.
 {ALLOWED}
     ● completed
   ▸ Run python3 -B -m unittest discover
@@ -66,10 +65,9 @@ here, but values in mean is one and nearly the same.
       $ python3 -B -m unittest discover
 {ALLOWED}
     ● completed
-Repaired calc.py:8: value is not a name here, but values in mean is one and
-nearly the same.
+Repaired calc.py:8: value is not defined; values is a similar name in mean.
 Green: all 4 tests pass.
-/undo takes the change back.
+/undo reverts the change.
 > rename mean to average
   ▸ Look up mean
       in calc.py:4
@@ -92,7 +90,7 @@ Green: all 4 tests pass.
     ● completed
 Renamed mean to average, 6 lines in 3 files:
 Green: all 4 tests pass.
-/undo takes it back.
+/undo reverts it.
 > /undo
   ▸ Undo the last turn's changes
 {ALLOWED}

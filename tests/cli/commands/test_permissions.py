@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from accord.client.permissions.grants import Grant, Place
-from accord.client.permissions.policy import Rule
+from accord.client.permissions.rules import Rule
 from accord.discovery.grants_file import GrantsFile
 from tests.cli.home import Home
 

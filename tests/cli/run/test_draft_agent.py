@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from accord.cli.agent_setup.credentials import credential_of, dialect_memory
-from accord.client.wire.draft.login import API_KEY_VARIABLE, Credential
+from accord.client.credential import API_KEY_VARIABLE, Credential
 from tests.cli.home import Home
 from tests.client.draft.draft_script import PROGRAM
 
@@ -97,4 +97,4 @@ def test_a_key_is_typed_once_and_no_answer_is_a_no(monkeypatch: pytest.MonkeyPat
 def test_without_a_place_nothing_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours: it is not needed."""
     monkeypatch.setenv("ACCORD_STATE_DIR", "relative")
-    assert dialect_memory() == {}
+    assert dialect_memory() is None

@@ -166,7 +166,7 @@ def test_a_person_is_asked_once_for_one_command(home: Home) -> None:
         assert program.exit_code() == 0
         assert program.text.count(QUESTION) == 1
         assert "started=True" in program.text
-        assert "without having asked" not in program.text
+        assert "did not ask before" not in program.text
     assert (home.project / "ran").exists()
 
 
@@ -178,7 +178,7 @@ def test_a_yes_covers_neither_another_command_nor_a_second_start(home: Home, how
         program.wait_for(QUESTION)
         program.press("y\n")
         program.wait_for(QUESTION, 2)
-        assert "without having asked" not in program.text
+        assert "did not ask before" not in program.text
         program.press("n\n")
         program.exit_code()
     assert (home.project / "kept").exists()
@@ -196,7 +196,7 @@ def test_nobody_is_asked_twice_through_a_guard_or_a_chat(home: Home) -> None:
         program.press("y")
         program.wait_for("started=True")
         assert program.text.count("(n)o ") == 1
-        assert "without having asked" not in program.text
+        assert "did not ask before" not in program.text
         program.press("/quit\n")
         program.exit_code()
     assert (home.project / "ran").exists()

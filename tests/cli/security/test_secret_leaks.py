@@ -20,8 +20,7 @@ from accord.cli.run.exit_status import Outcome
 from accord.cli.run.output import JsonReport
 from accord.cli.session_export import as_json, as_markdown
 from accord.client.audit.log import AuditLog
-from accord.client.audit.services import Decided
-from accord.client.permissions.request import PermissionRequest
+from accord.client.permissions.request import Decided, PermissionRequest
 from accord.conformance.check import Check, Finding
 from accord.conformance.frames.raw_peer import Frame
 from accord.conformance.reports.html_page import as_html

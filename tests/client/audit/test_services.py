@@ -12,15 +12,13 @@ import pytest
 from accord.client.audit.log import AuditLog
 from accord.client.audit.services import (
     AuditedFiles,
-    AuditedPermissions,
     AuditedTerminals,
-    Decided,
     record_decision,
     shown_rule,
 )
 from accord.client.permissions.permissions import Permissions
-from accord.client.permissions.policy import Rule
-from accord.client.permissions.request import OWN_OPTIONS, Decision, PermissionRequest
+from accord.client.permissions.request import OWN_OPTIONS, Decided, Decision, PermissionRequest
+from accord.client.permissions.rules import Rule
 from accord.errors import RequestError
 from tests.hang_limit import HANG_SECONDS
 
@@ -36,7 +34,7 @@ class Told:
         self.decided: list[Decided] = []
         self.agents: set[str | None] = set()
         self.refreshed = 0
-        audited = AuditedPermissions.of(permissions, self._tell, self._refresh)
+        audited = permissions.derived(on_decided=self._tell, before_decision=self._refresh)
         self.permissions = audited.for_connection("tester")
         self.permissions.add_session("s", "/")
 

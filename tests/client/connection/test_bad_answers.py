@@ -195,7 +195,7 @@ async def test_a_wrong_answer_is_an_error_of_ours_and_the_connection_goes_on(
             with suppress(AccordError):
                 await ACTS[method](client, session)
             wrong.clear()
-            for one in tuple(client._connected.link.sessions.values()):
+            for one in tuple(client._core.link.sessions.values()):
                 one.over()
         assert (await (await client.new_session()).ask("still there?")).stop_reason == "end_turn"
 

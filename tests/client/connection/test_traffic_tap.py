@@ -9,9 +9,9 @@ from typing import Any
 import anyio
 import pytest
 
-from accord.client.connection.agent_connection import Link
-from accord.client.connection.incoming import Serving
-from accord.client.connection.traffic_tap import Overheard
+from accord.client.connection.agent_connection import AgentLink
+from accord.client.connection.message_handler import MessageHandler
+from accord.client.connection.traffic_tap import TrafficTap
 from accord.client.options import make_options
 from accord.transport.memory import memory_pair
 from accord.transport.transport import Ended
@@ -68,9 +68,9 @@ async def test_a_listener_that_fails_harms_nobody(caplog: pytest.LogCaptureFixtu
 def test_without_a_listener_the_transport_itself_is_used() -> None:
     """Ours: what is not asked for costs nothing."""
     ours, _ = memory_pair()
-    assert Link(ours, make_options({}), Serving(make_options({}))).transport is ours
+    assert AgentLink(ours, make_options({}), MessageHandler(make_options({}))).transport is ours
     options = make_options({"traffic": lambda way, data: None})
-    assert isinstance(Link(ours, options, Serving(options)).transport, Overheard)
+    assert isinstance(AgentLink(ours, options, MessageHandler(options)).transport, TrafficTap)
 
 
 async def test_pausing_and_the_own_words_of_a_transport_pass_through() -> None:
@@ -92,7 +92,7 @@ async def test_pausing_and_the_own_words_of_a_transport_pass_through() -> None:
     ours, theirs = memory_pair()
     ours.stderr_tail = "last words"  # type: ignore[attr-defined]
     heard: list[tuple[str, bytes]] = []
-    transport = Overheard(ours, lambda way, data: heard.append((way, data)))
+    transport = TrafficTap(ours, lambda way, data: heard.append((way, data)))
     near, far = Receiver(), Receiver()
     assert transport.stderr_tail == "last words"
     assert not hasattr(transport, "no_such_thing")

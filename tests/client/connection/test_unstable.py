@@ -5,7 +5,8 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from accord.client.connection.unstable import AuthStatus, Provider
+from accord.client.connection.unstable import Provider
+from accord.client.wire.wire import AuthStatus
 from accord.errors import LocalProtocolError
 from tests.client.scripted_agent import Hearing, Json, ScriptedAgent, connected, playing_with
 
@@ -82,7 +83,7 @@ async def test_words_that_are_not_understood_are_read_as_the_careful_one(version
         assert [await unstable.session_status("s") for _ in range(2)] == ["open", "saved"]
         await anyio.wait_all_tasks_blocked()
         assert told == [AuthStatus("unknown")]
-        assert client._connected.link.auth_status == told[0]
+        assert client._core.link.auth_status == told[0]
 
 
 @VERSIONS

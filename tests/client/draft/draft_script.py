@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from accord.client import Client
+from accord.client.options import DraftOptions
 from tests.client.scripted_agent import BARE, Json, Script, ScriptedAgent, playing
 
 # The same as a program, for tests with a real process.
@@ -72,6 +73,8 @@ async def drafting(
     script: Script, answer: Json | None = None, **options: Any
 ) -> AsyncIterator[tuple[Client, ScriptedAgent]]:
     """A client that speaks the draft with an agent, which then plays the script."""
+    if "credential" in options:
+        options["draft"] = DraftOptions(credential=options.pop("credential"))
 
     async def whole(agent: ScriptedAgent) -> None:
         await shake_hands(agent, answer)

@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from accord.client import Client
+from accord.client.options import DraftOptions
 from accord.client.permissions.permissions import Permissions
 from accord.client.wire.draft.content import draft_block, draft_server
 from accord.client.wire.draft.wire import WireDraft
@@ -86,8 +87,9 @@ async def test_an_agent_that_was_known_and_now_demands_more_is_named_at_once() -
 
     known = Known()
     async with playing(script) as (_, transport):
+        draft = DraftOptions(address="x", dialects=known)
         with pytest.raises(VersionMismatch, match=r"fs\.watch"):
-            async with Client.connect(transport, address="x", dialects=known, **BARE):
+            async with Client.connect(transport, draft=draft, **BARE):
                 pytest.fail("it cannot work with us")
     assert not known.forgotten
 
@@ -171,7 +173,7 @@ async def test_output_that_is_refused_or_came_early_harms_nobody(tmp_path: Path)
 
 async def test_a_file_that_a_rule_protects_is_not_read(tmp_path: Path) -> None:
     """Ours: reading is free unless a rule speaks against it."""
-    from accord.client.permissions.policy import Rule
+    from accord.client.permissions.rules import Rule
 
     (tmp_path / "secret").write_text("x")
     answers: list[Json] = []

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from accord.client import Client
+from accord.client.options import DraftOptions
 from accord.client.permissions.permissions import Permissions
 from accord.errors import RequestFailed
 from tests.client.draft.draft_script import PROGRAM
@@ -121,7 +122,7 @@ async def test_our_own_agent_and_client_understand_each_other_in_the_draft(tmp_p
     """Ours: both ends were written apart, each to the draft."""
     program = tmp_path / "ours.py"
     program.write_text(OURS)
-    options: Any = {"dialects": KnowsDraft(), "strict": True}
+    options: Any = {"draft": DraftOptions(dialects=KnowsDraft()), "strict": True}
     for name, permissions in (
         ("allowed", Permissions.allow_all()),
         ("denied", Permissions.deny_all()),

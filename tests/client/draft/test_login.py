@@ -13,14 +13,14 @@ import pytest
 
 import accord.client.wire.draft.login as draft_login
 from accord.client import Client
-from accord.client.wire.draft.login import (
+from accord.client.credential import (
     API_KEY_VARIABLE,
     TOKEN_VARIABLE,
     Credential,
-    LoginRefused,
     from_environment,
-    seconds_to_renewal,
 )
+from accord.client.options import DraftOptions
+from accord.client.wire.draft.login import LoginRefused, seconds_to_renewal
 from accord.errors import AuthenticationRequired, LocalProtocolError, RemoteProtocolError
 from tests.client.draft.draft_script import PROGRAM, drafting, open_session
 from tests.client.scripted_agent import Json, ScriptedAgent
@@ -36,7 +36,7 @@ async def test_a_login_is_done_where_the_agent_wants_one(
 ) -> None:
     """Issue 5: on -32001, and then the request is made again."""
     caplog.set_level(logging.DEBUG)
-    options: Any = {"credential": Credential.api_key(KEY)}
+    options: Any = {"draft": DraftOptions(credential=Credential.api_key(KEY))}
     async with Client.spawn(*PROGRAM, "--key", KEY, **options) as client:
         session = await client.new_session(tmp_path)
         assert (await session.ask("hello")).text == "Hello."
@@ -149,7 +149,7 @@ def test_a_credential_shows_nothing_and_has_a_known_method() -> None:
     with pytest.raises(LocalProtocolError, match="api_key, custom, oauth2"):
         Credential("password", {})
     with pytest.raises(LocalProtocolError, match="credential="):
-        Client.spawn("x", credential="sk-oops")  # type: ignore[arg-type]
+        DraftOptions(credential="sk-oops")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("fails", [False, True])

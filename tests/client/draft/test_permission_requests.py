@@ -9,11 +9,10 @@ from typing import Any
 import anyio
 import pytest
 
-from accord.client.audit.services import AuditedPermissions
 from accord.client.permissions.grants import Grant, Grants
 from accord.client.permissions.permissions import Permissions
-from accord.client.permissions.policy import Rule
 from accord.client.permissions.request import Decision, PermissionRequest
+from accord.client.permissions.rules import Rule
 from tests.client.draft.draft_script import drafting, open_session, tell
 from tests.client.scripted_agent import Json, ScriptedAgent
 
@@ -262,9 +261,9 @@ async def test_a_question_about_no_session_is_refused(tmp_path: Path) -> None:
 async def test_the_audit_says_for_how_long_it_was_allowed(tmp_path: Path) -> None:
     """Ours: the option that was chosen says it."""
     told: list[tuple[str, bool]] = []
-    permissions = AuditedPermissions.of(
-        Permissions.ask(lambda request: "workspace"),
-        lambda decided, agent: told.append((decided.scope, decided.allowed)),
+    permissions = Permissions(
+        ask=lambda request: "workspace",
+        on_decided=lambda decided, agent: told.append((decided.scope, decided.allowed)),
     )
     await asked(tmp_path, permissions, WRITE)
     assert told == [("workspace", True)]

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from accord.client import Client, Extensions
-from accord.client.options import make_options
+from accord.client.options import DraftOptions, make_options
 from accord.client.permissions.permissions import Permissions
-from accord.client.permissions.policy import Rule
+from accord.client.permissions.rules import Rule
 from accord.client.services.terminals import TerminalService
 from accord.client.wire.draft.offer import draft_capabilities
 from accord.errors import ConnectionLost, RemoteProtocolError, RequestFailed, VersionMismatch
@@ -65,7 +65,7 @@ async def test_a_draft_agent_is_started_again_and_asked_in_its_own_form(
     log = tmp_path / "log"
     memory = Memory()
     command = (*PROGRAM, *flags, "--log", str(log))
-    async with Client.spawn(*command, dialects=memory) as client:
+    async with Client.spawn(*command, draft=DraftOptions(dialects=memory)) as client:
         assert client.protocol_version == 1
         assert client.agent_info is not None
         assert client.agent_info.name == "drafty"
@@ -86,12 +86,12 @@ async def test_what_was_found_is_remembered_for_the_next_start(tmp_path: Path) -
     memory = Memory()
     command = (*PROGRAM, "--log", str(log))
     memory.remember(command, "draft", "0.1")
-    async with Client.spawn(*command, dialects=memory):
+    async with Client.spawn(*command, draft=DraftOptions(dialects=memory)):
         pass
     assert [one["protocolVersion"] for one in initializes(log)] == [1]
     assert memory.forgotten == 0
     memory.remember(command, "draft", "0.0")
-    async with Client.spawn(*command, dialects=memory):
+    async with Client.spawn(*command, draft=DraftOptions(dialects=memory)):
         pass
     # Another version may speak something better by now.
     assert memory.forgotten == 1
@@ -120,7 +120,9 @@ async def test_a_memory_that_is_wrong_is_forgotten_and_all_begins_from_the_top()
 
         async with (
             playing(script) as (_, transport),
-            Client.connect(transport, address="here", dialects=memory, **BARE) as client,
+            Client.connect(
+                transport, draft=DraftOptions(address="here", dialects=memory), **BARE
+            ) as client,
         ):
             assert client.protocol_version == 2
         assert memory.known == {}
@@ -137,7 +139,9 @@ async def test_the_first_error_is_reported_when_the_draft_is_refused_too() -> No
     memory = Memory()
     async with playing(script) as (agent, transport):
         with pytest.raises(RequestFailed, match="the first"):
-            async with Client.connect(transport, address="x", dialects=memory, **BARE):
+            async with Client.connect(
+                transport, draft=DraftOptions(address="x", dialects=memory), **BARE
+            ):
                 pytest.fail("it was refused twice")
     assert len(agent.sent("initialize")) == 2
     assert memory.known == {}
@@ -159,7 +163,9 @@ async def test_an_agent_that_refuses_only_the_mixture_is_asked_for_version_1_alo
     memory = Memory()
     async with (
         playing(script) as (_, transport),
-        Client.connect(transport, address="x", dialects=memory, **BARE) as client,
+        Client.connect(
+            transport, draft=DraftOptions(address="x", dialects=memory), **BARE
+        ) as client,
     ):
         assert client.protocol_version == 1
     assert forms[-1] == {"protocolVersion", "clientInfo", "clientCapabilities"}
@@ -293,7 +299,7 @@ def test_our_capabilities_tell_the_truth() -> None:
             {
                 "permissions": Permissions.ask(ask),
                 "terminals": TerminalService(count_max=7),
-                "ui": ["diff_viewer", "code_navigation"],
+                "draft": DraftOptions(ui=["diff_viewer", "code_navigation"]),
                 "extensions": extensions,
             }
         )

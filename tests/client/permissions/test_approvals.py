@@ -9,8 +9,8 @@ import pytest
 
 from accord.client.permissions import approvals as module
 from accord.client.permissions.permissions import Permissions
-from accord.client.permissions.policy import Rule
 from accord.client.permissions.request import OWN_OPTIONS, Decision, PermissionRequest
+from accord.client.permissions.rules import Rule
 from accord.schema.struct import Raw
 from accord.schema.v2 import TextContent
 from accord.transcript.items.tool_call import FileDiff, Location, ToolCall

@@ -6,7 +6,7 @@ import pytest
 
 from accord.client.permissions import grants as module
 from accord.client.permissions.grants import Grant, Grants, LastingScope, Place
-from accord.client.permissions.policy import Effect, Rule
+from accord.client.permissions.rules import Effect, Rule
 
 
 def rule(effect: Effect = "allow", path: str = "/a") -> Rule:

@@ -93,7 +93,7 @@ async def test_cancelling_answers_every_open_request_as_cancelled(version: int) 
             assert [call.cancelled for call in session.transcript.tool_calls] == [True, True]
             await turn.wait()
         assert session.transcript.tool_calls[0].status == "completed"
-        assert session._conversation.questions == set()
+        assert session._state.questions == set()
 
 
 @VERSIONS
@@ -157,11 +157,11 @@ async def test_requests_of_background_work_survive_a_cancel() -> None:
                 await anyio.lowlevel.checkpoint()
             await turn.cancel()
             assert (await turn.wait()).stop_reason == "cancelled"
-        assert len(session._conversation.questions) == 1
+        assert len(session._state.questions) == 1
         seen.set()
         while (await anext(stream)).text != "done":
             pass
-        assert session._conversation.questions == set()
+        assert session._state.questions == set()
 
 
 async def test_an_agent_of_an_older_draft_never_takes_its_questions_back() -> None:

@@ -11,7 +11,6 @@ from anyio.lowlevel import checkpoint
 
 from accord.client.permissions.grants import Grants
 from accord.client.permissions.permissions import Permissions
-from accord.client.permissions.policy import Rule
 from accord.client.permissions.request import (
     CANCELLED,
     OWN_OPTIONS,
@@ -20,6 +19,7 @@ from accord.client.permissions.request import (
     PermissionRequest,
     Scope,
 )
+from accord.client.permissions.rules import Rule
 
 pytestmark = pytest.mark.anyio
 

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.client.permissions.permissions import Permissions
-from accord.client.permissions.policy import Effect, Facts, ReadRule, Rule, judge, rules_of
+from accord.client.permissions.policy import Facts, ReadRule, judge, rules_of
 from accord.client.permissions.request import OWN_OPTIONS, PermissionRequest
+from accord.client.permissions.rules import Effect, Rule
 from accord.transcript.items.tool_call import FileDiff, ToolCall
 from tests.client.deciders import also_changes
 

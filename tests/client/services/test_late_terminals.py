@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from accord.client.permissions.permissions import Permissions
+from accord.client.services.protocols import RunsTerminals
 from accord.client.services.services import Services
 from accord.client.wire.v1.terminals import TerminalRequests
 from accord.connection.connection import IncomingRequest
@@ -37,18 +39,16 @@ class Slow:
 async def test_a_command_that_starts_behind_the_end_of_the_services_is_released() -> None:
     """Found by the simulator: what a service started for a connection is over with it."""
 
-    async def may_run(*_facts: Any) -> bool:
-        return True
-
     terminals = Slow()
-    permissions = SimpleNamespace(may_run=may_run)
+    permissions = Permissions.allow_all()
     options: Any = SimpleNamespace(
         permissions=permissions, files=None, terminals=terminals, elicitation=None
     )
     connection: Any = SimpleNamespace()
     services = terminals.services = Services(options, connection)
     session: Any = SimpleNamespace(id="s", cwd="/")
-    requests = TerminalRequests(services, lambda _id: session, False)
+    link: Any = SimpleNamespace(services=services, session=lambda _id: session)
+    requests = TerminalRequests(link, cast(RunsTerminals, terminals), False)
     params = Raw(encode({"sessionId": "s", "command": "sleep"}))
     work = requests.create(IncomingRequest(1, "terminal/create", params))
     assert callable(work)

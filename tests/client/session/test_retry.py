@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from accord.client.session.retry import RETRY_SECONDS_MAX, Patience, Retry
+from accord.client.session.retry import RETRY_SECONDS_MAX, Retry, RetrySchedule
 from accord.errors import ConnectionLost, RateLimited, RequestFailed
 from tests.client.scripted_agent import Json, ScriptedAgent, chunk, connected
 
@@ -40,25 +40,25 @@ def limited(seconds: float | None = None) -> RateLimited:
 
 def test_patience_doubles_its_waits_and_ends() -> None:
     """Ours: the agent's own word comes first, within a bound."""
-    patience = Patience(5)
+    patience = RetrySchedule(5)
     waits = [patience.seconds_after(limited(given)) for given in (None, None, 0.5, None, 5000)]
     assert waits == [1, 2, 0.5, 8, RETRY_SECONDS_MAX]
     assert patience.seconds_after(limited()) is None
-    assert Patience(1).seconds_after(RequestFailed("m", -32603, "no")) is None
+    assert RetrySchedule(1).seconds_after(RequestFailed("m", -32603, "no")) is None
 
 
 def test_patience_within_a_time_heeds_the_agent_and_uses_the_time_up() -> None:
     """Issue 14: `accord run --retry`; a wait of no time at all is not one."""
     told: list[float] = []
-    patience = Patience(Retry(30, lambda _, seconds: told.append(seconds)))
+    patience = RetrySchedule(Retry(30, lambda _, seconds: told.append(seconds)))
     given = (None, 0, 10, None, None, None)
     waits = [patience.seconds_after(limited(one)) for one in given]
     assert waits == [1, 2, 10, 8, 9, None]
     assert told == waits[:-1]
-    assert Patience(Retry(30)).seconds_after(limited(31)) is None
-    assert Patience(Retry(300)).seconds_after(limited(200)) == 200
-    assert Patience(Retry(0)).seconds_after(limited()) is None
-    assert Patience(Retry(30)).seconds_after(RequestFailed("m", -32603, "no")) is None
+    assert RetrySchedule(Retry(30)).seconds_after(limited(31)) is None
+    assert RetrySchedule(Retry(300)).seconds_after(limited(200)) == 200
+    assert RetrySchedule(Retry(0)).seconds_after(limited()) is None
+    assert RetrySchedule(Retry(30)).seconds_after(RequestFailed("m", -32603, "no")) is None
 
 
 @WAYS

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from accord.client.session.early_updates import EarlyUpdates
+from accord.client.session.unclaimed_updates import EarlyUpdates
 from accord.connection.limits import Limits
 from accord.errors import (
     ConnectionLost,
@@ -57,7 +57,7 @@ async def test_updates_before_the_answer_reach_the_session(version: int) -> None
         session = await client.new_session(on_update=lambda update: seen.append(update.text))
         assert session.transcript.messages[0].text == "early late"
         assert seen == ["early ", "late"]
-        assert len(client._connected.link.early) == 1
+        assert len(client._core.link.early) == 1
 
 
 def test_early_updates_are_not_kept_while_much_is_read() -> None:
@@ -85,7 +85,7 @@ async def test_too_many_early_updates_lose_the_oldest(caplog: pytest.LogCaptureF
     async with connected(script, limits=Limits(early_updates=3)) as (client, _):
         session = await client.new_session()
         assert session.transcript.messages[0].text == "7 8 9 "
-        assert client._connected.link.early.dropped == 7
+        assert client._core.link.early.dropped == 7
     assert "dropped" in caplog.text
 
 

@@ -139,7 +139,7 @@ async def test_a_prompt_that_was_never_sent_holds_no_reading(version: int) -> No
         with anyio.fail_after(HANG_SECONDS):
             async with anyio.create_task_group() as tasks:
                 # In the background, as a prompt is: a call that is waited for keeps reading alive.
-                call = session.client._connected.link.connection.call
+                call = client._core.link.connection.call
                 tasks.start_soon(partial(call, "_wait", b"{}", background=True))
                 await anyio.wait_all_tasks_blocked()
                 tasks.start_soon(session.ask, "one")

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.client.permissions.commands import COMMAND_CHARACTERS_MAX, read_command
-from accord.client.permissions.policy import Facts, Rule, judge, read_rules
+from accord.client.permissions.policy import Facts, judge, read_rules
 from accord.client.permissions.request import own_request
+from accord.client.permissions.rules import Rule
 
 CALLS_MAX = 2_000_000
 """Calls of functions, and their ends, in which a line is read: about a tenth of a second."""

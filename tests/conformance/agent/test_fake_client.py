@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from accord.conformance.agent.stage import HOSTS
+from accord.conformance.agent.dialects import DIALECTS
 from accord.conformance.frames.raw_peer import Message, RawPeer, Reply
 from accord.conformance.rule import Version
 from tests.hang_limit import HANG_SECONDS
@@ -35,7 +35,7 @@ async def test_a_program_that_asks_while_it_is_ended_starts_nothing(
         tasks = anyio.create_task_group()
         async with tasks:
             pass
-        host = HOSTS[version](tmp_path, tasks)
+        host = DIALECTS[version].host(tmp_path, tasks)
         host.serve(peer)
 
         async def late() -> None:

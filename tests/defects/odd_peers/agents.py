@@ -12,11 +12,14 @@ from tests.defects.agents.v2.agent import AgentV2
 from tests.defects.batches import ProcessesBatches
 from tests.defects.odd_peers import late_agents as odd_agents_later
 from tests.defects.odd_peers import near_miss_agents as odd_agents_ways
+from tests.defects.odd_peers import one_place_agents as odd_agents_in_one_place
 from tests.defects.odd_peers import stuck_agents as odd_agents_stuck
 from tests.defects.odd_peers.registry import OddPeers
 from tests.defects.stdio_jsonrpc import Json, Refused, Task, Work, bad_params
 
-ODD = OddPeers(odd_agents_stuck.ODD | odd_agents_later.ODD | odd_agents_ways.ODD)
+ODD = OddPeers(
+    odd_agents_stuck.ODD | odd_agents_later.ODD | odd_agents_ways.ODD | odd_agents_in_one_place.ODD
+)
 CANCELS = ("V1-CANCEL-04", "V1-CANCEL-05", "V1-CANCEL-06", "V1-CANCEL-09")
 
 
@@ -47,6 +50,11 @@ class NeverAsks(WritesUnasked):
 
 @ODD.judged("V1-PERM-06", *CANCELS, opens=" ".join(("V1-PERM-06", *CANCELS)))
 class NeverAsksNorTakesLong(WritesUnasked):
+    """And reads its files without its client."""
+
+    def can(self, *names: str) -> bool:
+        return names[0] != "fs" and super().can(*names)
+
     def do_long(self, session: Json, _rest: str) -> Work:
         self.say(session, "done")
         yield from ()
@@ -350,8 +358,9 @@ class IsStrictFromTheStart(AgentV1):
 @ODD.judged("V2-PROMPT-02", "V2-PROMPT-07", version="2", fails="V2-PROMPT-02")
 class TakesImagesUnasked(AgentV2):
     def check_prompt(self, blocks: Any) -> None:
-        if not any(one.get("type") == "image" for one in blocks):
-            super().check_prompt(blocks)
+        text: Json = {"type": "text", "text": ""}
+        images = [one for one in blocks if one.get("type") == "image" and len(one) == 3]
+        super().check_prompt([text if one in images else one for one in blocks])
 
 
 @ODD.judged("V2-PROMPT-05", "V2-PROMPT-07", "V2-SESS-27", "V2-SESS-28", "V2-SESS-10", version="2")

@@ -64,7 +64,7 @@ class ShowsOnePageInV2(ClientV2):
         yield Call("session/list", {})
 
 
-@ODD.judged("V1-GEN-13", "V1-AUTH-12", fails="V1-AUTH-12", opens="V1-GEN-13")
+@ODD.judged("V1-GEN-13", "V1-AUTH-12", fails="V1-AUTH-12")
 class NeverLogsIn(ClientV1):
     def log_in(self) -> Work:
         yield from ()
@@ -475,3 +475,99 @@ class KillsWhatWasReleased(ClientV1):
         if params["terminalId"] in self.terminals:
             super().request_terminal_kill(params)
         return {}
+
+
+# One version, mode, list or login only.
+
+
+@ODD.judged("V1-INIT-02", fails="V1-INIT-02")
+class AsksForAnOldVersion(ClientV1):
+    def introduction(self) -> Json:
+        return {**super().introduction(), "protocolVersion": 0}
+
+
+@ODD.judged("V1-INIT-08", fails="V1-INIT-08")
+class GoesOnWithTheNextVersion(ClientV1):
+    def speaks(self, version: Any) -> bool:
+        return version in (1, 2)
+
+
+@ODD.judged("V1-PERM-02", fails="V1-MODE-02")
+class SetsItsOwnModeUnasked(ClientV1):
+    def step_prompt(self) -> Work:
+        yield from self.open()
+        try:
+            yield Call("session/set_mode", {**self.here(), "modeId": "auto"})
+        except Refused:
+            pass
+        yield from self.ask()
+
+
+@ODD.judged("V1-MODE-02", fails="V1-MODE-02")
+class SetsTheModeOfAnotherAgent(ClientV1):
+    """Which some agents have."""
+
+    def wanted_mode(self) -> str:
+        return "code"
+
+
+@ODD.judged("V1-PROV-09", "V1-CAP-09")
+class ListsProvidersWhereOffered(ClientV1):
+    def open(self, **more: Any) -> Work:
+        if self.offers("providers"):
+            yield Call("providers/list", {})
+        yield from super().open(**more)
+
+
+@ODD.judged("V1-PERM-02", "V1-CAP-09", fails="V1-CAP-01 V1-CAP-09 V1-PROV-02")
+class ListsProvidersUnasked(ClientV1):
+    def step_prompt(self) -> Work:
+        yield from self.open()
+        try:
+            yield Call("providers/list", {})
+        except Refused:
+            pass
+        yield from self.ask()
+
+
+@ODD.judged("V1-AUTH-03", "V1-AUTH-06", opens="V1-AUTH-06")
+class GivesUpWhereATerminalIsNeeded(ClientV1):
+    def capabilities(self) -> Json:
+        return {**super().capabilities(), "auth": {"terminal": True}}
+
+
+@ODD.judged("V1-GEN-13", fails="V1-GEN-13")
+class ChokesOnABadOption(ClientV1):
+    def open(self, **more: Any) -> Work:
+        yield from super().open(**more)
+        for one in self.opened.get("configOptions") or []:
+            if not isinstance(one, dict):
+                raise Refused(0, "a malformed option")
+
+
+@ODD.judged("V1-GEN-13", fails="V1-GEN-13")
+class DropsABadChoice(ClientV1):
+    def request_session_request_permission(self, params: Json) -> Work:
+        options = params.get("options")
+        if isinstance(options, list):
+            whole = [one for one in options if isinstance(one, dict) and "optionId" in one]
+            params = {**params, "options": whole}
+        return super().request_session_request_permission(params)
+
+
+@ODD.judged("V1-GEN-12", fails="V1-GEN-12")
+class AsksWithoutOptions(ClientV1):
+    """Allows what it is asked without any option."""
+
+    def request_session_request_permission(self, params: Json) -> Work:
+        chosen = {"optionId": "allow", "name": "Allow", "kind": "allow_once"}
+        return super().request_session_request_permission({"options": [chosen], **params})
+
+
+@ODD.judged("V1-CAP-02", fails="V1-CAP-02", silent=True)
+class WantsSessionsWithPrompts(ClientV1):
+    def introduce(self) -> Work:
+        yield from super().introduce()
+        can = self.agent.get("agentCapabilities", {})
+        if "promptCapabilities" in can and "sessionCapabilities" not in can:
+            raise Refused(0, "this agent is of no use")

@@ -96,7 +96,7 @@ class Validator:
         if method.startswith("_"):
             return problems
         if (found := self._methods.get((method, kind))) is None:
-            return [*problems, f"$.method: {method!r} is no {kind.lower()} of this version"]
+            return [*problems, f"$.method: {method!r} is not a {kind.lower()} of this version"]
         name, side = found
         if side == direction:
             problems.append(f"$.method: {method!r} is handled by the {side}, who sent it")

@@ -17,7 +17,8 @@ import anyio
 
 from accord import Agent, FormField, RequestError, Turn
 from accord.agent.serving.outgoing_checks import describe
-from accord.agent.serving.wire import PermissionOption
+from accord.agent.session.session import session_state
+from accord.agent.tools.permission_options import PermissionOption
 from accord.schema import v2
 
 OPTIONS = [
@@ -138,7 +139,7 @@ async def title(turn: Turn, text: str) -> None:
 
 
 async def commands(turn: Turn, _: str) -> None:
-    listed = turn.session.command_list()
+    listed = session_state(turn.session).command_list()
     await turn.emit(v2.AvailableCommandsUpdate(available_commands=listed))
 
 

@@ -295,7 +295,7 @@ async def main(words: Sequence[str], command: Sequence[str]) -> None:
     async with Client.spawn(*command, stderr=PassedOutput(), **options) as client:
         script.client = client
         reports = await script.run(steps)
-    transport = client._connected.link.transport
+    transport = client._core.link.transport
     assert isinstance(transport, SubprocessTransport)
     print_report(reports, None if transport.exit is None else transport.exit.code)
 

@@ -1,7 +1,7 @@
 """The first minute with the built-in agent: what a newcomer says, and what must come of it.
 
-The same sentences, word for word, whoever the client is; `check` knows v1 and v2 and nothing of who
-speaks.
+The same sentences, word for word, for every client; `check` knows v1 and v2, and not which
+client is speaking.
 """
 
 from __future__ import annotations

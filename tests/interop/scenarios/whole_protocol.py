@@ -1,7 +1,7 @@
 """The tour: one script that touches every part of the protocol, and what a client must see of it.
 
-The same steps are run with every pair, whichever library is on either side; `check` knows v1 and v2
-and nothing of who speaks.
+The same steps are run with every pair, whichever library is on either side; `check` knows v1 and
+v2, and not which library is speaking.
 """
 
 from __future__ import annotations

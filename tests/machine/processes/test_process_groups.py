@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import anyio
 import pytest
 
-from accord.machine.processes import process_groups as groups
+from accord.machine.processes import process_groups
 from accord.machine.processes.process_groups import ProcessGroup, live_groups, track
 from tests.hang_limit import HANG_SECONDS
 from tests.machine.lifeline import Lifeline
@@ -76,7 +76,7 @@ def test_a_new_watchman_takes_over_when_the_old_one_was_killed(
 ) -> None:
     """Ours: somebody may tidy up processes he does not know."""
     first = track(sleeper.pid)
-    registry = groups._registry
+    registry = process_groups._registry
     assert registry._watchman is not None
     old = registry._watchman.pid
     os.kill(old, signal.SIGKILL)
@@ -92,8 +92,8 @@ def test_without_a_shell_groups_are_still_tracked(
     sleeper: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ours: the watchman is a second net, not a condition."""
-    registry = groups._Registry()
-    monkeypatch.setattr(groups, "_registry", registry)
+    registry = process_groups._Registry()
+    monkeypatch.setattr(process_groups, "_registry", registry)
 
     def no_shell(*_: object, **__: object) -> None:
         raise FileNotFoundError

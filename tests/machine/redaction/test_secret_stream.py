@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from accord.machine.redaction.redactor import Redactor
 from accord.machine.redaction.secret_patterns import MARK
-from accord.machine.redaction.secret_stream import WAITING_CHARACTERS_MAX, SecretStream
+from accord.machine.redaction.secret_stream import WAITING_CHARACTERS_MAX
 from tests.hang_limit import cpu_seconds_max
 
 BEGIN, END = "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----"
@@ -74,7 +74,7 @@ TEXTS = st.lists(_PARTS | st.text("abskhe_-.:/@ \n", max_size=4), max_size=8).ma
 
 def in_pieces(redactor: Redactor, *pieces: str) -> str:
     """What is said in the end of a text that comes so."""
-    stream = SecretStream(redactor)
+    stream = redactor.stream()
     return "".join([*map(stream.feed, pieces), stream.finish()])
 
 
@@ -142,7 +142,7 @@ def test_what_is_told_again_never_shows_more_than_in_the_end(text: str) -> None:
 )
 def test_no_more_waits_than_may_be_a_secret(text: str, said: str) -> None:
     """Ours: whoever reads along is kept waiting as little as can be."""
-    assert SecretStream(REDACTOR).feed(text) == said
+    assert REDACTOR.stream().feed(text) == said
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_a_value_upon_another_hides_both() -> None:
 @pytest.mark.parametrize("head", ["sk-", "eyJabcdefgh.abcdefgh.", "bearer ", BEGIN])
 def test_of_a_secret_that_is_too_long_to_wait_for_no_part_is_said(head: str) -> None:
     """Ours: what waits is bounded, and what was recognised stays out."""
-    stream = SecretStream(Redactor())
+    stream = Redactor().stream()
     pieces = [head, *["a" * 1000] * 40]
     said = "".join(map(stream.feed, pieces))
     assert "a" not in said.removeprefix("bearer").removeprefix("-----BEGIN RSA PRIVATE KEY-----")
@@ -197,7 +197,7 @@ def test_of_a_secret_that_is_too_long_to_wait_for_no_part_is_said(head: str) -> 
 
 def test_what_is_too_long_for_a_secret_is_said() -> None:
     """Ours: an address goes on for ever, and is none."""
-    stream = SecretStream(Redactor())
+    stream = Redactor().stream()
     said = stream.feed("https://" + "a" * (WAITING_CHARACTERS_MAX + 1))
     assert said == "https://" + "a" * (WAITING_CHARACTERS_MAX + 1)
     assert stream.feed("b c") == "b c"
@@ -225,6 +225,6 @@ def test_no_text_takes_long(part: str) -> None:
         redactor.text(text)
         redactor.line(text)
         redactor.so_far(text)
-        stream = SecretStream(redactor)
+        stream = redactor.stream()
         for at in range(0, 2000, 2):
             stream.feed(text[at : at + 2])

@@ -13,7 +13,7 @@ from anyio.abc import TaskGroup
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.client.permissions.policy import Rule
+from accord.client.permissions.rules import Rule
 from accord.proxy.builtin.budget import Limits, budget
 from accord.proxy.builtin.context import context
 from accord.proxy.builtin.guard.guard import guard

@@ -10,7 +10,7 @@ from accord.schema.struct import UNSET, UnknownVariant
 
 
 def read(union: Any, raw: bytes) -> Any:
-    """Read a member of a union, which is no class to a type checker."""
+    """Read a member of a union, which type checkers do not take for a class."""
     return decode(union, raw)
 
 

@@ -10,7 +10,7 @@ from accord.schema.struct import UNSET
 
 
 def read(union: Any, raw: bytes) -> Any:
-    """Read a member of a union, which is no class to a type checker."""
+    """Read a member of a union, which type checkers do not take for a class."""
     return decode(union, raw)
 
 
@@ -41,7 +41,7 @@ def test_hints_that_make_no_sense_are_dropped() -> None:
 
 
 def test_a_resource_has_text_or_a_blob() -> None:
-    """The schema: told apart by the key; a null is no content."""
+    """The schema: told apart by the key; null is not content."""
     for fields in (b"", b',"text":null', b',"blob":null', b',"text":5', b',"blob":"?"'):
         with pytest.raises(Invalid):
             decode(v2.EmbeddedResourceResource, b'{"uri":"u"' + fields + b"}")

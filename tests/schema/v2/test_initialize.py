@@ -20,7 +20,7 @@ INFO = Implementation(name="a", version="1")
 
 @pytest.mark.rule("V2-INIT-01")
 def test_info_is_required_on_both_sides() -> None:
-    """V2-INIT-01: -32602 for who asks for exactly 2 without it."""
+    """V2-INIT-01: -32602 if a client asks for exactly 2 without it."""
     for wanted in (InitializeRequest, InitializeResponse):
         with pytest.raises(Invalid) as caught:
             decode(wanted, b'{"protocolVersion":2}')

@@ -10,7 +10,7 @@ from accord.schema.struct import UNSET, UnknownVariant
 
 
 def read(union: Any, raw: bytes) -> Any:
-    """Read a member of a union, which is no class to a type checker."""
+    """Read a member of a union, which type checkers do not take for a class."""
     return decode(union, raw)
 
 
@@ -179,7 +179,7 @@ def test_a_permission_request_of_the_first_drafts_is_read() -> None:
 
 
 def test_an_unknown_outcome_arrives_as_unknown() -> None:
-    """V2-PERM-08: and so is no approval."""
+    """V2-PERM-08: and so it does not approve anything."""
     value = decode(v2.RequestPermissionResponse, b'{"outcome":{"outcome":"_sure","optionId":"o"}}')
     assert isinstance(value.outcome, UnknownVariant)
     with pytest.raises(Invalid):

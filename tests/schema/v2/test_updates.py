@@ -102,7 +102,7 @@ def test_absent_null_empty_and_given_content_differ(tag: str) -> None:
 
 
 def test_bad_blocks_of_a_message_are_dropped_and_unknown_ones_kept() -> None:
-    """The schema: skip invalid items; an unknown type is no invalid item."""
+    """The schema: skip invalid items; an unknown type is not an invalid item."""
     notes: list[str] = []
     value = update(
         b'{"sessionUpdate":"agent_message","messageId":"m","content":'

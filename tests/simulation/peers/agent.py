@@ -169,7 +169,7 @@ class AgentSide:
         chronicle, services = self._chronicle, self._services
         if step.kind == "form":
             await fill_form(chronicle, services, self._plan.decides, turn, run, number)
-        elif turn.session.wire.version == 1:
+        elif turn.session.protocol_version == 1:
             # In v2 files and commands are the agent's own, and real.
             if step.kind == "file":
                 await use_file(chronicle, services, turn, run, step)

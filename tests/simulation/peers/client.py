@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 
 from accord.client import Client, Reply, Session
-from accord.client.session.turn import PromptTurn
+from accord.client.session.session import PromptTurn
 from accord.errors import (
     AccordError,
     ConnectionLost,

@@ -1,4 +1,4 @@
-"""A desk that runs, and what is seen in its chats."""
+"""A controller that runs, and what is seen in its chats."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import anyio
 
 from accord.client.permissions.permissions import Permissions
 from accord.connection.limits import Limits
-from accord.terminal.engine.chat_controller import Desk
-from accord.terminal.engine.launch_options import Order
+from accord.terminal.engine.chat_controller import ChatController
+from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.client_remark import Remark
 from accord.transcript import Message
@@ -20,14 +20,14 @@ from tests.terminal.engine.agents import program
 
 
 @asynccontextmanager
-async def desk_of(limits: Limits | None = None) -> AsyncGenerator[Desk]:
-    """A desk that runs, and is gone in the end."""
-    desk = Desk(permissions=Permissions(), limits=limits)
+async def running_controller(limits: Limits | None = None) -> AsyncGenerator[ChatController]:
+    """A controller that runs, and is gone in the end."""
+    controller = ChatController(permissions=Permissions(), limits=limits)
     with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as tasks:
-            await tasks.start(desk.run)
-            yield desk
-            desk.leave()
+            await tasks.start(controller.run)
+            yield controller
+            controller.leave()
 
 
 async def until(chat: Chat, is_so: Callable[[Chat], object]) -> None:
@@ -65,8 +65,8 @@ def remarks(chat: Chat) -> str:
     return "\n".join(one.text for one in chat.entries if isinstance(one, Remark))
 
 
-async def opened(desk: Desk, work: Path, **more: object) -> Chat:
-    order = Order(command=program(work.parent), folder=str(work), **more)  # type: ignore[arg-type]
-    chat = await desk.open_chat(order=order)
+async def opened(controller: ChatController, work: Path, **more: object) -> Chat:
+    launch = LaunchOptions(command=program(work.parent), folder=str(work), **more)  # type: ignore[arg-type]
+    chat = await controller.open_chat(launch=launch)
     await until(chat, lambda chat: chat.phase in ("ready", "lost"))
     return chat

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from accord.terminal.engine.launch_options import Order
+from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.engine.log_handler import ChatLog, hears_mistakes, logging_in_chats
-from tests.terminal.engine.controller_harness import desk_of, ready, remarks, until
+from tests.terminal.engine.controller_harness import ready, remarks, running_controller, until
 
 pytestmark = pytest.mark.usefixtures("own_places")
 
@@ -37,9 +37,9 @@ async def test_what_cannot_be_read_is_told_in_the_chat_and_nowhere_else(
     """Issue 6: nothing that an agent sends is dropped without a word, nor written unfiltered."""
     agent = work.parent / "careless.py"
     agent.write_text(CARELESS, "utf-8")
-    async with desk_of() as desk:
-        order = Order(command=(sys.executable, str(agent)), folder=str(work))
-        chat = await desk.open_chat(order=order)
+    async with running_controller() as controller:
+        launch = LaunchOptions(command=(sys.executable, str(agent)), folder=str(work))
+        chat = await controller.open_chat(launch=launch)
         await until(chat, lambda chat: ready(chat) and "malformed" in remarks(chat))
         assert remarks(chat).count("The agent sent a malformed session/update") == 1
         assert "base64" in remarks(chat)

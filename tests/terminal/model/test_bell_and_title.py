@@ -1,4 +1,4 @@
-"""Calling the person who looks elsewhere."""
+"""Calling the user who looks elsewhere."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_who_is_here_is_not_called() -> None:
 
 
 def test_the_end_of_a_turn_rings_once_for_who_is_away() -> None:
-    """Issue: notifications; the bell only where the person wants it."""
+    """Issue: notifications; the bell only where the user wants it."""
     for wants in (True, False):
         attention = Attention(bell=wants)
         chat = _chat(attention)

@@ -1,4 +1,4 @@
-"""One conversation as a person sees it."""
+"""One conversation as a user sees it."""
 
 from __future__ import annotations
 

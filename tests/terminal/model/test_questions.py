@@ -1,4 +1,4 @@
-"""The line of questions that wait for a person."""
+"""The line of questions that wait for a user."""
 
 from __future__ import annotations
 

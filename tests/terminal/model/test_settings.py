@@ -73,14 +73,14 @@ def test_keys_are_changed_by_the_names_of_their_actions(tmp_path: Path) -> None:
 
 
 def test_an_action_that_lost_its_last_key_is_a_warning(tmp_path: Path) -> None:
-    """Ours: the person looks for it otherwise."""
+    """Ours: the user looks for it otherwise."""
     found = _settings(tmp_path, '[chat.keys]\nnew_tab = "f4"\nquit = ""')
     assert found.keys_of("follow") == ()
-    # Taking the key of an action away oneself is no surprise.
+    # There is no warning when the user takes the key away.
     assert found.keys_of("quit") == ()
     [warning] = found.warnings
     assert warning.endswith(
-        "chat.keys.new_tab: f4 was the key of follow, which is in the palette only now"
+        "chat.keys.new_tab: f4 was the key of follow, which is now only in the command palette"
     )
 
 
@@ -89,16 +89,16 @@ def test_an_unknown_action_is_a_warning(tmp_path: Path) -> None:
     found = _settings(tmp_path, '[chat.keys]\ndance = "f12"')
     assert found.actions == ACTIONS
     [warning] = found.warnings
-    assert warning.endswith("chat.keys.dance is not known and has no effect")
+    assert warning.endswith("chat.keys.dance is unknown and has no effect")
 
 
 @pytest.mark.parametrize(
     ("keys", "key", "said"),
     [
-        ('stop = "strg+x"', "chat.keys.stop", "there is no such key; a key is written like"),
-        ('stop = "x"', "chat.keys.stop", "x alone writes"),
-        ('stop = "space"', "chat.keys.stop", "space alone writes"),
-        ('stop = "f9"\nquit = "F9"', "chat.keys.quit", "f9 is the key of stop already"),
+        ('stop = "strg+x"', "chat.keys.stop", "unknown key; a key is written like"),
+        ('stop = "x"', "chat.keys.stop", "x types a character"),
+        ('stop = "space"', "chat.keys.stop", "space types a character"),
+        ('stop = "f9"\nquit = "F9"', "chat.keys.quit", "f9 is already the key of stop"),
     ],
 )
 def test_a_key_that_cannot_be_is_an_error(tmp_path: Path, keys: str, key: str, said: str) -> None:

@@ -13,6 +13,7 @@ import anyio
 
 from accord import Agent, Choice, Turn
 from accord.agent.tools.elicitation import FormField
+from accord.agent.turn import turn_state
 from accord.errors import RequestError
 from accord.schema.struct import UnknownVariant
 
@@ -78,7 +79,7 @@ async def work(turn: Turn) -> str | None:
         seen = await turn.ask_to_visit("Please look at this", "http://example.com/a")
         await turn.say(f"page: {seen.action}")
     elif word == "odd":
-        await turn.tell(UnknownVariant("sessionUpdate", "dance", ODD))
+        await turn_state(turn).send(UnknownVariant("sessionUpdate", "dance", ODD))
         await turn.say("danced")
     elif word == "plan":
         plan = await turn.plan("first", "second")

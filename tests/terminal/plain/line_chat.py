@@ -8,12 +8,12 @@ import sys
 import anyio
 
 from accord.client.permissions.permissions import Permissions
-from accord.terminal.engine.chat_controller import Desk
-from accord.terminal.engine.launch_options import Order
+from accord.terminal.engine.chat_controller import ChatController
+from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.plain.line_mode import run_plain
 from accord.terminal.plain.line_terminal import line_terminal
 
 if __name__ == "__main__":
-    order = Order(command=tuple(sys.argv[1:]), folder=os.getcwd())
-    with line_terminal(order.folder) as terminal:
-        sys.exit(anyio.run(run_plain, Desk(permissions=Permissions()), order, terminal))
+    launch = LaunchOptions(command=tuple(sys.argv[1:]), folder=os.getcwd())
+    with line_terminal(launch.folder) as terminal:
+        sys.exit(anyio.run(run_plain, ChatController(permissions=Permissions()), launch, terminal))

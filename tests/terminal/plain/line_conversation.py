@@ -11,8 +11,8 @@ from pathlib import Path
 import anyio
 
 from accord.client.permissions.permissions import Permissions
-from accord.terminal.engine.chat_controller import Desk
-from accord.terminal.engine.launch_options import Order
+from accord.terminal.engine.chat_controller import ChatController
+from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.plain.display.chat_printer import ChatPrinter
 from accord.terminal.plain.display.line_screen import Screen
 from accord.terminal.plain.input.scripted_input import Pipe
@@ -59,7 +59,10 @@ def paper_printer(folder: str | None = None) -> tuple[Paper, ChatPrinter]:
 
 
 async def spoken(
-    folder: Path, *lines: str, agent: Sequence[str] = AGENT, desk: Desk | None = None
+    folder: Path,
+    *lines: str,
+    agent: Sequence[str] = AGENT,
+    controller: ChatController | None = None,
 ) -> Said:
     """Say these lines, prompts and answers as they are asked for, and then nothing more."""
     reading, writing = os.pipe()
@@ -69,10 +72,12 @@ async def spoken(
     screen = Screen(paper)
     printer = ChatPrinter(screen, str(folder))
     terminal = LineTerminal(screen, printer, Pipe(reading, printer, screen))
-    order = Order(command=tuple(agent), folder=str(folder))
+    launch = LaunchOptions(command=tuple(agent), folder=str(folder))
     try:
         with anyio.fail_after(HANG_SECONDS):
-            code = await run_plain(desk or Desk(permissions=Permissions()), order, terminal)
+            code = await run_plain(
+                controller or ChatController(permissions=Permissions()), launch, terminal
+            )
     finally:
         os.close(reading)
     return Said(code, paper.text)

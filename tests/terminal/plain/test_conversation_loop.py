@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from accord.client.permissions.permissions import Permissions
-from accord.terminal.engine.chat_controller import Desk
+from accord.terminal.engine.chat_controller import ChatController
 from tests.client.draft.draft_script import PROGRAM
 from tests.terminal.plain.line_conversation import AGENT, spoken
 
@@ -44,7 +44,7 @@ async def test_the_end_of_the_input_denies(tmp_path: Path) -> None:
     said = await spoken(tmp_path, "run touch b.txt")
     assert not (tmp_path / "b.txt").exists()
     assert "(no answer)" in said.text
-    # Issue 14: "you said no" is said only when a person said no.
+    # Issue 14: "you said no" is said only when a user said no.
     assert "denied: nothing allows it" in said.text
 
 
@@ -65,7 +65,7 @@ async def test_what_was_remembered_can_be_taken_back(tmp_path: Path) -> None:
     said = await spoken(
         tmp_path, "run echo hello", "f", "/grants", "/revoke 1", "run echo hello", "n", "/revoke 9"
     )
-    assert "It is forgotten." in said.text
+    assert "Revoked." in said.text
     assert said.text.count("Allow it?") == 2
     assert "Which one? /grants lists them" in said.text
 
@@ -75,7 +75,7 @@ async def test_a_denial_can_be_tried_again(tmp_path: Path) -> None:
     said = await spoken(tmp_path, "run echo hello", "n", "/retry", "/retry")
     assert "denied: you said no" in said.text
     assert "Please try again: echo hello. I allow it now." in said.text
-    assert "Nothing failed that could be tried again." in said.text
+    assert "Nothing to retry." in said.text
 
 
 @pytest.mark.rule("V1-ELIC-05", "V1-ELIC-06")
@@ -115,7 +115,7 @@ async def test_a_page_is_shown_in_full_before_it_is_agreed_to(
     """Issue 6: URLs with consent."""
     said = await spoken(tmp_path, "page", answer)
     assert "http://example.com/a" in said.text
-    assert "It is on example.com." in said.text
+    assert "The page is on example.com." in said.text
     assert "Careful: The connection is not encrypted." in said.text
     assert f"page: {action}" in said.text
 
@@ -124,17 +124,17 @@ async def test_an_agent_that_dies_is_told_of_and_ends_a_script(tmp_path: Path) -
     """Issue 6: what happened, exit code and last words."""
     said = await spoken(tmp_path, "die", "more")
     assert said.code == 1
-    assert "The agent is gone" in said.text
+    assert "The agent stopped" in said.text
     assert "7" in said.text
     assert "the disk is on fire" in said.text
-    assert "/restart starts the agent again" in said.text
+    assert "/restart to restart the agent" in said.text
 
 
 async def test_an_agent_that_is_not_there_is_told_of(tmp_path: Path) -> None:
     """Issue 6: it did not start."""
     said = await spoken(tmp_path, "hello", agent=("no-such-agent-anywhere",))
     assert said.code == 1
-    assert "It did not start" in said.text
+    assert "The agent could not be started" in said.text
 
 
 async def test_a_failed_turn_says_why_and_a_rate_limit_when(tmp_path: Path) -> None:
@@ -142,13 +142,13 @@ async def test_a_failed_turn_says_why_and_a_rate_limit_when(tmp_path: Path) -> N
     said = await spoken(tmp_path, "fail", "limit")
     assert said.code == 1
     assert "the model broke" in said.text
-    assert "/retry tries it again" in said.text
-    assert "It may be tried again in 45 s: /retry." in said.text
+    assert "/retry to try again" in said.text
+    assert "You can try again in 45 s: /retry." in said.text
 
 
 @pytest.mark.rule("V1-PROMPT-15")
 @pytest.mark.parametrize(
-    ("reason", "words"), [("max_tokens", "limit of tokens"), ("refusal", "refused")]
+    ("reason", "words"), [("max_tokens", "the token limit"), ("refusal", "refused")]
 )
 async def test_a_turn_that_ends_early_says_why(tmp_path: Path, reason: str, words: str) -> None:
     """Issue 6: stop reasons."""
@@ -161,8 +161,8 @@ async def test_a_turn_that_ends_early_says_why(tmp_path: Path, reason: str, word
 async def test_a_login_that_is_wanted_later_is_offered(tmp_path: Path) -> None:
     """The rule: ready for errors of authentication in live sessions."""
     said = await spoken(tmp_path, "auth", "hello", agent=V1)
-    assert "The agent wants a login first: who are you?" in said.text
-    assert "/login logs you in" in said.text
+    assert "The agent requires a login: who are you?" in said.text
+    assert "/login to log in" in said.text
     assert "echo: hello" in said.text
 
 
@@ -174,13 +174,13 @@ async def test_a_login_that_a_command_leads_to_can_be_answered(
     said = await spoken(tmp_path, "/model large", answer, "/status", agent=LOCKED)
     assert "Which number?" in said.text
     assert told in said.text
-    assert "waits for you" in said.text
+    assert "is ready in" in said.text
 
 
 async def test_unknown_things_are_shown(tmp_path: Path) -> None:
     """Issue 6: unknown kinds are shown generically, never dropped."""
     said = await spoken(tmp_path, "odd")
-    assert "dance, which is not known here" in said.text
+    assert "dance, unknown to this client" in said.text
     assert '"steps":3' in said.text.replace("\n", "")
     assert "danced" in said.text
 
@@ -197,7 +197,7 @@ async def test_thoughts_plans_and_usage_are_told_in_words(tmp_path: Path) -> Non
     """Issue 6: states in words for screen readers."""
     said = await spoken(tmp_path, "think", "plan", "usage")
     assert "(thinking)\ndeeply" in said.text
-    assert "Its plan has 2 steps:\n  1. first" in said.text
+    assert "The plan has 2 steps:\n  1. first" in said.text
     assert "(context: 1.2k of 200k tokens (1 %), $0.25)" in said.text
 
 
@@ -206,21 +206,21 @@ async def test_modes_models_and_options_are_set_by_name_or_number(tmp_path: Path
     said = await spoken(
         tmp_path, "/mode", "/mode free", "/model 2", "state", "/options", "/model huge"
     )
-    assert "The mode is Ask first. There are:" in said.text
+    assert "The mode is Ask first. Available modes:" in said.text
     assert "The mode is now Free hand." in said.text
     assert "mode=free model=large" in said.text
     assert "Model: Large one" in said.text
-    assert "There is no 'huge'" in said.text
+    assert "Unknown value 'huge'" in said.text
 
 
 async def test_a_file_goes_along_and_a_long_line_goes_on(tmp_path: Path) -> None:
     """Issue 6: attachments; a backslash at the end goes on in the next line."""
     (tmp_path / "note.txt").write_text("words\n")
     said = await spoken(tmp_path, "/attach note.txt", "blocks", "one\\", "two", "/attach nothing")
-    assert "note.txt goes with what you say next." in said.text
+    assert "note.txt will be sent with your next prompt." in said.text
     assert re.search("TextContent (EmbeddedResource|ResourceLink)", said.text)
     assert "echo: one\ntwo" in said.text
-    assert "There is no file nothing." in said.text
+    assert "File not found: nothing" in said.text
 
 
 async def test_changed_files_are_listed_shown_and_taken_back(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ async def test_changed_files_are_listed_shown_and_taken_back(tmp_path: Path) -> 
     )
     assert "a.txt: changed, 1 line added, 1 removed" in said.text
     assert "-old text" in said.text
-    assert "a.txt: taken back" in said.text
+    assert "a.txt: undone" in said.text
     assert (tmp_path / "a.txt").read_text() == "old text\n"
 
 
@@ -242,8 +242,8 @@ async def test_our_commands_are_listed_with_the_agents(tmp_path: Path) -> None:
     assert "/restart" in said.text
     assert "/callers" in said.text
     assert "//help" in said.text, "theirs of the same name"
-    assert "waits for you" in said.text
-    assert "There have been 0 tool calls here." in said.text
+    assert "is ready in" in said.text
+    assert "There are only 0 tool calls." in said.text
 
 
 async def test_what_a_tool_was_given_can_be_read(tmp_path: Path) -> None:
@@ -256,7 +256,7 @@ async def test_a_new_session_knows_nothing_and_the_talk_goes_on(tmp_path: Path) 
     """Issue 6: sessions."""
     said = await spoken(tmp_path, "hello", "/new", "state", "/history")
     assert said.code == 0
-    assert "A new session" in said.text
+    assert "Opened a new session" in said.text
     assert "mode=ask" in said.text
 
 
@@ -277,10 +277,10 @@ async def test_a_session_is_found_and_gone_on_with(
         "hello",
         agent=built_in,
     )
-    assert "There are no such sessions." in said.text
-    assert "What was said before:" in said.text
-    assert "> (said elsewhere) where is mean" in said.text or "> where is mean" in said.text
-    assert "Here it goes on." in said.text
+    assert "No sessions found." in said.text
+    assert "Earlier in this session:" in said.text
+    assert "> (sent from elsewhere) where is mean" in said.text or "> where is mean" in said.text
+    assert "The session continues here." in said.text
 
 
 async def test_agents_of_every_kind_can_be_talked_to(tmp_path: Path) -> None:
@@ -295,8 +295,8 @@ async def test_agents_of_every_kind_can_be_talked_to(tmp_path: Path) -> None:
 
 
 async def test_a_rule_that_says_no_is_told_as_such(tmp_path: Path) -> None:
-    """Issue 6: denied is told apart, with who said so."""
-    desk = Desk(permissions=Permissions(otherwise="reject"))
-    said = await spoken(tmp_path, "run echo hello", desk=desk)
+    """Issue 6: a denied call is told apart, and by whom it was denied."""
+    controller = ChatController(permissions=Permissions(otherwise="reject"))
+    said = await spoken(tmp_path, "run echo hello", controller=controller)
     assert "denied: nothing allows it" in said.text
     assert "Allow it?" not in said.text

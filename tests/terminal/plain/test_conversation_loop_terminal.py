@@ -1,4 +1,4 @@
-"""The line mode as a person sees it: in a terminal, with a keyboard and a real agent."""
+"""The line mode as a user sees it: in a terminal, with a keyboard and a real agent."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def test_what_is_written_while_the_agent_works_is_said_next(tmp_path: Path) -> N
         chat.press("first\n")
         chat.wait_for("Queued: first (1 prompt waiting; /queue)")
         chat.press("second\n/queue drop 1\n")
-        chat.wait_for("Not said: first")
+        chat.wait_for("Removed: first")
         chat.press(CTRL_C)
         chat.wait_for("You stopped the turn.")
-        chat.wait_for("(1 prompt of yours not said yet")
+        chat.wait_for("(1 prompt queued")
         chat.press("/queue now 1\n")
         chat.wait_for("echo: second")
         assert "echo: first" not in chat.text
@@ -58,9 +58,9 @@ def test_an_agent_that_died_is_started_again(tmp_path: Path) -> None:
     with talk(tmp_path) as chat:
         chat.press("die\n")
         chat.wait_for("the disk is on fire")
-        chat.wait_for("/restart starts the agent again.")
+        chat.wait_for("/restart to restart the agent.")
         chat.press("hello again\n")
-        chat.wait_for("/restart starts it, and says this then")
+        chat.wait_for("/restart starts it and then sends this")
         chat.press("/restart\n")
         chat.wait_for("echo: hello again")
         chat.press(CTRL_D)
@@ -73,7 +73,7 @@ def test_keys_that_were_pressed_before_a_question_answer_nothing(tmp_path: Path)
         # All at once: the y's come before the question.
         chat.press("write a.txt\nyyy")
         chat.wait_for(PROMPT + "yyy")
-        # What the person has begun to write holds the question back; they end it.
+        # What the user has begun to write holds the question back; they end it.
         chat.press("\n")
         chat.wait_for("Queued: yyy")
         chat.wait_for(QUESTION)
@@ -97,7 +97,7 @@ def test_a_line_can_be_corrected_and_said_again(tmp_path: Path) -> None:
         chat.wait_for("echo: hello!")
         chat.wait_for(PROMPT, 3)
         chat.press("/sta\t\n")
-        chat.wait_for("waits for you")
+        chat.wait_for("is ready in")
         chat.press("one\\\ntwo\n")
         chat.wait_for("\n... two\n")
         chat.wait_for("echo: one\ntwo")
@@ -156,7 +156,7 @@ def test_a_question_is_gone_when_the_turn_is_stopped(tmp_path: Path) -> None:
         chat.press("run echo hello\n")
         chat.wait_for(QUESTION)
         chat.press(CTRL_C)
-        chat.wait_for("This is not asked any more.")
+        chat.wait_for("This question is no longer open.")
         chat.wait_for("cancelled")
         chat.wait_for("You stopped the turn.")
         assert "denied" not in chat.text

@@ -1,4 +1,4 @@
-"""The line that a person writes: what a terminal shows is what the line is."""
+"""The line that a user writes: what a terminal shows is what the line is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEFT, RIGHT, UP, DOWN, HOME, END = "\x1b[D", "\x1b[C", "\x1b[A", "\x1b[B", "\x01
 
 
 class Paper:
-    """A terminal that knows letters, backspaces and line ends, of one column each."""
+    """A terminal that knows letters, backspaces and line endings, of one column each."""
 
     def __init__(self) -> None:
         self.rows = [""]

@@ -72,7 +72,7 @@ def test_every_option_has_a_key_also_two_of_a_kind_and_unknown_ones() -> None:
     )
     answer, shown, _ = answered("permission", request(*options), "2")
     assert answer == Decision("yes2")
-    assert "1 Allow: “Do it” (this time only) 2 Allow: “Do it twice” (this" in shown
+    assert "1 Allow: “Do it” (once) 2 Allow: “Do it twice” (once)" in shown
     assert "5 Ponder (unknown kind: ponder, approves nothing) n Reject: “Leave it”" in shown
 
 
@@ -92,10 +92,10 @@ def test_names_of_options_do_not_push_what_is_asked_away() -> None:
     next(dialogue_of(Question("permission", asked, 0.0), Chat("/project"), printer))
     below = paper.text.split("$ make")[1]
     assert below.count("\n") <= 26
-    assert "(? shows all)" in below
-    # A person who wants to know gets both ends of a name.
+    assert "(? shows it in full)" in below
+    # A user who wants to know gets both ends of a name.
     _, shown, _ = answered("permission", asked, "?", "")
-    assert "characters are not shown⟩" in shown
+    assert "characters not shown⟩" in shown
 
 
 def test_without_a_way_to_refuse_a_no_is_no_answer() -> None:
@@ -123,7 +123,7 @@ def test_what_would_happen_is_shown_before_it_is_asked() -> None:
         "/etc/passwd (outside the project",
         "Host: example.com",
         "Why: it is full",
-        "without having asked",
+        "did not ask before",
     ):
         assert words in shown
 
@@ -134,15 +134,15 @@ def test_a_login_is_chosen_by_its_number() -> None:
     answer, shown, asked = answered("login", methods, "3", "2")
     assert answer == "web"
     assert "2 Browser (in this terminal): opens one" in shown
-    assert asked[1].startswith("Please write a number from 1 to 2.")
+    assert asked[1].startswith("Please enter a number from 1 to 2.")
     assert answered("login", methods, "")[0] is None
 
 
 def test_a_key_is_asked_for_as_a_secret() -> None:
     """Issue 6: credentials without echo."""
-    answer, shown, _ = answered("credential", "The agent wants a key", "sk-1")
+    answer, shown, _ = answered("credential", "The agent needs an API key", "sk-1")
     assert (answer, "sk-1" in shown) == ("sk-1", False)
-    assert answered("credential", "It wants a key", "")[0] is None
+    assert answered("credential", "It needs an API key", "")[0] is None
 
 
 @pytest.mark.parametrize(("said", "answer"), [("y", True), ("n", False), ("", None), (None, None)])
@@ -155,7 +155,7 @@ def test_a_server_of_the_project_is_used_by_a_clear_yes(
     )
     found, shown, _ = answered("servers", server, said)
     assert found is answer
-    assert "This project wants an MCP server, files, which > runs npx" in shown
+    assert "This project configures an MCP server, files, which > runs npx" in shown
 
 
 def test_what_a_server_of_the_project_runs_is_shown_exactly() -> None:
@@ -199,8 +199,8 @@ def test_lists_numbers_and_unknown_fields_of_a_form() -> None:
     answer, shown, asked = answered("form", form, "1", "red, 2", "9", "1.5", "y")
     assert answer == {"many": ["r", "g"], "size": 1.5}
     assert "2 Green: as grass" in shown
-    assert "not known here, and is left out" in shown
-    assert "odd: (left out)" in shown
+    assert "Unknown kind of field; it is skipped" in shown
+    assert "odd: (skipped)" in shown
     assert asked[1].startswith("Choose at least 2.")
     assert asked[3].startswith("This must be at most 2.")
 

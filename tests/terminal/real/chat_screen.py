@@ -165,7 +165,7 @@ class ChatScreen(Tmux):
 
 
 def home(folder: Path) -> dict[str, str]:
-    """Variables for a fresh home, with no model of the person's."""
+    """Variables for a fresh home, with no model of the user's."""
     return {
         "HOME": str(folder / "home"),
         "ACCORD_CONFIG_DIR": str(folder / "config"),

@@ -8,10 +8,10 @@ import sys
 from accord.cli.commands.chat import on_screen
 from accord.client.permissions.permissions import Permissions
 from accord.connection.limits import Limits
-from accord.terminal.engine.chat_controller import Desk
-from accord.terminal.engine.launch_options import Order
+from accord.terminal.engine.chat_controller import ChatController
+from accord.terminal.engine.launch_options import LaunchOptions
 
 if __name__ == "__main__":
-    desk = Desk(permissions=Permissions(), limits=Limits(initialize_seconds=0.2))
-    order = Order(command=tuple(sys.argv[1:]), folder=os.getcwd())
-    sys.exit(on_screen(desk, order, {}))
+    controller = ChatController(permissions=Permissions(), limits=Limits(initialize_seconds=0.2))
+    launch = LaunchOptions(command=tuple(sys.argv[1:]), folder=os.getcwd())
+    sys.exit(on_screen(controller, launch, {}))

@@ -50,7 +50,7 @@ def test_ctrl_c_twice_leaves(tmp_path: Path) -> None:
     with in_shell(tmp_path, "chat", *agent()) as chat:
         chat.ready()
         chat.press("C-c")
-        chat.wait_for("Press Ctrl-C again to leave.")
+        chat.wait_for("Press Ctrl-C again to quit.")
         chat.press("C-c")
         chat.wait_for("[left with 0]")
         look_after(chat)

@@ -1,4 +1,4 @@
-"""Permissions, as a person gives them on a real screen: yes, no, why not, and once more."""
+"""Permissions, as a user gives them on a real screen: yes, no, why not, and once more."""
 
 from __future__ import annotations
 

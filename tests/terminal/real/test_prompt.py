@@ -1,4 +1,4 @@
-"""Writing on a real screen: completion, history, pastes, the editor of the person, tabs."""
+"""Writing on a real screen: completion, history, pastes, the editor of the user, tabs."""
 
 from __future__ import annotations
 

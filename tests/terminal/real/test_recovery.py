@@ -49,7 +49,7 @@ def test_an_agent_that_was_killed_is_restarted_by_one_key(tmp_path: Path) -> Non
         chat.wait_for("✓ $ Run echo one two three", EMPTY)
         for pid in chat.processes("accord/__main__.py agent"):
             os.kill(pid, signal.SIGKILL)
-        chat.wait_for("The agent is gone", "SIGKILL", "Restart the agent", "not there")
+        chat.wait_for("The agent stopped", "SIGKILL", "Restart the agent", "not there")
         chat.press("M-r")
         chat.wait_for("one two three", "Ready", EMPTY)
         chat.say("help")
@@ -62,7 +62,7 @@ def test_an_agent_that_dies_in_a_turn_says_its_last_words(tmp_path: Path) -> Non
     with ChatScreen(tmp_path, "chat", *agent()) as chat:
         chat.ready()
         chat.say("die")
-        chat.wait_for("The agent is gone", "7", "the disk is on fire", "Restart the agent")
+        chat.wait_for("The agent stopped", "7", "the disk is on fire", "Restart the agent")
         chat.press("Enter")
         chat.ready()
         chat.say("hello")
@@ -73,11 +73,11 @@ def test_an_agent_that_dies_in_a_turn_says_its_last_words(tmp_path: Path) -> Non
 def test_an_agent_that_ends_at_once_can_be_started_again(tmp_path: Path) -> None:
     """Issue 6: a dead agent."""
     with ChatScreen(tmp_path, "chat", "--", "false") as chat:
-        chat.wait_for("It did not start", "Restart the agent")
+        chat.wait_for("The agent could not be started", "Restart the agent")
         chat.type("kept")
         chat.wait_for("❯ kept")
         chat.press("M-r")
-        chat.wait_for("It did not start", "Restart the agent", "❯ kept")
+        chat.wait_for("The agent could not be started", "Restart the agent", "❯ kept")
         chat.press("C-q")
         assert chat.wait_ended() == 0
 
@@ -85,14 +85,16 @@ def test_an_agent_that_ends_at_once_can_be_started_again(tmp_path: Path) -> None
 def test_an_agent_that_is_not_installed_is_named(tmp_path: Path) -> None:
     """Issue 6: a dead agent."""
     with ChatScreen(tmp_path, "chat", "--", "no-such-agent-anywhere") as chat:
-        chat.wait_for("It did not start", "no-such-agent-anywhere", "Restart the agent")
+        chat.wait_for(
+            "The agent could not be started", "no-such-agent-anywhere", "Restart the agent"
+        )
         chat.leave()
 
 
 def test_one_can_leave_while_an_agent_does_not_answer(tmp_path: Path) -> None:
     """Issue 6: it never answers initialize."""
     with ChatScreen(tmp_path, "chat", "--", sys.executable, "-c", SILENT) as chat:
-        chat.wait_for("Starting", "you can write already")
+        chat.wait_for("Starting", "you can already type")
         chat.type("kept")
         chat.wait_for("❯ kept")
         chat.leave()
@@ -103,9 +105,11 @@ def test_an_agent_that_never_answers_is_given_up_and_can_be_restarted(tmp_path: 
     program = (sys.executable, str(HERE / "impatient.py"))
     silent = (sys.executable, "-c", SILENT)
     with ChatScreen(tmp_path, *silent, program=program) as chat:
-        chat.wait_for("It did not start", "Restart the agent", "The agent is not there")
+        chat.wait_for(
+            "The agent could not be started", "Restart the agent", "The agent is not running"
+        )
         chat.press("M-r")
-        chat.wait_for("It did not start", "Restart the agent")
+        chat.wait_for("The agent could not be started", "Restart the agent")
         chat.leave()
 
 

@@ -64,21 +64,21 @@ def test_everything_can_be_used_on_sixty_columns(tmp_path: Path) -> None:
         chat.press("Escape")
         fits(chat, NARROW, "You stopped the turn.", "? keys")
         chat.say("die")
-        fits(chat, NARROW, "The agent is gone", "Restart the agent", "? keys")
+        fits(chat, NARROW, "The agent stopped", "Restart the agent", "? keys")
         chat.press("C-q")
         assert chat.wait_ended() == 0
 
 
 SCREENS = {
-    "F1": "While you write",
+    "F1": "Writing a prompt",
     "F2": "Sessions ─",
     "F3": "Modes, models and",
     "F5": "changed nothing",
     "F6": "Traffic",
-    "F7": "What agents may do",
+    "F7": "Permission rules",
     "F8": "High contrast",
     "C-p": "What do you want to do?",
-    "C-r": "What you said before",
+    "C-r": "Earlier prompts",
 }
 
 
@@ -94,7 +94,7 @@ def test_a_screen_that_changes_its_size_while_words_come_is_never_garbled(tmp_pa
         chat.wait_for("The end of the stream.", "Ready", EMPTY)
         seen = fits(chat, (120, 30), "The end of the stream.", EMPTY, "? keys")
         coloured = chat.screen(colours=True)
-        # A program that comes to the front draws everything anew.
+        # A program that comes to the front draws everything again.
         chat.press("F6")
         chat.wait_for("Traffic with")
         chat.press("Escape")

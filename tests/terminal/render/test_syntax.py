@@ -45,7 +45,7 @@ def test_what_is_no_language_is_shown_plain_without_a_search(
 
 
 def test_a_name_that_still_grows_makes_no_lexer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fence comes letter by letter: "java" on the way to "javascript" is no language yet."""
+    """A fence comes letter by letter: "java" on the way to "javascript" is not a language yet."""
     asked: list[str] = []
 
     def lexer(name: str) -> None:

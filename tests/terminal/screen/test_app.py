@@ -1,4 +1,4 @@
-"""The whole screen: keys, tabs, questions and problems, with nobody behind it."""
+"""The whole screen: keys, tabs, questions and problems, with nobody in the background."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ async def test_a_question_mark_asks_for_the_keys_only_while_nothing_is_written()
 async def test_what_is_said_in_passing_does_not_cover_what_is_typed() -> None:
     """Ours: a toast stands at the top; the prompt is at the bottom."""
     async with staged(notifications=True) as (app, pilot, _):
-        app.notify("This agent takes no images.", markup=False)
+        app.notify("This agent does not accept images.", markup=False)
         await until(pilot, lambda: "takes no images" in text_of(app))
         lines = text_of(app).splitlines()
         (at,) = [number for number, line in enumerate(lines) if "takes no images" in line]
@@ -171,7 +171,7 @@ async def test_a_tab_that_needs_an_answer_is_marked_and_the_one_in_front_stays()
     """Issue 6: several sessions in tabs, one marked when it needs an answer."""
     async with staged() as (app, pilot, first):
         await pilot.press("ctrl+t")
-        await until(pilot, lambda: len(app.desk.chats) == 2 and app.chat is not first)
+        await until(pilot, lambda: len(app.controller.chats) == 2 and app.chat is not first)
         second = app.chat
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(first.questions.ask, "permission", a_request())
@@ -184,11 +184,11 @@ async def test_a_tab_that_needs_an_answer_is_marked_and_the_one_in_front_stays()
             await until(pilot, lambda: app.chat is first and "because" in text_of(app))
             tasks.cancel_scope.cancel()
         await pilot.press("alt+w")
-        await until(pilot, lambda: len(app.desk.chats) == 1)
+        await until(pilot, lambda: len(app.controller.chats) == 1)
         assert app.chat is second
         await pilot.press("alt+w")
         await pilot.pause()
-        assert app.desk.chats == [second]
+        assert app.controller.chats == [second]
 
 
 async def test_what_changed_in_a_tab_behind_is_seen_when_it_comes_to_the_front() -> None:
@@ -205,7 +205,7 @@ async def test_what_changed_in_a_tab_behind_is_seen_when_it_comes_to_the_front()
         await pilot.press("ctrl+pageup")
         await until(pilot, lambda: app.chat is first)
         await pilot.pause()
-        await until(pilot, lambda: "limit of tokens" in text_of(app))
+        await until(pilot, lambda: "token limit" in text_of(app))
 
 
 async def test_a_problem_says_what_happened_and_is_mended_by_one_key() -> None:
@@ -237,13 +237,13 @@ async def test_a_rate_limit_counts_down() -> None:
         await until(pilot, lambda: "try again in 4 s" in text_of(app))
         chat.clock.now += 9  # type: ignore[attr-defined]
         app.pane.tick()
-        await until(pilot, lambda: "may be tried again now" in text_of(app))
+        await until(pilot, lambda: "you can try again now" in text_of(app))
 
 
 async def test_remedies_can_be_clicked() -> None:
     """Issue 6: restart by one key, or by a click."""
     async with staged() as (app, pilot, chat):
-        chat.set_problem(Problem("agent_lost", "The agent is gone", "", ("restart",)))
+        chat.set_problem(Problem("agent_lost", "The agent stopped", "", ("restart",)))
         await until(pilot, lambda: len(app.query_one(ProblemBar).query(Button)) == 1)
         await pilot.pause()
         await pilot.click(app.query_one(ProblemBar).query_one(Button))
@@ -273,7 +273,7 @@ async def test_every_screen_opens_and_closes(key: str) -> None:
         await until(pilot, lambda: len(app.screen_stack) == 2)
         await pilot.pause()
         assert all(len(line) <= NARROW[0] for line in text_of(app).splitlines())
-        # The agent goes on behind it.
+        # The agent goes on in the background.
         hear(chat, sessionUpdate="agent_message_chunk", content={"type": "text", "text": "x"})
         await until(pilot, lambda: not app._is_due)
         await pilot.press("escape")
@@ -296,10 +296,10 @@ async def test_what_a_line_means_is_done_and_links_of_agents_are_never_opened() 
     async with staged() as (app, pilot, _):
         copied: list[str] = []
         app.copy_to_clipboard = copied.append  # type: ignore[method-assign,assignment]
-        app.use(CopyText("some text"))
-        app.use(OpenLink("https://example.com/x"))
-        app.use(OpenFile("/etc/passwd"))
-        app.use(OpenSession("s1"))
+        app._actions.targets.use(CopyText("some text"))
+        app._actions.targets.use(OpenLink("https://example.com/x"))
+        app._actions.targets.use(OpenFile("/etc/passwd"))
+        app._actions.targets.use(OpenSession("s1"))
         await pilot.pause()
         assert copied == ["some text", "https://example.com/x"]
         told = " ".join(str(note.message) for note in app._notifications)
@@ -308,7 +308,7 @@ async def test_what_a_line_means_is_done_and_links_of_agents_are_never_opened() 
 
 
 async def test_the_palette_does_what_keys_do() -> None:
-    """Issue 6: everything by name."""
+    """Issue 6: command palette."""
     async with staged() as (app, pilot, _):
         await pilot.press("ctrl+p")
         await until(pilot, lambda: len(app.screen_stack) == 2)
@@ -350,21 +350,21 @@ async def test_a_draft_is_kept_when_the_program_is_left() -> None:
 
 async def test_without_an_order_the_person_chooses_an_agent() -> None:
     """Issue 6: with no arguments and several known agents, a picker."""
-    from accord.terminal.engine.launch_options import Order
-    from tests.terminal.screen.harness.app_stage import SECONDS_MAX, StagedDesk
+    from accord.terminal.engine.launch_options import LaunchOptions
+    from tests.terminal.screen.harness.app_stage import SECONDS_MAX, StagedController
 
     choices = {
-        name: Order(command=(name,), name=name, folder="/home/me/project")
+        name: LaunchOptions(command=(name,), name=name, folder="/home/me/project")
         for name in ("built-in", "codex")
     }
-    app = AccordApp(StagedDesk(), None, choices)
+    app = AccordApp(StagedController(), None, choices)
     with anyio.fail_after(SECONDS_MAX):
         async with app.run_test() as pilot:
             await until(pilot, lambda: len(app.screen_stack) == 2)
             await pilot.press("down", "enter")
             await until(pilot, lambda: app.chat is not None)
             assert app.chat is not None
-            assert app.desk.order(app.chat).name == "codex"
+            assert app.controller.launch(app.chat).name == "codex"
             await app.leave()
 
 
@@ -372,7 +372,7 @@ async def test_without_an_order_the_person_chooses_an_agent() -> None:
 async def test_a_login_that_is_needed_is_said_and_offered() -> None:
     """D1 authentication#active-sessions: no crash, login offered."""
     async with staged() as (app, pilot, chat):
-        text = "The agent wants a login first: expired"
+        text = "The agent requires a login: expired"
         chat.set_problem(Problem("login_needed", text, "", ("log_in", "dismiss")))
         await until(pilot, lambda: "expired" in text_of(app) and "Log in" in text_of(app))
         await pilot.press("alt+r")

@@ -19,12 +19,12 @@ from accord.terminal.screen.dialogs import Dialog
 from accord.transcript.items.tool_call import FileDiff
 from tests.hang_limit import HANG_SECONDS
 from tests.terminal.screen.harness.question_stage import a_call, a_request
-from tests.terminal.screen.harness.stage import DeskDouble, Stage, a_chat, pass_time
+from tests.terminal.screen.harness.stage import ControllerDouble, Stage, a_chat, pass_time
 
 
 @pytest.fixture(autouse=True)
 def _fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Drafts are kept in the person's own folder; here in one of the test's."""
+    """Drafts are kept in the user's own folder; here in one of the test's."""
     monkeypatch.setenv("ACCORD_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setenv("ACCORD_CONFIG_DIR", str(tmp_path / "config"))
 
@@ -39,7 +39,7 @@ async def until(pilot: Pilot[None], is_so: Any) -> None:
 async def test_what_is_typed_when_a_question_comes_goes_on_in_the_prompt() -> None:
     """Issue: a stray key answers nothing, and drafts are kept."""
     chat = a_chat()
-    pane = ChatPane(chat, DeskDouble(chat).desk, Look(100, DARK), follow=False)
+    pane = ChatPane(chat, ControllerDouble(chat).controller, Look(100, DARK), follow=False)
     chat.on_change = pane.refresh_chat
     app = Stage(pane)
     answers: list[Any] = []
@@ -74,7 +74,7 @@ async def test_what_is_typed_when_a_question_comes_goes_on_in_the_prompt() -> No
 async def test_on_a_usual_screen_a_small_change_is_seen_before_it_is_allowed() -> None:
     """Issue 6: the dialog shows what will happen, the diff.  In 80 by 24 nobody has to scroll."""
     chat = a_chat()
-    pane = ChatPane(chat, DeskDouble(chat).desk, Look(80, DARK), follow=False)
+    pane = ChatPane(chat, ControllerDouble(chat).controller, Look(80, DARK), follow=False)
     chat.on_change = pane.refresh_chat
     app = Stage(pane)
     old = "".join(f"line {number}\n" for number in range(1, 12))
@@ -94,7 +94,7 @@ async def test_on_a_usual_screen_a_small_change_is_seen_before_it_is_allowed() -
 async def test_a_page_is_waited_for_in_the_pane() -> None:
     """Rules: manual retry or cancel when completion never comes."""
     chat = a_chat()
-    pane = ChatPane(chat, DeskDouble(chat).desk, Look(100, DARK), follow=False)
+    pane = ChatPane(chat, ControllerDouble(chat).controller, Look(100, DARK), follow=False)
     chat.on_change = pane.refresh_chat
     app = Stage(pane)
     page = UrlRequest(message="x", url="https://a.example/", host="a.example", elicitation_id="e")

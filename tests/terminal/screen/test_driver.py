@@ -60,7 +60,7 @@ def test_what_textual_ends_with_a_bell_is_ended_otherwise() -> None:
 def test_the_app_writes_through_it_and_rings_by_itself_never(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Issue 12: Textual rings for errors of its own; the person has said whether they want that."""
+    """Issue 12: Textual rings for errors of its own; the user has said whether they want that."""
     assert AccordApp.get_driver_class(AccordApp.__new__(AccordApp)) is ScreenDriver
     monkeypatch.setattr(ScreenDriver, "write", lambda *_: pytest.fail("it rang"))
     AccordApp.bell(AccordApp.__new__(AccordApp))

@@ -1,4 +1,4 @@
-"""A file in the person's editor: only what is in the session's folders, and nothing breaks."""
+"""A file in the user's editor: only what is in the session's folders, and nothing breaks."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ async def test_only_files_of_the_session_are_opened(project: Path) -> None:
     roots = [str(project)]
     async with app.run_test():
         assert "outside" in open_in_editor(app, "/etc/passwd", 1, roots, ("vi",))
-        assert "is no file" in open_in_editor(app, str(project / "sub"), 1, roots, ("vi",))
-        assert "is no file" in open_in_editor(app, str(project / "pipe"), 1, roots, ("vi",))
+        assert "is not a file" in open_in_editor(app, str(project / "sub"), 1, roots, ("vi",))
+        assert "is not a file" in open_in_editor(app, str(project / "pipe"), 1, roots, ("vi",))
         assert "Cannot open" in open_in_editor(app, "nowhere.py", 1, roots, ("vi",))
 
 
@@ -51,7 +51,7 @@ async def test_what_cannot_be_is_said(project: Path, monkeypatch: pytest.MonkeyP
     """Ours: a screen that is tested cannot be lent, and a program may be missing."""
     app = Bench()
     async with app.run_test() as pilot:
-        assert "cannot be lent" in await lend_terminal(app, ["true"])
+        assert "cannot run an editor" in await lend_terminal(app, ["true"])
         assert open_in_editor(app, "x.py", 3, [str(project)], ("vi",)) == ""
         await app.workers.wait_for_complete()
         await pilot.pause()
@@ -61,4 +61,4 @@ async def test_what_cannot_be_is_said(project: Path, monkeypatch: pytest.MonkeyP
             monkeypatch.delenv(name, raising=False)
         monkeypatch.setenv("PATH", str(project))
         assert "No editor" in open_in_editor(app, "x.py", 3, [str(project)])
-    assert app.told == ["This terminal cannot be lent to an editor."]
+    assert app.told == ["This terminal cannot run an editor."]

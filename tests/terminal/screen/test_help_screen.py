@@ -11,12 +11,12 @@ from tests.terminal.screen.harness.stage import NARROW, WIDE, Stage, place_of
 
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 async def test_all_keys_are_listed_and_scrolled(size: tuple[int, int]) -> None:
-    """Issue: keys listed by `?`, the person's own among them."""
+    """Issue: keys listed by `?`, the user's own among them."""
     app = Stage()
     async with app.run_test(size=size) as pilot:
         app.push_screen(HelpScreen(actions_with({"quit": ("alt+q",)})))
         await pilot.pause()
-        assert "While you write" in app.text
+        assert "Writing a prompt" in app.text
         seen = app.text
         for _ in range(20):
             await pilot.press("pagedown")

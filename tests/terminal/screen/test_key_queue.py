@@ -13,12 +13,18 @@ from textual import events
 from textual.message import Message
 from textual.pilot import Pilot
 
-from accord.terminal.engine.launch_options import Order
-from accord.terminal.screen import key_queue as key_order
+from accord.terminal.engine.launch_options import LaunchOptions
+from accord.terminal.screen import key_queue
 from accord.terminal.screen.app import AccordApp
 from accord.terminal.screen.pickers import AgentsScreen
 from accord.terminal.screen.prompt.text_area import PromptArea
-from tests.terminal.screen.harness.app_stage import SECONDS_MAX, StagedDesk, asked, staged, until
+from tests.terminal.screen.harness.app_stage import (
+    SECONDS_MAX,
+    StagedController,
+    asked,
+    staged,
+    until,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +33,7 @@ def _own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACCORD_STATE_DIR", str(tmp_path / "state"))
 
 
-ORDER = Order(command=("agent",), folder="/home/me/project")
+LAUNCH = LaunchOptions(command=("agent",), folder="/home/me/project")
 
 
 class Typist:
@@ -60,7 +66,7 @@ async def test_what_is_typed_before_the_first_picture_is_in_the_prompt(
     typed: tuple[str, ...], said: list[tuple[str, str]], left: str
 ) -> None:
     """Ours: nothing that is typed is lost; Enter alone sends nothing that nobody has seen."""
-    app = AccordApp(StagedDesk(), ORDER, suggestions=("suggested",))
+    app = AccordApp(StagedController(), LAUNCH, suggestions=("suggested",))
     with anyio.fail_after(SECONDS_MAX):
         async with app.run_test(message_hook=Typist(app, *typed)) as pilot:
             await until(pilot, lambda: app.pane is not None and app.pane.prompt.draft.text == left)
@@ -73,7 +79,7 @@ async def test_what_is_typed_before_the_first_picture_is_in_the_prompt(
 
 async def test_what_is_typed_before_the_agent_is_chosen_waits_for_the_prompt() -> None:
     """Ours: a list that nobody has seen yet is not chosen from."""
-    app = AccordApp(StagedDesk(), None, {"one": ORDER, "two": ORDER})
+    app = AccordApp(StagedController(), None, {"one": LAUNCH, "two": LAUNCH})
     with anyio.fail_after(SECONDS_MAX):
         async with app.run_test(message_hook=Typist(app, *"hello")) as pilot:
             await until(pilot, lambda: isinstance(app.screen, AgentsScreen))
@@ -95,7 +101,8 @@ def _post(app: AccordApp, *typed: str) -> None:
 
 
 async def _worked_off(app: AccordApp, pilot: Pilot[int]) -> None:
-    await until(pilot, lambda: not app._typed and app._worked_on is None and not app._holds)
+    keys = app.key_queue
+    await until(pilot, lambda: not keys._typed and keys._in_progress is None and not keys._holds)
     await pilot.pause()
 
 
@@ -201,7 +208,7 @@ async def test_letters_behind_a_key_that_opens_a_tab_are_for_that_tab() -> None:
     """Issue 14: what is meant for one chat is not written into another."""
     async with staged() as (app, pilot, chat):
         _post(app, *"one", "ctrl+t", *"two")
-        await until(pilot, lambda: len(app.desk.chats) == 2 and app.chat is not chat)
+        await until(pilot, lambda: len(app.controller.chats) == 2 and app.chat is not chat)
         await _worked_off(app, pilot)
         assert (chat.draft.text, _area(app).text) == ("one", "two")
         _post(app, "alt+w", "!")
@@ -214,21 +221,21 @@ async def test_who_does_not_come_back_from_a_key_does_not_keep_the_others_waitin
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Ours: everything has a bound."""
-    monkeypatch.setattr(key_order, "WAIT_SECONDS_MAX", 0.05)
+    monkeypatch.setattr(key_queue, "WAIT_SECONDS_MAX", 0.05)
     async with staged() as (app, pilot, chat):
         may_go_on, has_changed = asyncio.Event(), asyncio.Event()
         assert app.pane is not None
         app.pane.call_later(may_go_on.wait)
-        renew = app.desk.on_change
+        renew = app.controller.lifecycle.on_change
 
         def changed() -> None:
             renew()
             has_changed.set()
 
-        app.desk.on_change = changed
+        app.controller.lifecycle.on_change = changed
         _post(app, "a", "ctrl+t", "b")
         await has_changed.wait()
-        assert len(app.desk.chats) == 2
+        assert len(app.controller.chats) == 2
         may_go_on.set()
         await _worked_off(app, pilot)
         assert chat.draft.text == "a"

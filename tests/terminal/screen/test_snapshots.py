@@ -1,6 +1,6 @@
 """Pictures of the main states, compared cell by cell with those that somebody looked at.
 
-`make snapshots` draws them anew; look at each before it is committed.
+`make snapshots` draws them again; look at each before it is committed.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ async def asking(app: AccordApp, pilot: Pilot[int], chat: Chat) -> None:
 async def lost(app: AccordApp, pilot: Pilot[int], chat: Chat) -> None:
     await working(app, pilot, chat)
     chat.set_phase("lost")
-    text = "The agent is gone (exit code 3): it ended"
-    chat.remark(text, "error", "Its last words:\nTraceback\nMemoryError")
+    text = "The agent stopped (exit code 3): it ended"
+    chat.remark(text, "error", "Last output on stderr:\nTraceback\nMemoryError")
     chat.set_problem(Problem("agent_lost", text, "Traceback\nMemoryError", ("restart",)))
 
 
@@ -119,7 +119,7 @@ async def queued(app: AccordApp, pilot: Pilot[int], chat: Chat) -> None:
     await working(app, pilot, chat)
     chat.queue.extend([Draft("then run the tests"), Draft("and commit it\nwith a good message")])
     await pilot.press("ctrl+t")
-    await until(pilot, lambda: len(app.desk.chats) == 2 and app.chat is not chat)
+    await until(pilot, lambda: len(app.controller.chats) == 2 and app.chat is not chat)
     chat.changed()
     await pilot.press("ctrl+pageup")
     await until(pilot, lambda: app.chat is chat)
@@ -152,7 +152,7 @@ SCENES = {
 
 
 async def settled(app: AccordApp, pilot: Pilot[int]) -> str:
-    """The picture when it does not change any more."""
+    """The picture when it does not change anymore."""
     before = ""
     while before != (now := picture_of(app)):
         before = now

@@ -39,13 +39,13 @@ async def test_who_waits_for_it_is_told_once_that_the_terminal_is_gone() -> None
 
 
 async def test_a_file_is_never_gone(tmp_path: Path) -> None:
-    """What is no terminal is left alone."""
+    """A descriptor that is not a terminal is left alone."""
     with (tmp_path / "file").open("w") as file:
         when_gone(file.fileno(), lambda: None)
 
 
 def test_the_program_ends_when_its_terminal_goes_though_no_signal_tells_it(tmp_path: Path) -> None:
-    """Without it, it would read from nothing as quickly as it can, for ever."""
+    """Without it, it would read from nothing as quickly as it can, forever."""
     outer, inner = pty.openpty()
     # In a session of its own, of which this is not the terminal: so no signal comes.
     program = subprocess.Popen(

@@ -1,6 +1,6 @@
-"""Logins: the ways that are offered, and one while it runs, before there is any session.
+"""Logins: the methods that are offered, and one login while it runs.
 
-Questions belong to the client's login request, so none can be put once that is answered.
+Questions belong to the client's login request, so none can be asked once that is answered.
 """
 
 import os
@@ -24,7 +24,7 @@ from accord.errors import LocalProtocolError
 
 @dataclass(frozen=True, slots=True)
 class AuthMethod:
-    """A way to log in.  With `terminal_args` the client runs our program with them instead."""
+    """A way to log in.  With `terminal_args` the client runs the agent with these in a terminal."""
 
     method_id: str
     name: str
@@ -34,16 +34,16 @@ class AuthMethod:
 
     @property
     def is_terminal(self) -> bool:
-        """Whether the client does it in a terminal rather than by asking us."""
+        """Whether the client logs in in a terminal instead of by a request."""
         return self.terminal_args is not None
 
     def described(self) -> dict[str, Any]:
-        """For the data of an error."""
+        """The method as the data of an error lists it."""
         return {"id": self.method_id, "methodId": self.method_id, "name": self.name}
 
 
 class Credentials(dict[str, Any]):
-    """Secrets that a client of the 2026-02 draft logs in with; nobody sees them by accident."""
+    """The secrets that a client of the 2026-02 draft logs in with; printing hides them."""
 
     def __repr__(self) -> str:
         return "Credentials(<hidden>)"
@@ -64,7 +64,7 @@ class Login:
         self._over = False
 
     async def ask(self, message: str, **fields: FormField) -> Answer:
-        """Ask the user to fill a form, where the client can show one.  Never for secrets."""
+        """Ask the user to fill a form, if the client can show one.  Never ask for secrets."""
         return await elicit_form(self, message, fields)
 
     async def ask_to_visit(self, message: str, url: str) -> Answer:
@@ -75,25 +75,25 @@ class Login:
         """Tell the client that what the user agreed to do on the page is done."""
         await complete_url(self, answer)
 
-    # ---- what a question needs to know
+    # ---- the library's side of a question
 
     def elicitation_scope(self) -> dict[str, Any]:
-        """The request that the question belongs to; it must still be open."""
+        """The request that a question belongs to; it must still be open."""
         if self._over:
             raise LocalProtocolError("this login is over; nothing more can be asked in it")
         return {"requestId": self._request_id}
 
     @contextmanager
     def asking(self) -> Generator[None]:
-        """No session waits for this answer, so no state changes."""
+        """Change no state, since no session waits for this answer."""
         yield
 
     def new_id(self, kind: str) -> str:
-        """An id that nobody else uses."""
+        """A unique id."""
         return f"{kind}_{os.urandom(8).hex()}"
 
     def finish(self) -> None:
-        """The request is about to be answered."""
+        """Refuse further questions, since the request is about to be answered."""
         self._over = True
 
 
@@ -101,10 +101,10 @@ LoginHook = Callable[[str, Login, Mapping[str, Any]], Awaitable[Any]]
 
 
 def login_hook(handler: Callable[..., Awaitable[Any]]) -> tuple[LoginHook, bool]:
-    """The function of `@agent.on_authenticate` as it is called, and whether it reads credentials.
+    """Wrap the function of `@agent.on_authenticate`; also return whether it reads credentials.
 
-    A parameter named `credentials` gets those of the draft, and nothing from other clients, whose
-    logins carry no secrets; any other one behind the first gets the `Login`.
+    A parameter named `credentials` gets those of the draft, which are empty for other clients; any
+    other parameter after the first gets the `Login`.
     """
     more = list(signature(handler).parameters)[1:]
 

@@ -1,8 +1,8 @@
-"""Pieces of text of one message, sent with everything that they have in common made once.
+"""Frames of streamed text: what all chunks of one message have in common is encoded once.
 
-An agent that streams sends thousands of these, and all of them are alike but for their text: the
-frame around it is made with the first one.  What is not plain, such as a session that is being
-replayed or a client that is slow, goes the way of every other update.
+A streaming agent sends thousands of chunks that differ only in their text, so the frame around the
+text is made with the first one.  Anything unusual, such as a session that is being replayed or a
+client that is slow, takes the path of every other update.
 """
 
 from __future__ import annotations
@@ -19,35 +19,35 @@ from accord.schema.codec import encode
 from accord.schema.method import SESSION_UPDATE
 
 if TYPE_CHECKING:
-    from accord.agent.session.session import AgentSession
+    from accord.agent.session.updates import SessionUpdates
 
-    # Only here: at run time it would load the types before the first turn needs them.
+    # At run time this would load the types before the first turn needs them.
     Chunk: TypeAlias = type[v2.AgentMessageChunk | v2.AgentThoughtChunk]
 
-# Stands for the text while the frame around it is made; no id can hold it unescaped.
+# Placeholder for the text while the frame is made; no id can contain it unescaped.
 _PLACE = "\x00text\x00"
 
 Sender = Callable[[str], Awaitable[None] | None]
 
 
-def text_sender(session: AgentSession, chunk: Chunk, message_id: str) -> Sender:
-    """A function that sends one piece of text; what it returns, if anything, must be awaited."""
-    connection, append = session.connection, session.log.append
+def text_sender(updates: SessionUpdates, chunk: Chunk, message_id: str) -> Sender:
+    """Make a function that sends one chunk of text; await what it returns unless that is None."""
+    connection, append = updates.connection, updates.log.append
     check_is_due, wait_is_due = connection.check_is_due, connection.wait_is_due
     post_frame = connection.frame_poster(SESSION_UPDATE)
     text_content = v2.TextContent
-    around = _frame_around(session, chunk, message_id)
+    around = _frame_around(updates, chunk, message_id)
 
     async def send_carefully(text: str) -> None:
         await checkpoint_if_cancelled()
-        await session.emit(chunk(message_id=message_id, content=text_content(text=text)))
+        await updates.emit(chunk(message_id=message_id, content=text_content(text=text)))
 
     if around is None:
         return send_carefully
     before, behind = around
 
     def send(text: str) -> Awaitable[None] | None:
-        if check_is_due() or session.is_not_plain:
+        if check_is_due() or updates.is_not_plain:
             return send_carefully(text)
         try:
             frame = before + encode(text) + behind
@@ -60,7 +60,7 @@ def text_sender(session: AgentSession, chunk: Chunk, message_id: str) -> Sender:
         return connection.give_way() if wait_is_due() else None
 
     async def send_after(writing: Awaitable[None], frame: bytes) -> None:
-        await session.logging_first.then(writing, partial(post_frame, frame))
+        await updates.log_then_send.then(writing, partial(post_frame, frame))
         if wait_is_due():
             await connection.give_way()
 
@@ -68,13 +68,13 @@ def text_sender(session: AgentSession, chunk: Chunk, message_id: str) -> Sender:
 
 
 def _frame_around(
-    session: AgentSession, chunk: Chunk, message_id: str
+    updates: SessionUpdates, chunk: Chunk, message_id: str
 ) -> tuple[bytes, bytes] | None:
-    """What stands before and behind the text in the frame of a piece."""
-    if not session.wire.pieces_alike:
+    """The bytes before and behind the text in the frame of a chunk."""
+    if not updates.wire.pieces_alike:
         return None
     sample = chunk(message_id=message_id, content=v2.TextContent(text=_PLACE))
-    said = session.wire.updates(session.id, sample)
+    said = updates.wire.updates(updates.session_id, sample)
     if len(said) != 1:
         return None
     before, _, behind = notification_framer(SESSION_UPDATE)(said[0]).partition(encode(_PLACE))

@@ -1,7 +1,7 @@
-"""What a client answers to the agent's questions, held against the protocol.
+"""Check a client's answers to the agent's questions against the protocol.
 
-Callers make the best of any answer: what cannot be read is never consent and never a text.  Here
-the author of the client hears of it: it is logged, and in strict mode it is the end.
+Callers make the best of any answer: an unreadable one is never consent and never text.  Here the
+fault is logged for the author of the client, and in strict mode it ends the connection.
 
 Must not know: what an answer is used for.
 """
@@ -20,37 +20,34 @@ if TYPE_CHECKING:
     from accord.connection import Connection
 
 
-# Of an id that a client made up, so much is told.
+# How much of an invented id is logged.
 CHOICE_CHARACTERS = 100
 
 
 class Asked(Protocol):
-    """Whose question it was."""
+    """The side that asked: a session, or a login."""
 
     @property
     def connection(self) -> Connection:
-        """Where the client is."""
+        """The connection to the client."""
         ...
 
     @property
     def wire(self) -> Wire:
-        """What it speaks."""
+        """The client's version."""
         ...
 
 
 def heard(asked: Asked, method: str, answer: Raw, *, is_used: bool = True) -> None:
-    """Say what is wrong with an answer.  One that is used is looked at in strict mode alone."""
+    """Report what is wrong with an answer.  A usable one is checked only in strict mode."""
     connection = asked.connection
     if (is_used and not connection.strict) or asked.wire.ways is not None:
         return
-    # Here, since good clients never need it.
-    if asked.wire.version == 1:
-        from accord.schema.v1.methods import CLIENT_METHODS
-    else:
-        from accord.schema.v2.methods import CLIENT_METHODS
     notes: list[str] = []
     try:
-        CLIENT_METHODS[method].decode_result(answer, notes=notes, strict=connection.strict)
+        asked.wire.client_methods[method].decode_result(
+            answer, notes=notes, strict=connection.strict
+        )
     except Invalid as error:
         notes.append(str(error))
     for note in notes:
@@ -58,7 +55,7 @@ def heard(asked: Asked, method: str, answer: Raw, *, is_used: bool = True) -> No
 
 
 def decided_by(answer: Raw) -> str | None:
-    """Who refused a permission, where the client says so; None is most clients."""
+    """What refused a permission, where the client says so; most clients do not."""
     if DECIDED_BY.encode() not in bytes(answer):
         return None
     try:
@@ -68,7 +65,7 @@ def decided_by(answer: Raw) -> str | None:
 
 
 def chose_what_was_not_offered(asked: Asked, method: str, chosen: str) -> None:
-    """Say that an answer is well formed and means nothing."""
+    """Report a well-formed answer that chooses an option which was not offered."""
     text = f"the answer to {method} chooses {chosen[:CHOICE_CHARACTERS]!r}, which was not offered"
     asked.connection.tolerate(text, logging.WARNING)
 

@@ -1,12 +1,13 @@
-"""One client's connection from its first byte: negotiation first, then the words of its version.
+"""One client's connection from its first byte: negotiation, then the requests of its version.
 
 What always holds
     * Nothing but `initialize` is served before it has succeeded.
-    * After that only methods of the agreed version are, and those that need an offer only if made.
+    * After that only methods of the agreed version are served, and gated ones only if offered.
 """
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from anyio.lowlevel import checkpoint
 
@@ -17,7 +18,7 @@ from accord.connection.connection import Work
 from accord.errors import ConnectionLost, RequestError
 from accord.machine.logs import logger
 from accord.protocol.negotiation import (
-    Chosen,
+    Dialect,
     Initialization,
     Refused,
     in_v1_keys,
@@ -25,26 +26,19 @@ from accord.protocol.negotiation import (
     looks_like_draft,
     may_be_draft,
 )
-from accord.protocol.negotiation import Dialect as DialectName
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
 
 if TYPE_CHECKING:
-    from accord.agent.agent import Agent
+    from accord.agent.definition import AgentDefinition
 
 _log = logger("accord.agent")
 
 INITIALIZE = "initialize"
 
-_KEYS_OF_OTHERS = {
-    "v1": frozenset(("info", "capabilities")),
-    "v2": frozenset(("clientInfo", "clientCapabilities")),
-    "draft": frozenset(("info",)),
-}
 
-
-class Dialect(Protocol):
-    """The requests and notifications of one version, served."""
+class ServedDialect(Protocol):
+    """Serves the requests and notifications of one version."""
 
     service: Service
 
@@ -57,27 +51,85 @@ class Dialect(Protocol):
         ...
 
     def notification(self, method: str, params: Raw) -> None:
-        """Take a notification of this version."""
+        """Handle a notification of this version."""
         ...
 
 
-class Serving:
-    """The handler of an agent's connection."""
+# Only the version that is spoken is loaded: start-up time is the user's time.
 
-    def __init__(self, agent: "Agent") -> None:
+
+def _make_v1(
+    agent: "AgentDefinition", connection: Connection, raw: Raw, params: dict[str, Any]
+) -> ServedDialect:
+    from accord.agent.serving.requests import OfficialRequests
+    from accord.agent.serving.v1.version import V1
+
+    asked = dict(in_v1_keys(params))
+    if asked != params:
+        raw = Raw(encode({key: asked[key] for key in asked.keys() - _V2_KEYS}))
+    connection.agree_on(None)
+    return OfficialRequests(V1, agent, connection, raw, asked)
+
+
+def _make_v2(
+    agent: "AgentDefinition", connection: Connection, raw: Raw, params: dict[str, Any]
+) -> ServedDialect:
+    from accord.agent.serving.requests import OfficialRequests
+    from accord.agent.serving.v2.version import V2
+
+    version = V2
+    if agent.early_v2:
+        from accord.agent.serving.early_v2.version import EARLY_V2
+
+        version = EARLY_V2
+    connection.agree_on(None)
+    return OfficialRequests(version, agent, connection, raw, params)
+
+
+def _make_draft(
+    agent: "AgentDefinition", connection: Connection, raw: Raw, params: dict[str, Any]
+) -> ServedDialect:
+    from accord.agent.serving.draft.requests import DraftServing
+
+    return DraftServing(agent, connection, raw, params)
+
+
+class _Entry(NamedTuple):
+    """How a dialect is served."""
+
+    make: "Callable[[AgentDefinition, Connection, Raw, dict[str, Any]], ServedDialect]"
+    # Keys of `initialize` that belong to other dialects.
+    keys_of_others: frozenset[str]
+    # Whether the answer to `initialize` lists modes and options.
+    lists_settings: bool = False
+
+
+_V2_KEYS = frozenset(("info", "capabilities"))
+
+_DIALECTS: dict[Dialect, _Entry] = {
+    "v1": _Entry(_make_v1, _V2_KEYS),
+    "v2": _Entry(_make_v2, frozenset(("clientInfo", "clientCapabilities"))),
+    "draft": _Entry(_make_draft, frozenset(("info",)), lists_settings=True),
+}
+
+
+class AgentHandler:
+    """What the connection of an agent hands its messages to."""
+
+    def __init__(self, agent: "AgentDefinition") -> None:
         self._agent = agent
         self._initialization = Initialization()
-        self._dialect: Dialect | None = None
-        # What `initialize` said.
+        self._dialect: ServedDialect | None = None
+        # The params of `initialize`.
         self._asked: dict[str, Any] = {}
         self.connection: Connection | None = None
 
     def request(self, request: IncomingRequest) -> bytes | Work:
-        """Serve `initialize`, or hand over to the version that was agreed."""
+        """Serve `initialize`, or pass the request to the agreed version."""
         if request.method == INITIALIZE:
             return self._initialize(request)
         if self._initialization.is_undecided and may_be_draft(request.method):
-            self._look_again(request)
+            self._detect_draft(request)
         refused = self._initialization.admit(request.method)
         if refused is not None:
             raise _as_error(refused)
@@ -90,7 +142,7 @@ class Serving:
 
     @property
     def exit(self) -> BaseException | None:
-        """What a handler of the program left it with, such as the exception of `sys.exit`."""
+        """The exception with which a handler ended the program, such as that of `sys.exit`."""
         return None if self._dialect is None else self._dialect.service.guard.exit
 
     def _initialize(self, request: IncomingRequest) -> bytes:
@@ -103,23 +155,24 @@ class Serving:
         refused = self._initialization.forbids(chosen)
         if refused is not None:
             raise _as_error(refused)
-        if chosen.dialect == "draft":
-            # Its answer lists modes and options, which may be declared behind other answers.
+        entry = _DIALECTS[chosen.dialect]
+        if entry.lists_settings:
+            # They may be declared by the hook that runs behind the answers of other dialects.
             self._run_hook()
         for note in chosen.notes:
             _log.info("%s", note)
-        dialect = self._make(chosen, request.params, params)
+        dialect = self._make(entry, request.params, params)
         answer = dialect.initialize()
         self._initialization.admit_initialize(chosen)
         assert self.connection is not None
         self.connection.peer.set_version(chosen.version)
         self._dialect, self._asked = dialect, params
         spoken = chosen.dialect
-        request.on_answered = lambda: self._go_on(spoken)
+        request.on_answered = lambda: self._after_initialize(spoken)
         return answer
 
-    def _look_again(self, request: IncomingRequest) -> None:
-        """The first request may show that the client speaks the draft, though it did not say so."""
+    def _detect_draft(self, request: IncomingRequest) -> None:
+        """Switch to the draft if the first request shows that the client speaks it."""
         if not looks_like_draft(request.method, to_python(request.params)):
             return
         from accord.agent.serving.draft.requests import serving_after_all
@@ -129,13 +182,13 @@ class Serving:
         self._dialect = serving_after_all(self._agent, self.connection, self._asked)
         self._initialization.is_draft_after_all()
 
-    def _go_on(self, spoken: DialectName) -> None:
-        """The client has its answer."""
+    def _after_initialize(self, spoken: Dialect) -> None:
+        """Run the hook and load the rest, since the client has its answer."""
         self._run_hook()
         assert self.connection is not None
         self.connection.run(partial(self._prepare, spoken))
 
-    async def _prepare(self, spoken: DialectName) -> None:
+    async def _prepare(self, spoken: Dialect) -> None:
         assert self._dialect is not None
         assert self.connection is not None
         await self.connection.idle()
@@ -143,8 +196,8 @@ class Serving:
             for _ in prepare(spoken, files=self._dialect.service.wire.features.read_files):
                 await checkpoint()
                 await self.connection.idle()
-        except Exception:  # noqa: BLE001 - who needs it loads it, and is told why that fails
-            _log.exception("loading what the first turn needs failed")
+        except Exception:  # noqa: BLE001 - it is loaded again when it is needed
+            _log.exception("preloading the modules of the first turn failed")
 
     def _run_hook(self) -> None:
         hook, self._agent.initialized_hook = self._agent.initialized_hook, None
@@ -154,40 +207,20 @@ class Serving:
             except Exception:  # noqa: BLE001 - the client has its answer, the connection lives
                 _log.exception("the agent's on_initialized failed")
 
-    def _make(self, chosen: Chosen, raw: Raw, params: dict[str, Any]) -> Dialect:
-        """Only the version that is spoken is loaded: start-up time is the user's time."""
+    def _make(self, entry: _Entry, raw: Raw, params: dict[str, Any]) -> ServedDialect:
         assert self.connection is not None
         if self._agent.strict:
             # A client that speaks both versions sends the keys of both, which breaks no rule.
-            others = _KEYS_OF_OTHERS[chosen.dialect]
-            raw = Raw(encode({key: params[key] for key in params.keys() - others}))
-        if chosen.dialect == "draft":
-            from accord.agent.serving.draft.requests import DraftServing
-
-            return DraftServing(self._agent, self.connection, raw, params)
-        self.connection.agree_on(None)
-        if chosen.dialect == "v2" and self._agent.early_v2:
-            from accord.agent.serving.early_v2.requests import EarlyServing
-
-            return EarlyServing(self._agent, self.connection, raw, params)
-        if chosen.dialect == "v2":
-            from accord.agent.serving.v2.requests import V2Serving
-
-            return V2Serving(self._agent, self.connection, raw, params)
-        from accord.agent.serving.v1.requests import V1Serving
-
-        asked = dict(in_v1_keys(params))
-        if asked != params:
-            raw = Raw(encode({key: asked[key] for key in asked.keys() - _KEYS_OF_OTHERS["v1"]}))
-        return V1Serving(self._agent, self.connection, raw, asked)
+            raw = Raw(encode({key: params[key] for key in params.keys() - entry.keys_of_others}))
+        return entry.make(self._agent, self.connection, raw, params)
 
     def notification(self, method: str, params: Raw) -> None:
-        """Before `initialize` nothing counts."""
+        """Handle a notification; those before `initialize` are ignored."""
         if self._dialect is not None:
             self._dialect.notification(method, params)
 
     def lost(self, error: ConnectionLost) -> None:
-        """The client is gone."""
+        """Stop everything, since the client is gone."""
         if self._dialect is not None:
             self._dialect.service.lost(error)
 

@@ -1,7 +1,7 @@
-"""What a program hands over to be sent, held against the schema before anything is sent.
+"""Validate what a program wants to send against the schema, before anything is sent.
 
-Types are checked by nobody while a program runs, so a block may hold a number where a text
-belongs.  Texts, which are nearly all that is ever said, are made here and need no check.
+Python does not check types at run time, so a block may hold a number where text belongs.  Plain
+text, which is nearly everything that is sent, needs no check.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from accord.schema.struct import UNSET, Raw, UnknownVariant, UnsetType
 
 
 def checked_block(part: object) -> v2.ContentBlock:
-    """A content block, if it is one to the letter."""
+    """Return a content block if it conforms to the schema."""
     blocks = (
         v2.TextContent,
         v2.ImageContent,
@@ -33,7 +33,7 @@ def checked_block(part: object) -> v2.ContentBlock:
 
 
 def checked_content(item: Any) -> Any:
-    """A piece of tool content: text, a content block, a diff or a terminal."""
+    """Tool content made of text, a content block, a diff or a terminal."""
     if isinstance(item, str):
         return v2.Content(content=v2.TextContent(text=item))
     if isinstance(item, v2.Content):
@@ -45,12 +45,12 @@ def checked_content(item: Any) -> Any:
 
 
 def check_update(update: Any) -> None:
-    """Refuse what is no update of a session in the form of v2."""
-    # A variant of one's own has a tag field itself, the others by their type.
+    """Refuse anything that is not a session update of v2."""
+    # Custom variants have a tag field of their own, all others by their type.
     told_by: Any = getattr(type(update), "__struct_config__", update)
     tag_field = getattr(told_by, "tag_field", None)
     if tag_field != "sessionUpdate":
-        raise LocalProtocolError(f"{_name(update)} is no update of a session")
+        raise LocalProtocolError(f"{_name(update)} is not a session update")
     content = getattr(update, "content", None)
     for block in content if isinstance(content, list) else [content]:
         _check_bytes(block.content if isinstance(block, v2.Content) else block)
@@ -58,20 +58,20 @@ def check_update(update: Any) -> None:
 
 
 def check_text(what: str, value: object) -> None:
-    """Refuse what is no text where one is due.
+    """Refuse a value that is not text.
 
     Raises:
         LocalProtocolError: it is something else.
     """
     if not isinstance(value, str):
-        raise LocalProtocolError(f"{what} is a text, not {_name(value)}: {value!r}"[:200])
+        raise LocalProtocolError(f"{what} must be text, not {_name(value)}: {value!r}"[:200])
 
 
 def raw_of(what: str, value: object) -> Raw | UnsetType:
-    """What a tool was given or gave back, as JSON.
+    """The input or output of a tool, as JSON.
 
     Raises:
-        LocalProtocolError: it has no such form.
+        LocalProtocolError: it cannot be encoded.
     """
     if value is UNSET:
         return UNSET
@@ -82,23 +82,23 @@ def raw_of(what: str, value: object) -> Raw | UnsetType:
 
 
 def several(given: Any) -> Sequence[Any]:
-    """What was meant as one where a list is due: letters are neither places nor content."""
+    """A sequence of what was given; a single string or place counts as one item."""
     is_place = isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], int)
     return (given,) if isinstance(given, str) or is_place else tuple(given)
 
 
 def unsayable(error: UnicodeEncodeError) -> LocalProtocolError:
-    """Half a character, such as is left where a text is cut in the middle of an emoji."""
+    """The error for text with half a character, such as an emoji that was cut in two."""
     around = ascii(error.object[max(0, error.start - 10) : error.start + 10])
-    return LocalProtocolError(f"this text cannot be sent, it holds half a character: {around}")
+    return LocalProtocolError(f"this text cannot be sent: it contains half a character: {around}")
 
 
 def _check_bytes(block: Any) -> None:
-    """Base64 is made on the way: a text of it, made by the program, would be taken for bytes."""
+    """Refuse base64 text where bytes belong: the encoder makes the base64."""
     for holder, name in ((block, "data"), (getattr(block, "resource", None), "blob")):
         value = getattr(holder, name, b"")
         if isinstance(value, str):
-            raise LocalProtocolError(f"{name} of {_name(holder)} is bytes, not their base64")
+            raise LocalProtocolError(f"{name} of {_name(holder)} must be bytes, not base64 text")
 
 
 def _conform(wanted: Any, value: Any, name: str) -> None:
@@ -113,7 +113,7 @@ def _name(value: Any) -> str:
 
 
 def describe(block: v2.ContentBlock) -> str:
-    """A block's kind, for a person."""
+    """The kind of a block, for messages."""
     if isinstance(block, UnknownVariant):
         return block.tag
     return str(type(block).__struct_config__.tag)

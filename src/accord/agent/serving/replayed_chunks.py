@@ -1,7 +1,7 @@
-"""What must be said before the pieces of something that the client may still hold.
+"""Resets before replayed chunks of something that the client may still show.
 
-A piece adds to what there is.  A client that resumes a session it has shown already would have
-each text twice; so where a past is told in pieces, each thing is first said to be empty.
+A chunk adds to what is there.  A client that resumes a session which it has shown already would
+have each text twice; so in a replay each item is emptied before its first chunk.
 
 No I/O.
 """
@@ -14,8 +14,8 @@ from accord.schema import v2
 from accord.schema.struct import UNSET
 
 
-class _Whole(NamedTuple):
-    """What pieces of a kind belong to: its kind, the name of its id and of what they add to."""
+class _Item(NamedTuple):
+    """The item that chunks add to: its type, the name of its id, and the field they add to."""
 
     kind: Any
     id_name: str
@@ -23,60 +23,60 @@ class _Whole(NamedTuple):
     empty: Any
 
 
-_MESSAGES: dict[Any, _Whole] = {
-    v2.UserMessageChunk: _Whole(v2.UserMessage, "message_id", "content", []),
-    v2.AgentMessageChunk: _Whole(v2.AgentMessage, "message_id", "content", []),
-    v2.AgentThoughtChunk: _Whole(v2.AgentThought, "message_id", "content", []),
+_MESSAGES: dict[Any, _Item] = {
+    v2.UserMessageChunk: _Item(v2.UserMessage, "message_id", "content", []),
+    v2.AgentMessageChunk: _Item(v2.AgentMessage, "message_id", "content", []),
+    v2.AgentThoughtChunk: _Item(v2.AgentThought, "message_id", "content", []),
 }
-_WHOLES: dict[Any, _Whole] = {
+_ITEMS: dict[Any, _Item] = {
     **_MESSAGES,
-    v2.SessionMessageChunk: _Whole(v2.SessionMessage, "message_id", "content", []),
-    v2.ToolCallContentChunk: _Whole(v2.ToolCallUpdate, "tool_call_id", "content", []),
-    v2.TerminalOutputChunk: _Whole(
+    v2.SessionMessageChunk: _Item(v2.SessionMessage, "message_id", "content", []),
+    v2.ToolCallContentChunk: _Item(v2.ToolCallUpdate, "tool_call_id", "content", []),
+    v2.TerminalOutputChunk: _Item(
         v2.TerminalUpdate, "terminal_id", "output", v2.TerminalOutput(data=b"")
     ),
-    v2.CompactionSummaryChunk: _Whole(v2.CompactionUpdate, "compaction_id", "summary", []),
+    v2.CompactionSummaryChunk: _Item(v2.CompactionUpdate, "compaction_id", "summary", []),
 }
-_PIECES = {whole.kind: piece for piece, whole in _WHOLES.items()}
+_CHUNKS = {item.kind: chunk for chunk, item in _ITEMS.items()}
 
 MESSAGES = frozenset(_MESSAGES)
-"""Pieces of messages."""
-PIECES = frozenset(_WHOLES)
-"""All pieces."""
+"""Chunks of messages."""
+CHUNKS = frozenset(_ITEMS)
+"""All chunks."""
 
 
-class ReplayedPieces:
-    """Guards: in one replay each thing is said to be empty once, before its first piece."""
+class ReplayResets:
+    """Guards: in one replay each item is emptied once, before its first chunk."""
 
     def __init__(self, kinds: frozenset[Any]) -> None:
-        """Only pieces of these kinds need anything before them."""
+        """`kinds` are the chunks that need a reset."""
         self._kinds = kinds
         self._said: set[tuple[Any, str]] = set()
-        # A compaction cannot be told without its status.
+        # A compaction update needs a status.
         self._statuses: dict[str, str] = {}
 
     def before(self, update: Any) -> Any | None:
-        """What has to be said before this update; None where nothing has to."""
+        """The reset to send before this update, or None."""
         kind = type(update)
         if kind in self._kinds:
-            whole = _WHOLES[kind]
-            named = getattr(update, whole.id_name)
+            item = _ITEMS[kind]
+            named = getattr(update, item.id_name)
             if (kind, named) in self._said:
                 return None
             self._said.add((kind, named))
             more = {}
             if kind is v2.CompactionSummaryChunk:
                 more["status"] = self._statuses.get(named, "in_progress")
-            return whole.kind(**{whole.id_name: named, whole.content: whole.empty, **more})
-        piece = _PIECES.get(kind)
-        if piece is not None:
-            whole = _WHOLES[piece]
-            named = getattr(update, whole.id_name)
-            if getattr(update, whole.content) is not UNSET:
-                self._said.add((piece, named))
+            return item.kind(**{item.id_name: named, item.content: item.empty, **more})
+        chunk = _CHUNKS.get(kind)
+        if chunk is not None:
+            item = _ITEMS[chunk]
+            named = getattr(update, item.id_name)
+            if getattr(update, item.content) is not UNSET:
+                self._said.add((chunk, named))
             if kind is v2.CompactionUpdate:
                 self._statuses[named] = update.status
         return None
 
 
-__all__ = ["MESSAGES", "PIECES", "ReplayedPieces"]
+__all__ = ["CHUNKS", "MESSAGES", "ReplayResets"]

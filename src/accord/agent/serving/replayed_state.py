@@ -1,7 +1,7 @@
-"""The past of a session as a client needs it: each thing in its last state, told once.
+"""Condense a replay: each item is sent once, in its last state.
 
-A log has every step of a plan, every step of a tool call and every count of tokens.  Whoever loads
-the session wants what came of it: one report of each call, where it began, and behind all of it
+A log has every step of a plan and of a tool call, and every count of tokens.  A client that loads
+the session needs the results: one report of each call at the place where it began, and at the end
 the plan, the title and the usage as they are now.  Options and commands are in the answer.
 
 No I/O.
@@ -17,9 +17,9 @@ from accord.schema import v2
 from accord.schema.struct import UNSET, UnknownVariant
 
 HELD_MAX = 1024
-"""Updates that wait for the end of a tool call; one more, and they are told as they are."""
+"""Updates that wait for the end of a tool call; one more, and they are sent as they are."""
 
-# The answer to whoever loads a session has these, as they are now.
+# The answer that opens a session has these, as they are now.
 _IN_THE_ANSWER = frozenset({v2.ConfigOptionUpdate, v2.AvailableCommandsUpdate})
 _PLANS = frozenset({v2.PlanUpdate, v2.PlanRemoved})
 _PATCHES = frozenset({v2.UsageUpdate, v2.SessionInfoUpdate})
@@ -31,13 +31,12 @@ FOLDED = _IN_THE_ANSWER | _PLANS | _PATCHES | _CALLS
 
 
 class ReplayedState:
-    """One replay.  Guards: what is told is in the order of the log, but for the last states."""
+    """One replay.  Guards: updates keep the order of the log, except for the last states."""
 
     def __init__(self, *, has_plan_ids: bool, is_held_again: bool) -> None:
-        """`has_plan_ids`: plans of every form are told as plans.
+        """`has_plan_ids`: plans of every form are sent as plans.
 
-        `is_held_again`: the client may hold a past of the session, so that it needs to be told
-        what is no more.
+        `is_held_again`: the client may still show the session, so it must be told what was removed.
         """
         self._has_plan_ids = has_plan_ids
         self._is_held_again = is_held_again
@@ -50,11 +49,11 @@ class ReplayedState:
 
     @property
     def is_holding(self) -> bool:
-        """Whether a tool call is open, so that everything behind it waits."""
+        """Whether a tool call is open, so that everything after it waits."""
         return bool(self._queue)
 
     def take(self, update: Any) -> Sequence[Any]:
-        """See one update; what is to be told now, in order."""
+        """Take the next update of the log; return the updates to send now, in order."""
         kind = type(update)
         if kind in _IN_THE_ANSWER:
             return ()
@@ -64,7 +63,7 @@ class ReplayedState:
             return ()
         if kind in _PLANS and self._is_state(update):
             plan_id = update.plan_id if kind is v2.PlanRemoved else update.plan.plan_id
-            # The plan that changed last is told last: some clients show only one.
+            # The plan that changed last is sent last: some clients show only one.
             self._plans.pop(plan_id, None)
             self._plans[plan_id] = update
             return ()
@@ -73,7 +72,7 @@ class ReplayedState:
         return self._queued(update)
 
     def rest(self) -> list[Any]:
-        """What is left at the end of the log."""
+        """The updates to send at the end of the log."""
         told = self._flushed()
         for plan_id, update in self._plans.items():
             if type(update) is v2.PlanUpdate or self._has_plan_ids:
@@ -84,7 +83,7 @@ class ReplayedState:
         return told
 
     def _is_state(self, update: Any) -> bool:
-        """Where a plan of text is told as a message, it has its place among the messages."""
+        """Whether a plan is state; one that is sent as a message keeps its place."""
         if type(update) is v2.PlanRemoved or type(update.plan) is v2.PlanItems:
             return True
         return self._has_plan_ids and not isinstance(update.plan, UnknownVariant)
@@ -112,7 +111,7 @@ class ReplayedState:
         return self._flushed() if len(self._queue) > HELD_MAX else ()
 
     def _flushed(self) -> list[Any]:
-        """The queue; what terminals printed goes first, so that their calls show all of it."""
+        """Empty the queue, with terminal output first, so that the calls show all of it."""
         queue, self._queue = self._queue, []
         self._calls.clear()
         self._open.clear()
@@ -126,7 +125,7 @@ class ReplayedState:
 
 
 class _Call:
-    """All that was said of one tool call, as one report."""
+    """All updates of one tool call, merged."""
 
     __slots__ = ("_given",)
 
@@ -139,25 +138,25 @@ class _Call:
         return isinstance(status, str) and is_final(status)
 
     def add(self, update: Any) -> None:
-        """One report more, or one piece of content."""
+        """Merge one more update or content chunk."""
         if type(update) is v2.ToolCallContentChunk:
             self._given["content"] = [*(self._given.get("content") or ()), update.content]
         else:
             self._given |= _given(update)
 
     def whole(self) -> v2.ToolCallUpdate:
-        """The call as it is now."""
+        """The merged update."""
         return v2.ToolCallUpdate(**self._given)
 
 
 def _begins(update: Any) -> bool:
-    """Whether the end of a call is still to come."""
+    """Whether an update shows a tool call that has not ended."""
     status = update.status if type(update) is v2.ToolCallUpdate else None
     return isinstance(status, str) and not is_final(status)
 
 
 def _given(update: Any) -> dict[str, Any]:
-    """The fields that an update has."""
+    """The fields that are set in an update."""
     fields = ((name, getattr(update, name)) for name in update.__struct_fields__)
     return {name: value for name, value in fields if value is not UNSET}
 

@@ -1,4 +1,4 @@
-"""Pieces of answers that the versions have in common."""
+"""Parts of answers that the versions have in common."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
@@ -10,8 +10,8 @@ from accord.schema.codec import decode, encode, to_raw
 from accord.schema.struct import UNSET
 
 if TYPE_CHECKING:
-    from accord.agent.agent import Agent
-    from accord.agent.session.session import AgentSession
+    from accord.agent.definition import AgentDefinition
+    from accord.agent.session.state import SessionState
 
 EMPTY = b"{}"
 
@@ -23,7 +23,7 @@ def directories_of(wanted: Any) -> tuple[str, ...]:
 
 
 def empty_after(work: Callable[[], Awaitable[None]]) -> Work:
-    """Work that has nothing to say but that it is done."""
+    """Work that is answered with an empty result."""
 
     async def run() -> bytes:
         await work()
@@ -33,32 +33,32 @@ def empty_after(work: Callable[[], Awaitable[None]]) -> Work:
 
 
 def to_plain(value: Any) -> dict[str, Any]:
-    """A struct as the plain object that it is on the wire."""
+    """A struct as the plain object that is on the wire."""
     plain: dict[str, Any] = decode(dict, encode(value))
     return plain
 
 
-def extension_meta(agent: "Agent") -> Any:
-    """What the agent has beyond the protocol, for the `_meta` of its capabilities."""
+def extension_meta(agent: "AgentDefinition") -> Any:
+    """The agent's extensions, for the `_meta` of its capabilities."""
     meta = advertised(agent.extensions)
     return {key: to_raw(value) for key, value in meta.items()} or UNSET
 
 
 def require_option(
-    session: "AgentSession", option_id: str, value: object, value_path: str = "$.value"
+    session: "SessionState", option_id: str, value: object, value_path: str = "$.value"
 ) -> None:
-    """Refuse a setting that the session does not have, as the client's mistake."""
+    """Refuse an option or value that the session does not have."""
     option = session.offer.find(option_id)
     if option is None:
         raise RequestError.invalid_params(f"unknown option {option_id!r}", "$.configId")
     if not option.accepts(value):
         raise RequestError.invalid_params(
-            f"{value!r} is no value of option {option_id!r}", value_path
+            f"option {option_id!r} has no value {value!r}", value_path
         )
 
 
 def missing_capabilities(missing: list[str]) -> RequestError:
-    """The refusal of a client that cannot do what the agent needs."""
+    """The error for a client that lacks required capabilities."""
     return RequestError(
         -32601,
         f"this agent needs client capabilities that are missing: {', '.join(missing)}",

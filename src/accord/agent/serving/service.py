@@ -1,6 +1,6 @@
-"""What an agent does for one client, in no version's words: sessions, turns, logins, extensions.
+"""What an agent does for one client, whatever its version: sessions, logins, extensions.
 
-`v1_serving.py` and `v2_serving.py` read requests, call this, and say the results.
+`requests.py` reads the requests, calls this, and encodes the results.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from accord.agent.callbacks import Guard
 from accord.agent.serving.outgoing_checks import describe
 from accord.agent.serving.unstable.mcp_calls import McpCalls
 from accord.agent.serving.wire import Wire
-from accord.agent.session import turn_run as running
+from accord.agent.session import turn_run
 from accord.agent.session.unfinished import Unfinished, cut_off_error, interruption
 from accord.connection import Connection, IncomingRequest
 from accord.connection.error_responses import error_for
@@ -30,9 +30,9 @@ from accord.schema.struct import Raw
 
 if TYPE_CHECKING:
     # Loaded behind the answer to `initialize`.
-    from accord.agent.agent import Agent
-    from accord.agent.login.auth_status import AuthStatusReporter
-    from accord.agent.session.session import AgentSession
+    from accord.agent.definition import AgentDefinition
+    from accord.agent.serving.unstable.auth_status_reports import AuthStatusReporter
+    from accord.agent.session.state import SessionState
     from accord.store import Page, SessionRecord
 
 _log = logger("accord.agent")
@@ -41,16 +41,16 @@ NOTHING_MORE: Mapping[str, Any] = MappingProxyType({})
 
 
 class Service:
-    """Everything of one connection.  Guards: a session is served by one object at a time."""
+    """Serves one connection.  Guards: a session is served by one object at a time."""
 
-    def __init__(self, agent: Agent, connection: Connection, wire: Wire) -> None:
+    def __init__(self, agent: AgentDefinition, connection: Connection, wire: Wire) -> None:
         self.agent = agent
         self.connection = connection
         self.wire = wire
-        self.sessions: dict[str, AgentSession] = {}
-        # Closed sessions that reported background work; when resumed they go on with that.
+        self.sessions: dict[str, SessionState] = {}
+        # Closed sessions that reported background work; when resumed they report it again.
         self._reporting: set[str] = set()
-        # Closed sessions that nobody talked in; they end with the connection.
+        # Closed sessions without a prompt; they are deleted with the connection.
         self._unused: set[str] = set()
         self.authenticated = False
         self.mcp_calls = McpCalls(connection)
@@ -59,7 +59,7 @@ class Service:
 
     # ---- sessions
 
-    def session(self, session_id: str) -> AgentSession:
+    def session(self, session_id: str) -> SessionState:
         """An active session of this connection."""
         session = self.sessions.get(session_id)
         if session is None or session.closed or session.closing:
@@ -67,7 +67,7 @@ class Service:
         return session
 
     def require_login(self) -> None:
-        """Refuse until the client has logged in, where the agent wants that."""
+        """Refuse until the client has logged in, if the agent requires that."""
         known = self.agent.login_check
         if self.agent.login_required and not self.authenticated and not (known and known()):
             usable = [
@@ -83,12 +83,12 @@ class Service:
         directories: tuple[str, ...],
         mcp_servers: tuple[Any, ...],
         about: Mapping[str, Any] = NOTHING_MORE,
-    ) -> AgentSession:
-        """Make a session and let the agent's own hook see it.
+    ) -> SessionState:
+        """Make a session and show it to the agent's hook.
 
-        `about` is what else the record of the session is to hold; here as in `attach` and `fork`.
+        `about` has more fields for the record of the session, as in `attach` and `fork`.
         """
-        from accord.agent.session.session import new_session_id
+        from accord.agent.session.state import new_session_id
         from accord.store import SessionRecord
 
         await self._hook(self.agent.folder_check, cwd)
@@ -98,24 +98,24 @@ class Service:
         await self._begin(session)
         return session
 
-    async def _begin(self, session: AgentSession) -> None:
-        """Let the agent's hook see a new session; if it fails there never was one."""
+    async def _begin(self, session: SessionState) -> None:
+        """Show a new session to the agent's hook; if that fails, delete the session."""
         try:
-            await session.touch()
-            await self._hook(self.agent.session_hook, session)
+            await session.stored.touch()
+            await self._show(session)
         except BaseException:
             self.sessions.pop(session.id, None)
             with anyio.CancelScope(shield=True):
-                await session.companions.close()
+                await session.tasks.close()
                 await self.agent.store.delete(session.id)
             raise
 
     async def _serve(
         self, record: SessionRecord, log: Any, mcp_servers: tuple[Any, ...]
-    ) -> AgentSession:
-        from accord.agent.session.session import AgentSession
+    ) -> SessionState:
+        from accord.agent.session.state import open_session
 
-        session = AgentSession(
+        session = open_session(
             self.connection,
             self.wire,
             self.agent.store,
@@ -123,31 +123,31 @@ class Service:
             record,
             log,
             mcp_servers,
+            self.mcp_calls,
         )
-        session.mcp_calls = self.mcp_calls
         session.terminals.reports = session.id in self._reporting
-        let_go = partial(self._let_go, session)
+        release = partial(self._release, session)
         try:
-            session.on_close(let_go)
+            session.tasks.on_close(release)
         except LocalProtocolError:
-            # The client has gone meanwhile, and nobody will close this session.
-            await let_go()
+            # The client is gone, so nothing else would close this session.
+            await release()
             raise
         self.sessions[session.id] = session
         return session
 
-    async def _let_go(self, session: AgentSession) -> None:
+    async def _release(self, session: SessionState) -> None:
         """Give a session back to the store."""
         if not session.record.is_worth_keeping:
             if self.connection.error is not None:
-                await self._forget_unused(session.id)
+                await self._delete_unused(session.id)
             else:
                 # The client may open it again.
                 self._unused.add(session.id)
         await self.agent.store.release(session.id)
 
-    async def _forget_unused(self, session_id: str) -> None:
-        """Do not keep a session that nobody has used: editors make one with each start."""
+    async def _delete_unused(self, session_id: str) -> None:
+        """Delete a session without a prompt: editors make one with every start."""
         others = (one.sessions.get(session_id) for one in self.agent.services if one is not self)
         if any(other is not None and not other.closed for other in others):
             return
@@ -156,7 +156,7 @@ class Service:
             if record is not None and not record.is_worth_keeping:
                 await self.agent.store.delete(session_id)
         except StoreError:
-            # Another process has it by now, or it cannot be read.
+            # Another process has opened it, or it cannot be read.
             _log.info("the unused session %s is kept", session_id)
 
     async def attach(
@@ -166,17 +166,17 @@ class Service:
         directories: tuple[str, ...],
         mcp_servers: tuple[Any, ...],
         about: Mapping[str, Any] = NOTHING_MORE,
-    ) -> AgentSession:
-        """Go on with a stored session, with the folders and servers that were sent, no others."""
+    ) -> SessionState:
+        """Go on with a stored session, with the folders and servers of the request only."""
         while (active := self.sessions.get(session_id)) is not None and active.closing:
             await active.gone.wait()
         if active is not None:
             await self._hook(self.agent.folder_check, cwd)
-            # Its work, and what was said about it, goes on; only the surroundings are new.
+            # Its work goes on; only the surroundings are new.
             active.mcp_servers = mcp_servers
-            await active.amend(cwd=cwd, additional_directories=directories, **about)
-            if not active.foreground.is_busy:
-                await self._hook(self.agent.session_hook, active)
+            await active.stored.amend(cwd=cwd, additional_directories=directories, **about)
+            if not active.prompts.is_busy:
+                await self._show(active)
             return active
         record = await self.agent.store.get(session_id)
         if record is not None:
@@ -188,9 +188,9 @@ class Service:
         session = await self._serve(record, log, mcp_servers)
         if record.turn_open:
             session.last_stop = ("error", cut_off_error())
-            await session.record_only(interruption(session.new_id("message")))
-        await session.amend(turn_open=False)
-        await self._hook(self.agent.session_hook, session)
+            await session.updates.record_only(interruption(session.new_id("message")))
+        await session.stored.amend(turn_open=False)
+        await self._show(session)
         return session
 
     async def fork(
@@ -200,14 +200,14 @@ class Service:
         directories: tuple[str, ...],
         mcp_servers: tuple[Any, ...],
         about: Mapping[str, Any] = NOTHING_MORE,
-    ) -> AgentSession:
-        """A new session with the same past; the old one is not touched."""
+    ) -> SessionState:
+        """Make a new session with the same past; the old one stays as it is."""
         source = await self.agent.store.get(session_id)
         if source is None:
             raise RequestError.session_missing(session_id)
         await self._hook(self.agent.folder_check, cwd)
         place = {"cwd": cwd, "additional_directories": directories}
-        from accord.agent.session.session import new_session_id
+        from accord.agent.session.state import new_session_id
 
         fresh = {"session_id": new_session_id(), "archived": False, "titled_by_user": False}
         changes: dict[str, Any] = {**fresh, **place, **about, "turn_open": False}
@@ -219,58 +219,58 @@ class Service:
         await self._begin(session)
         return session
 
-    async def replay(self, session: AgentSession) -> None:
-        """Send the past of a session again; notices and states are of the moment only.
+    async def replay(self, session: SessionState) -> None:
+        """Send the past of a session again, without notices and states.
 
-        What the past left open, and nobody works on now, is ended.
+        Open items of the past that are no longer worked on are ended.
         """
         self.wire.forget(session.id)
         unfinished = Unfinished()
         try:
-            with session.replaying():
-                await self._tell_past(session, unfinished)
+            with session.updates.replaying():
+                await self._send_past(session, unfinished)
         except StoreError:
-            # Nobody can go on with a session whose past cannot be read.
+            # A session whose past cannot be read cannot go on.
             await self.close_session(session)
             raise
-        if not session.foreground.is_busy:
+        if not session.prompts.is_busy:
             for ending in unfinished.endings(session.terminals.running_ids()):
-                await session.emit(ending)
+                await session.updates.emit(ending)
 
-    async def _tell_past(self, session: AgentSession, unfinished: Unfinished) -> None:
-        from accord.agent.serving.replayed_chunks import MESSAGES, PIECES, ReplayedPieces
+    async def _send_past(self, session: SessionState, unfinished: Unfinished) -> None:
+        from accord.agent.serving.replayed_chunks import CHUNKS, MESSAGES, ReplayResets
         from accord.agent.serving.replayed_state import FOLDED, ReplayedState
-        from accord.agent.session.introduction import OF_THE_MOMENT
+        from accord.agent.session.updates import OF_THE_MOMENT
 
         wire = self.wire
         plain = frozenset({v2.AgentMessageChunk, v2.AgentThoughtChunk, v2.UserMessageChunk})
-        # A past may be very long: what is the same for all of it is looked up once.
+        # A past may be very long, so everything that stays the same is looked up once.
         session_id, told, see = session.id, wire.told, unfinished.see
         past = self.connection.gather(SESSION_UPDATE, *wire.envelope(session_id))
         add, text = past.add, v2.TextContent
         as_it_is = plain if wire.pieces_alike else frozenset[Any]()
-        held = {"none": None, "messages": MESSAGES, "all": PIECES}[wire.held_again]
-        before = None if held is None else ReplayedPieces(held).before
+        held = {"none": None, "messages": MESSAGES, "all": CHUNKS}[wire.held_again]
+        before = None if held is None else ReplayResets(held).before
         state = ReplayedState(
             has_plan_ids=wire.features.plans, is_held_again=wire.held_again == "all"
         )
 
         def tell(update: Any) -> bool:
-            """Add an update to what is sent; whether that has become enough for now."""
+            """Add an update; return whether enough has gathered to be sent."""
             is_enough = False
             first = None if before is None else before(update)
             if first is not None:
                 for said in told(session_id, first):
                     is_enough |= add(said)
             if type(update) in as_it_is and type(update.content) is text:
-                # What most of a past is made of, said alike by v1 and v2.
+                # Most of a past is text chunks, which are the same in v1 and v2.
                 return add(update) or is_enough
             for said in told(session_id, update):
                 is_enough |= add(said)
             return is_enough
 
         is_holding = False
-        async for update in session.log.replay():
+        async for update in session.updates.log.replay():
             kind = type(update)
             if kind not in plain:
                 if kind in OF_THE_MOMENT:
@@ -292,7 +292,7 @@ class Service:
     async def list_sessions(
         self, cwd: str | None, cursor: str | None, archived: bool | None = None
     ) -> Page:
-        """One page of what the store knows, of both kinds unless `archived` says which."""
+        """One page of the stored sessions; `archived` selects one kind."""
         from accord.store.interface import BadCursor
 
         try:
@@ -300,16 +300,16 @@ class Service:
         except BadCursor:
             raise RequestError.invalid_params("unknown cursor", "$.cursor") from None
 
-    async def close_session(self, session: AgentSession) -> None:
-        """Cancel its work, wait for the end of it, and let it go.  Once begun it is finished."""
+    async def close_session(self, session: SessionState) -> None:
+        """Cancel its work, wait for the end of it, and close it; this cannot be cancelled."""
         session.closing = True
         with anyio.CancelScope(shield=True):
-            session.foreground.cancel_all()
-            with anyio.move_on_after(running.CANCEL_SECONDS_MAX + 1):
-                await session.foreground.wait_idle()
+            session.prompts.cancel_all()
+            with anyio.move_on_after(turn_run.CANCEL_SECONDS_MAX + 1):
+                await session.prompts.wait_idle()
             await session.terminals.close()
-            await session.companions.close()
-        session.closed = True
+            await session.tasks.close()
+        session.updates.closed = True
         if session.terminals.reports:
             self._reporting.add(session.id)
         self.wire.forget(session.id)
@@ -318,7 +318,7 @@ class Service:
         session.gone.set()
 
     async def delete_session(self, session_id: str) -> None:
-        """Forget a session; one that is unknown is as good as forgotten."""
+        """Delete a session; an unknown one counts as deleted."""
         session = self.sessions.get(session_id)
         if session is not None:
             await self.close_session(session)
@@ -326,25 +326,25 @@ class Service:
         await self.agent.store.delete(session_id)
 
     def lost(self, error: ConnectionLost) -> None:
-        """The client is gone: everything stops."""
+        """Stop everything, since the client is gone."""
         for session in self.sessions.values():
-            session.foreground.cancel_all()
-            session.closed = True
-            if session.companions:
-                self.connection.tasks.start_soon(session.companions.close, name="farewells")
+            session.prompts.cancel_all()
+            session.updates.closed = True
+            if session.tasks:
+                self.connection.tasks.start_soon(session.tasks.close, name="close callbacks")
         for session_id in self._unused - self.sessions.keys():
-            self.connection.tasks.start_soon(self._forget_unused, session_id, name="unused session")
+            self.connection.tasks.start_soon(self._delete_unused, session_id, name="unused session")
 
     # ---- turns
 
     def check_prompt(self, blocks: list[Any]) -> None:
-        """Refuse content that this agent does not take, before anything happens."""
+        """Refuse content that this agent does not accept, before anything happens."""
         takes = self.agent.prompt_types
         for index, block in enumerate(blocks):
             kind = describe(block)
             if kind not in takes:
                 raise RequestError.invalid_params(
-                    f"this agent takes no {kind!r} content", f"$.prompt[{index}].type"
+                    f"this agent does not accept {kind!r} content", f"$.prompt[{index}].type"
                 )
 
     # ---- logins
@@ -364,24 +364,36 @@ class Service:
             finally:
                 login.finish()
         self.authenticated = True
-        await self._login_changed()
+        await self.announce_auth_status()
 
     async def logout(self) -> None:
         """Forget the login."""
         await self._hook(self.agent.logout_hook)
         self.authenticated = False
-        await self._login_changed()
+        await self.announce_auth_status()
 
     @cached_property
     def auth_status(self) -> AuthStatusReporter:
-        """What the client knows of its login (unstable)."""
-        from accord.agent.login.auth_status import AuthStatusReporter
+        """Reports the status of the login to this client (unstable)."""
+        from accord.agent.serving.unstable.auth_status_reports import AuthStatusReporter
 
-        return AuthStatusReporter(self)
+        return AuthStatusReporter(
+            self.agent, self.connection, self.wire.features, lambda: self.authenticated
+        )
 
-    async def _login_changed(self) -> None:
+    async def announce_auth_status(self) -> None:
+        """Tell the client if the status of its login has changed (unstable)."""
         if self.agent.unstable:
             await self.auth_status.announce()
+
+    async def _show(self, session: SessionState) -> None:
+        """Call the program's function for sessions; what it says waits for the answer."""
+        hook = self.agent.session_hook
+        if hook is not None:
+            from accord.agent.session.session import public_session
+
+            session.updates.hold()
+            await hook(public_session(session))
 
     async def _hook(self, hook: Callable[..., Awaitable[None]] | None, *args: Any) -> None:
         if hook is not None:
@@ -390,7 +402,7 @@ class Service:
     # ---- extensions
 
     def extension_request(self, method: str, params: Raw) -> Callable[[], Awaitable[bytes]] | None:
-        """The work behind a method of the agent's own, or None when there is none."""
+        """The work of an extension method, or None if the agent does not have it."""
         extension = self.agent.extensions.get(method)
         if extension is None or extension.is_notification:
             return None
@@ -402,7 +414,7 @@ class Service:
         return work
 
     def extension_notification(self, method: str, params: Raw) -> bool:
-        """Start the handler of a notification of the agent's own; False when there is none."""
+        """Start the handler of an extension notification; False if there is none."""
         extension = self.agent.extensions.get(method)
         if extension is None or not extension.is_notification:
             return False
@@ -411,7 +423,7 @@ class Service:
         async def work() -> None:
             try:
                 await self.guard.run(extension.handler(value))
-            except Exception as error:  # noqa: BLE001 - nobody is there to be told
+            except Exception as error:  # noqa: BLE001 - a notification has no answer
                 error_for(error, method)
 
         self.connection.run(work)

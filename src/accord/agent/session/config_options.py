@@ -1,4 +1,4 @@
-"""What a session can be set to, in the form of v2: config options and slash commands."""
+"""Config options and slash commands in the form of v2."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from accord.schema import v2
 from accord.schema.struct import UNSET
 
 
-def said_options(offer: Offer, values: Mapping[str, OptionValue]) -> list[v2.SessionConfigOption]:
+def config_options(offer: Offer, values: Mapping[str, OptionValue]) -> list[v2.SessionConfigOption]:
     """All options with their current values."""
-    return [said(option, values[option.option_id]) for option in offer.all_options()]
+    return [config_option(option, values[option.option_id]) for option in offer.all_options()]
 
 
-def said_commands(offer: Offer, hidden: Collection[str] = ()) -> list[v2.AvailableCommand]:
+def available_commands(offer: Offer, hidden: Collection[str] = ()) -> list[v2.AvailableCommand]:
     """All slash commands but the hidden ones."""
     return [
         v2.Command(
@@ -27,7 +27,7 @@ def said_commands(offer: Offer, hidden: Collection[str] = ()) -> list[v2.Availab
     ]
 
 
-def said(option: Option, value: OptionValue) -> v2.SessionConfigOption:
+def config_option(option: Option, value: OptionValue) -> v2.SessionConfigOption:
     """An option with its current value."""
     description = UNSET if option.description is None else option.description
     category = UNSET if option.category is None else option.category
@@ -52,7 +52,7 @@ def said(option: Option, value: OptionValue) -> v2.SessionConfigOption:
 
 
 def _items(choices: Sequence[Choice]) -> list[v2.SessionConfigSelectEntry]:
-    """A flat list, or groups in the order of their first choice.  v2 never mixes the two."""
+    """A flat list, or groups in the order of their first choice; v2 never mixes the two."""
     if not any(choice.group for choice in choices):
         return [
             v2.SessionConfigSelectEntry(

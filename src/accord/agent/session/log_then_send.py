@@ -1,10 +1,10 @@
-"""What is said goes into the log first and then to the client: in one order, and never half.
+"""Write to the log, then send to the client: in one order, and never only one of the two.
 
-A log that takes time leaves a moment between the two.  Whoever is cancelled in it has said
-something all the same, since the log cannot take it back; and of two who wait at once the first
-must be told first, or a client that loads the session later sees another order.
+A log that takes time leaves a gap between writing and sending.  A caller that is cancelled in this
+gap must still send, since the log cannot take the update back.  Of two callers that wait at the
+same time, the first must send first, or a client that loads the session later sees another order.
 
-Must not know: what is said, or to whom.
+Must not know: what is sent, or where.
 """
 
 from collections.abc import Awaitable, Callable
@@ -14,32 +14,32 @@ import anyio
 from accord.connection.lazy_event import LazyEvent
 
 
-class LoggingFirst:
-    """Of one session.  Guards: what is told is in the order of the log, and all of it is told."""
+class LogThenSend:
+    """Guards: everything in the log of one session is sent, in the order of the log."""
 
     __slots__ = ("_last",)
 
     def __init__(self) -> None:
-        # Set when the latest that is being written has been told.
+        # Set when the latest update that is being written has been sent.
         self._last: LazyEvent | None = None
 
-    async def then(self, writing: Awaitable[None], tell: Callable[[], None]) -> None:
-        """Wait until it is written, then tell it; a cancellation waits for that.
+    async def then(self, writing: Awaitable[None], send: Callable[[], None]) -> None:
+        """Wait until an update is written, then send it; a cancellation waits for that.
 
-        To be called in the order of the log.  What cannot be written is not told.
+        Call this in the order of the log.  What cannot be written is not sent.
         """
-        before, told = self._last, LazyEvent()
-        self._last = told
+        before, sent = self._last, LazyEvent()
+        self._last = sent
         try:
             with anyio.CancelScope(shield=True):
                 await writing
                 if before is not None:
                     await before.wait()
-            tell()
+            send()
         finally:
-            told.set()
-            if self._last is told:
+            sent.set()
+            if self._last is sent:
                 self._last = None
 
 
-__all__ = ["LoggingFirst"]
+__all__ = ["LogThenSend"]

@@ -1,4 +1,4 @@
-"""Messages in pieces, and the compaction of a context: things that are said over time."""
+"""Streamed messages, and the compaction of a context."""
 
 from __future__ import annotations
 
@@ -15,50 +15,50 @@ from accord.schema import v2
 from accord.schema.struct import UNSET, UnsetType
 
 if TYPE_CHECKING:
-    from accord.agent.session.session import AgentSession
+    from accord.agent.session.updates import SessionUpdates
 
 Emit = Callable[[Any], Awaitable[None]]
 
 
 def as_block(part: str | v2.ContentBlock) -> v2.ContentBlock:
-    """What a program says, as a content block; anything else is its mistake."""
+    """A content block made of text or of a block that the program gives."""
     if isinstance(part, str):
         return v2.TextContent(text=part)
     return checked_block(part)
 
 
 class MessageStream:
-    """One message that grows.  Every piece carries the same message id."""
+    """A message that is streamed in chunks with one message id."""
 
     def __init__(
         self,
-        session: AgentSession,
+        updates: SessionUpdates,
         message_id: str,
         chunk: type[v2.AgentMessageChunk | v2.AgentThoughtChunk],
     ) -> None:
-        self._session = session
+        self._updates = updates
         self._chunk = chunk
         self._send: Sender | None = None
         self._open = True
         self.message_id = message_id
 
     async def write(self, part: str | v2.ContentBlock) -> None:
-        """Send the next piece; an empty text sends nothing."""
+        """Send the next chunk; empty text sends nothing."""
         if not self._open:
             raise LocalProtocolError("this message has ended")
         if not isinstance(part, str):
-            await self._session.emit(
+            await self._updates.emit(
                 self._chunk(message_id=self.message_id, content=as_block(part))
             )
         elif part:
             if self._send is None:
-                self._send = text_sender(self._session, self._chunk, self.message_id)
+                self._send = text_sender(self._updates, self._chunk, self.message_id)
             sending = self._send(part)
             if sending is not None:
                 await sending
 
     def close(self) -> None:
-        """Nothing more can be written."""
+        """Refuse further text."""
         self._open = False
 
     async def __aenter__(self) -> MessageStream:
@@ -89,9 +89,9 @@ class Compaction:
         return self
 
     async def write(self, text: str) -> None:
-        """Stream a piece of the summary."""
+        """Stream the next chunk of the summary."""
         if self._status != "in_progress":
-            raise LocalProtocolError("a compaction takes text only inside of its block")
+            raise LocalProtocolError("a compaction takes text only inside its block")
         block = v2.TextContent(text=text)
         await self._emit(v2.CompactionSummaryChunk(compaction_id=self._id, content=block))
 
@@ -111,7 +111,7 @@ class Compaction:
             await self.settle(status, error)
 
     async def settle(self, status: str, error: str | UnsetType = UNSET) -> None:
-        """End it with this status if nobody has; the turn does this with what is left open."""
+        """End the compaction with this status unless it has ended; the end of a turn does this."""
         if self._status == "in_progress":
             self._status = status
             await self._emit(

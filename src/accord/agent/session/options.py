@@ -1,21 +1,17 @@
-"""What a session can be set to: modes, config options and slash commands, version-neutral.
+"""Modes, config options and slash commands, for any version.
 
-Modes are config options of category `mode`; v1 is told of both and the two stay in step.
+Modes are config options of category `mode`; v1 has both, and the two are kept in step.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from accord.agent.custom_values import checked
 from accord.errors import LocalProtocolError
 
-if TYPE_CHECKING:
-    from accord.agent.turn import Turn
-
 MODE_OPTION_ID = "mode"
 
 OptionValue = str | bool
-CommandHandler = Callable[["Turn", str], Awaitable[str | None]]
 
 
 class Choice(NamedTuple):
@@ -28,7 +24,7 @@ class Choice(NamedTuple):
 
 
 class Mode(NamedTuple):
-    """A way of working.  Tool kinds in `allow` need no permission while it is on."""
+    """A way of working.  Tool kinds in `allow` need no permission while it is active."""
 
     mode_id: str
     name: str
@@ -37,7 +33,7 @@ class Mode(NamedTuple):
 
 
 class Option(NamedTuple):
-    """A setting of a session: a choice out of a list, or a switch where `choices` is empty."""
+    """A setting of a session: a choice from a list, or a switch if `choices` is empty."""
 
     option_id: str
     name: str
@@ -48,7 +44,7 @@ class Option(NamedTuple):
 
     @property
     def is_switch(self) -> bool:
-        """Whether it is on or off rather than one of many."""
+        """Whether its values are on and off."""
         return not self.choices
 
     def accepts(self, value: object) -> bool:
@@ -59,16 +55,17 @@ class Option(NamedTuple):
 
 
 class SlashCommand(NamedTuple):
-    """`/name argument`, run by its own function."""
+    """`/name argument`, handled by its own function."""
 
     name: str
     description: str
     hint: str | None
-    handler: CommandHandler
+    # It gets the turn and the argument.
+    handler: Callable[..., Awaitable[str | None]]
 
 
 class Offer:
-    """All that an agent's sessions can be set to.  Guards: ids are unique, defaults are legal."""
+    """The settings and commands of an agent's sessions.  Guards: unique ids, legal defaults."""
 
     def __init__(self) -> None:
         self.modes: dict[str, Mode] = {}
@@ -76,7 +73,7 @@ class Offer:
         self.commands: dict[str, SlashCommand] = {}
 
     def add_mode(self, mode: Mode) -> None:
-        """Add a mode; the first one is where sessions start."""
+        """Add a mode; sessions start in the first one."""
         if mode.mode_id in self.modes:
             raise LocalProtocolError(f"there is already a mode {mode.mode_id!r}")
         self.modes[mode.mode_id] = mode
@@ -101,14 +98,14 @@ class Offer:
         """Add a slash command."""
         if not command.name or "/" in command.name or any(map(str.isspace, command.name)):
             raise LocalProtocolError(
-                f"a command's name has no slash and no space: {command.name!r}"
+                f"a command's name cannot contain a slash or a space: {command.name!r}"
             )
         if command.name in self.commands:
             raise LocalProtocolError(f"there is already a command {command.name!r}")
         self.commands[command.name] = command
 
     def all_options(self) -> list[Option]:
-        """Options in the order of their importance, modes first."""
+        """All options, with the modes first."""
         options = list(self.options.values())
         if self.modes:
             options.insert(0, self._mode_option())
@@ -126,7 +123,7 @@ class Offer:
         )
 
     def find(self, option_id: str) -> Option | None:
-        """The option of an id."""
+        """The option with this id."""
         if option_id == MODE_OPTION_ID and self.modes:
             return self._mode_option()
         return self.options.get(option_id)
@@ -136,7 +133,7 @@ class Offer:
         return next((o for o in self.all_options() if o.category == category), None)
 
     def defaults(self) -> dict[str, OptionValue]:
-        """A value for every option, so that a turn never needs the client to set one."""
+        """The default of every option."""
         return {option.option_id: option.default for option in self.all_options()}
 
     def settled(self, stored: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
@@ -157,7 +154,7 @@ class Offer:
 
 
 def choices_of(given: Sequence[str | tuple[str, str] | Choice]) -> tuple[Choice, ...]:
-    """Choices as a program may write them: values, (value, name) pairs, or whole ones."""
+    """Choices from values, (value, name) pairs, or choices."""
     made: list[Choice] = []
     for one in given:
         if isinstance(one, Choice):

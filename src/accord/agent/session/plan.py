@@ -1,4 +1,4 @@
-"""A plan that an agent shows and ticks off.  Every change sends the whole plan."""
+"""A plan that an agent shows and works through.  Every change sends the whole plan."""
 
 from __future__ import annotations
 
@@ -14,26 +14,23 @@ EntryLike = str | tuple[str, str] | v2.PlanEntry
 
 
 def as_entry(entry: object) -> v2.PlanEntry:
-    """An entry as a program may write it: its text, its text and priority, or the whole."""
+    """An entry made of its text, of (text, priority), or of an entry."""
     if isinstance(entry, str):
         return v2.PlanEntry(content=entry, priority="medium", status="pending")
-    # Not a list: that is a whole plan where one entry is wanted.
+    # A list would be a whole plan in place of one entry.
     if isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str):
         text, priority = entry
         entry = v2.PlanEntry(content=text, priority=priority, status="pending")
     if not isinstance(entry, v2.PlanEntry):
         kind = type(entry).__name__
-        raise LocalProtocolError(f"an entry of a plan is its text, not a {kind}: plan(*entries)")
+        raise LocalProtocolError(f"an entry of a plan is text, not a {kind}: use plan(*entries)")
     checked("PlanEntryPriority", entry.priority)
     checked("PlanEntryStatus", entry.status)
     return entry
 
 
 def without_open(plan: v2.PlanItems) -> v2.PlanItems | None:
-    """The plan once nobody works on it: what was not done is cancelled.
-
-    None where all of it is settled already.
-    """
+    """The plan with its open entries cancelled, or None if it has no open entry."""
     if all(entry.status in ("completed", "cancelled") for entry in plan.entries):
         return None
     entries = [
@@ -44,7 +41,7 @@ def without_open(plan: v2.PlanItems) -> v2.PlanItems | None:
 
 
 def with_status(entry: v2.PlanEntry, status: str) -> v2.PlanEntry:
-    """The same entry with another status."""
+    """A copy of the entry with another status."""
     return v2.PlanEntry(
         content=entry.content, priority=entry.priority, status=status, meta=entry.meta
     )
@@ -60,7 +57,7 @@ class PlanHandle:
 
     @property
     def entries(self) -> tuple[v2.PlanEntry, ...]:
-        """The entries as they stand."""
+        """The entries as they are now."""
         return tuple(self._entries)
 
     async def show(self) -> None:
@@ -69,23 +66,23 @@ class PlanHandle:
         await self._emit(v2.PlanUpdate(plan=items))
 
     async def remove(self) -> None:
-        """The plan is no more."""
+        """Remove the plan."""
         await self._emit(v2.PlanRemoved(plan_id=self._plan_id))
 
     async def start(self, index: int) -> None:
-        """The entry is being worked on."""
+        """Mark an entry as in progress."""
         await self._mark(index, "in_progress")
 
     async def complete(self, index: int) -> None:
-        """The entry is done."""
+        """Mark an entry as completed."""
         await self._mark(index, "completed")
 
     async def drop(self, index: int) -> None:
-        """The entry will not be done."""
+        """Mark an entry as cancelled."""
         await self._mark(index, "cancelled")
 
     async def replace(self, entries: Sequence[EntryLike]) -> None:
-        """Think again: other entries from now on."""
+        """Replace all entries."""
         self._entries = [
             as_entry(one) for one in ((entries,) if isinstance(entries, str) else entries)
         ]
@@ -94,7 +91,7 @@ class PlanHandle:
     async def _mark(self, index: int, status: str) -> None:
         if not -len(self._entries) <= index < len(self._entries):
             raise LocalProtocolError(
-                f"the plan has {len(self._entries)} entries, none of them is number {index}"
+                f"the plan has {len(self._entries)} entries, and none has index {index}"
             )
         self._entries[index] = with_status(self._entries[index], status)
         await self.show()

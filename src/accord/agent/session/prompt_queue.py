@@ -1,7 +1,7 @@
-"""One turn at a time per session, in the order in which prompts arrived.
+"""The prompts of a session: one turn at a time, in the order of arrival.
 
-A ticket is drawn when a prompt arrives, so the order is that of the wire, and given back when its
-turn is over.  Cancelling reaches the running turn and those that wait, and nothing drawn later.
+A prompt gets its ticket on arrival and gives it back when its turn is over.  Cancelling affects the
+running turn and the waiting ones, but no later prompt.
 """
 
 from collections import deque
@@ -12,37 +12,37 @@ from accord.errors import RequestError
 
 
 class Ticket:
-    """A place in the line of one session."""
+    """A place in the queue of one session."""
 
-    def __init__(self, foreground: "Foreground") -> None:
-        self._foreground = foreground
+    def __init__(self, queue: "PromptQueue") -> None:
+        self._queue = queue
         self._called = LazyEvent()
         self.cancelled = False
         self.on_cancel: Callable[[], None] | None = None
 
     async def comes_up(self) -> bool:
-        """Wait for the turn; False when it was cancelled on the way."""
+        """Wait for the turn; False if the ticket was cancelled while it waited."""
         await self._called.wait()
         return not self.cancelled
 
     def cancel(self) -> None:
-        """Withdraw it, or stop what runs under it."""
+        """Withdraw the prompt, or cancel its turn."""
         self.cancelled = True
         if self.on_cancel is not None:
             self.on_cancel()
         self._called.set()
 
     def call(self) -> None:
-        """It is this one's turn."""
+        """Let the turn begin."""
         self._called.set()
 
     def leave(self) -> None:
-        """The turn is over, or was never taken; the next one comes up."""
-        self._foreground.leave(self)
+        """Give the ticket back, so that the next turn begins."""
+        self._queue.leave(self)
 
 
-class Foreground:
-    """The line.  Guards: at most one ticket has been called and not left."""
+class PromptQueue:
+    """Guards: at most one ticket has been called and not given back."""
 
     def __init__(self, waiting_max: int | None) -> None:
         self._waiting_max = waiting_max
@@ -53,11 +53,11 @@ class Foreground:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a turn runs."""
+        """Whether a turn is running."""
         return self._running is not None
 
     def join(self) -> Ticket:
-        """Draw a ticket; refused when too many wait already."""
+        """Take a ticket; refused if too many prompts wait already."""
         if self._waiting_max is not None and len(self._waiting) >= self._waiting_max:
             raise RequestError.invalid_request(
                 f"too many prompts are waiting in this session ({self._waiting_max})"
@@ -76,7 +76,7 @@ class Foreground:
         ticket.call()
 
     def leave(self, ticket: Ticket) -> None:
-        """Give the place to the next; harmless when repeated."""
+        """Let the next turn begin; a second call does nothing."""
         if ticket is not self._running:
             if ticket in self._waiting:
                 self._waiting.remove(ticket)
@@ -90,7 +90,7 @@ class Foreground:
         self._idle.set()
 
     def cancel_all(self) -> None:
-        """Cancel what runs and what waits now."""
+        """Cancel the running turn and all waiting prompts."""
         waiting = list(self._waiting)
         self._waiting.clear()
         for ticket in waiting:
@@ -99,5 +99,5 @@ class Foreground:
             self._running.cancel()
 
     async def wait_idle(self) -> None:
-        """Wait until no turn runs."""
+        """Wait until no turn is running."""
         await self._idle.wait()

@@ -1,257 +1,181 @@
-"""A session on the agent's side: its settings, its log, its line of prompts, its updates.
+"""`AgentSession`: a session as an agent's program uses it.
 
-Version-neutral: updates are v2's structs, and the wire of the connection says them.
-
-What always holds
-    * An update is in the log before it is sent.
-    * Nothing is sent for a session that is closed.
+What the library itself does with a session is in `state.py`.
 """
 
 from __future__ import annotations
 
-import itertools
-import os
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast
 
-import anyio
-from anyio.lowlevel import checkpoint_if_cancelled
-
-from accord.agent.serving.client_answers import chose_what_was_not_offered, decided_by, heard
-from accord.agent.serving.outgoing_checks import check_update, unsayable
-from accord.agent.serving.wire import PermissionAsk, PermissionOption, Wire
-from accord.agent.session.config_options import said_commands, said_options
-from accord.agent.session.introduction import IntroducedSession
-from accord.agent.session.log_then_send import LoggingFirst
-from accord.agent.session.options import MODE_OPTION_ID, Mode, Offer, OptionValue
-from accord.agent.session.prompt_queue import Foreground
-from accord.agent.session.tasks import Companions, Farewell
-from accord.agent.terminals.own_terminals import (
-    Job,
-    OwnTerminal,
-    OwnTerminals,
-    check_environment,
-    check_words,
-)
-from accord.agent.tools.tool_status import CallLives
-from accord.connection import Connection
-from accord.errors import LocalProtocolError, RequestCancelled
-from accord.protocol.v2.turn import TRANSITIONS, Phase, Step
-from accord.schema import v2
-from accord.schema.codec import encode
-from accord.schema.method import SESSION_UPDATE
-from accord.schema.struct import UNSET
-from accord.store import SessionLog, SessionRecord, SessionStore
+from accord.agent.serving.wire import Features
+from accord.agent.session.options import MODE_OPTION_ID, Mode, OptionValue
+from accord.agent.session.state import SessionState
+from accord.agent.session.tasks import CloseCallback
+from accord.agent.terminals.commands import Job, check_environment, check_words
+from accord.errors import LocalProtocolError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from accord.agent.serving.unstable.mcp_calls import McpCalls, OnNotification
+    from accord.agent.serving.unstable.mcp_calls import OnNotification
+    from accord.agent.terminals.own_terminals import TerminalHandle
     from accord.agent.tools.elicitation import Answer
-    from accord.agent.turn import Turn
-
-REQUEST_PERMISSION = "session/request_permission"
 
 
-def new_session_id() -> str:
-    """An id that nobody can guess.  (`secrets` would cost five milliseconds of start-up.)"""
-    return os.urandom(16).hex()
+class AgentSession:
+    """One conversation with a client, in one folder.  Handlers reach it as `turn.session`."""
 
+    def __init__(self, state: SessionState) -> None:
+        """For the library, which opens sessions."""
+        self._state = state
 
-class AgentSession(IntroducedSession):
-    """One conversation.  Handlers reach it as `turn.session`."""
-
-    def __init__(
-        self,
-        connection: Connection,
-        wire: Wire,
-        store: SessionStore,
-        offer: Offer,
-        record: SessionRecord,
-        log: SessionLog,
-        mcp_servers: tuple[Any, ...] = (),
-    ) -> None:
-        super().__init__(store, record)
-        self._connection = connection
-        self._post_update = connection.poster(SESSION_UPDATE)
-        self._wire = wire
-        self._offer = offer
-        self._log = log
-        self.logging_first = LoggingFirst()
-        self._options: dict[str, OptionValue] = offer.settled(record.options)
-        self._ids = itertools.count(1)
-        # Ids must stay unique when a stored session goes on in another process.
-        self._id_prefix = os.urandom(4).hex()
-        self._phase = Phase.IDLE
-        self._asking = 0
-        self._decisions: dict[str, bool] = {}
-        self._hidden_commands: frozenset[str] = frozenset()
-        self.call_lives = CallLives()
-        self.mcp_servers = mcp_servers
-        self.mcp_calls: McpCalls | None = None
-        # Child sessions at work, by id (unstable).
-        self.children: dict[str, Turn] = {}
-        self.last_stop: tuple[str, Any] | None = None
-        self.last_usage: Any = UNSET
-        queued = connection.limits.prompts_queued
-        self.foreground = Foreground(queued if wire.version == 1 else None)
-        self.turn: Turn | None = None
-        self.terminals = OwnTerminals(self)
-        self.companions = Companions(connection)
-        # Its work is being ended: it takes no new request, but what is left is still told.
-        self.closing = False
-        self.gone = anyio.Event()
+    def __repr__(self) -> str:
+        return f"<AgentSession {self.id!r}{' (closed)' if self.closed else ''}>"
 
     # ---- what it is
 
     @property
-    def log(self) -> SessionLog:
-        """All that was said."""
-        return self._log
+    def id(self) -> str:
+        """The session's id."""
+        return self._state.id
 
     @property
-    def offer(self) -> Offer:
-        """What the session can be set to."""
-        return self._offer
+    def cwd(self) -> Path:
+        """The folder that relative paths start from."""
+        return self._state.cwd
 
     @property
-    def wire(self) -> Wire:
-        """The words of this connection's version."""
-        return self._wire
+    def roots(self) -> tuple[str, ...]:
+        """The folders that file tools keep to, the working folder first."""
+        return self._state.roots
 
     @property
-    def connection(self) -> Connection:
-        """Where it is served."""
-        return self._connection
+    def title(self) -> str | None:
+        """The name of the session, where it has one."""
+        return self._state.record.title
 
     @property
-    def options(self) -> Mapping[str, OptionValue]:
-        """The current value of every option."""
-        return self._options
+    def system_prompt(self) -> str | None:
+        """The client's instructions for the model, where the agent accepts some (unstable)."""
+        return self._state.record.system_prompt
+
+    @property
+    def system_prompt_overrides(self) -> bool:
+        """Whether these replace the agent's own instructions instead of following them."""
+        return self._state.record.system_prompt_overrides
 
     @property
     def mode(self) -> Mode | None:
         """The current mode, where the agent has modes."""
-        mode_id = self._options.get(MODE_OPTION_ID)
-        return self._offer.modes.get(mode_id) if isinstance(mode_id, str) else None
-
-    def new_id(self, kind: str) -> str:
-        """An id that is never used again in this session."""
-        return f"{kind}_{self._id_prefix}_{next(self._ids)}"
-
-    # ---- saying
+        return self._state.mode
 
     @property
-    def is_not_plain(self) -> bool:
-        """Whether an update must wait for what comes first, or can no longer be sent."""
-        return self._replayed is not None or self._held is not None or self.closed
+    def options(self) -> Mapping[str, OptionValue]:
+        """The current value of every option."""
+        return self._state.options
+
+    @property
+    def chosen_options(self) -> Mapping[str, OptionValue]:
+        """The options that were set; all others have their defaults."""
+        return self._state.record.options
+
+    @property
+    def mcp_servers(self) -> tuple[Any, ...]:
+        """The MCP servers that the client wants this session to use."""
+        return self._state.mcp_servers
+
+    @property
+    def features(self) -> Features:
+        """What the client offers to do for the agent."""
+        return self._state.wire.features
+
+    @property
+    def can_cancel_tool_calls(self) -> bool:
+        """Whether the client may cancel one tool call alone, as in version 2."""
+        return self._state.wire.cancels_tool_calls
+
+    @property
+    def protocol_version(self) -> int:
+        """The version of the protocol that the client speaks."""
+        return self._state.wire.version
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing more can be sent for it."""
+        return self._state.closed
+
+    # ---- what it says
 
     async def emit(self, update: Any, *, waits: bool = True) -> None:
-        """Log an update and send it.  Waits while the client is slow, unless told not to."""
-        connection = self._connection
-        if connection.check_is_due():
-            await checkpoint_if_cancelled()
-        if self._replayed is not None:
-            await self.present()
-        if self.closed:
-            raise LocalProtocolError(f"session {self.id} is closed")
-        try:
-            writing = self._log.append(update)
-            if writing is not None:
-                await self.logging_first.then(writing, partial(self._tell, update))
-            else:
-                self._tell(update)
-        except UnicodeEncodeError as error:
-            raise unsayable(error) from None
-        if waits and connection.wait_is_due():
-            await connection.give_way()
+        """Log an update of v2 and send it.  Waits while the client is slow, unless told not to."""
+        await self._state.updates.emit(update, waits=waits)
 
-    async def wait_for_client(self) -> None:
-        """Wait while the client is slow, as `emit` does behind what it sends."""
-        if self._connection.wait_is_due():
-            await self._connection.give_way()
+    async def set_title(self, title: str | None) -> None:
+        """Name the session and tell the client; a name that the user chose stays."""
+        await self._state.set_title(title)
 
-    def _tell(self, update: Any) -> None:
-        if self._held is not None:
-            # What cannot be sent is a mistake of who says it, and is told now, while he is there.
-            self._connection.peer.checked(encode(update), SESSION_UPDATE)
-            self._keep(self._held, update)
-            return
-        for params in self._wire.updates(self._record.session_id, update):
-            self._post_update(params)
+    async def visited(self, answer: Answer) -> None:
+        """Tell the client that what the user agreed to do on a page is done."""
+        from accord.agent.tools.elicitation import complete_url
 
-    def post(self, update: Any) -> None:
-        """Send an update that needs no log and no waiting, such as a state."""
-        if self._held is not None:
-            self._keep(self._held, update)
-        else:
-            self.post_at_once(update)
+        await complete_url(self._state, answer)
 
-    def post_at_once(self, update: Any) -> None:
-        """The same for what belongs before the answer that begins the session."""
-        if not self.closed and self._connection.error is None:
-            for params in self._wire.updates(self.id, update):
-                self._connection.post(SESSION_UPDATE, params)
+    # ---- settings
 
-    async def record_only(self, update: Any) -> None:
-        """Log an update that the client must not be sent, such as its own prompt in v1."""
-        writing = self._log.append(update)
-        if writing is not None:
-            await writing
+    async def set_option(
+        self, option_id: str, value: OptionValue, *, announce: bool = True
+    ) -> None:
+        """Set an option, and tell the client unless `announce` is False.
 
-    def enter(self, step: Step, *, stop_reason: str | None = None, error: Any = UNSET) -> None:
-        """Move the state of the foreground and tell it, as v2 wants."""
-        # What is asked or answered outside of a turn does not change the foreground.
-        phase = TRANSITIONS.get((self._phase, step), self._phase)
-        if phase is self._phase and step is not Step.WORK_STOPPED:
-            return
-        self._phase = phase
-        if stop_reason is not None:
-            self.last_stop = (stop_reason, error)
-        self.post_state()
+        Raises:
+            LocalProtocolError: there is no such option or no such value; nothing changed.
+        """
+        await self._state.set_option(option_id, value, announce=announce)
 
-    def post_state(self) -> None:
-        """Tell the state as it is now; a repeat changes nothing."""
-        self.post(self.state_update())
+    async def set_mode(self, mode_id: str) -> None:
+        """Change the mode and tell the client."""
+        if mode_id not in self._state.offer.modes:
+            raise LocalProtocolError(f"this agent has no mode {mode_id!r}")
+        await self._state.set_option(MODE_OPTION_ID, mode_id, announce=True)
 
-    def state_update(self) -> v2.StateUpdate:
-        """The state now, as a snapshot, with what goes on in the background."""
-        listed = self.terminals.background()
-        background: Any = UNSET if listed is None else listed
-        if self._phase is Phase.IDLE and self.last_stop is not None:
-            stop_reason, error = self.last_stop
-            return v2.StateUpdate(
-                state="idle",
-                stop_reason=stop_reason,
-                error=error,
-                usage=self.last_usage,
-                background=background,
-            )
-        return v2.StateUpdate(state=self._phase.value, background=background)
+    async def settle_options(self, *, announce: bool = True) -> None:
+        """Follow a change of the agent's options: set values count where they are still legal."""
+        await self._state.settle_options(announce=announce)
+
+    async def hide_commands(self, *names: str, announce: bool = True) -> None:
+        """Show all slash commands but these, which still work."""
+        await self._state.hide_commands(*names, announce=announce)
+
+    # ---- values beside the log
+
+    async def keep(self, name: str, value: bytes) -> None:
+        """Keep a value beside the log: it outlives the process where the store does."""
+        await self._state.stored.keep(name, value)
+
+    async def kept(self, name: str) -> bytes | None:
+        """The value that was kept under this name, or None."""
+        return await self._state.stored.kept(name)
 
     # ---- what lives with it
 
-    def on_close(self, farewell: Farewell) -> None:
-        """Have `farewell` awaited once, when the session is closed or deleted or the client gone.
+    def on_close(self, callback: CloseCallback) -> None:
+        """Await `callback` once, when the session is closed or deleted or the client is gone.
 
         It is shielded from cancellation, and cut off after a bounded time.
 
         Raises:
-            LocalProtocolError: that has happened already.
+            LocalProtocolError: the session has ended already.
         """
-        self.companions.on_close(farewell)
+        self._state.tasks.on_close(callback)
 
     def start_soon(self, function: Callable[..., Awaitable[Any]], *args: Any) -> None:
-        """Start a task that ends by itself or with the session; what it raises is logged.
+        """Start a task that is cancelled with the session; what it raises is logged.
 
         Raises:
             LocalProtocolError: the session has ended already.
         """
-        self.companions.start_soon(function, *args)
-
-    # ---- commands that go on
+        self._state.tasks.start_soon(function, *args)
 
     async def start_command(
         self,
@@ -260,79 +184,15 @@ class AgentSession(IntroducedSession):
         cwd: str | Path | None = None,
         env: Mapping[str, str] | None = None,
         output_bytes: int = 1024 * 1024,
-    ) -> OwnTerminal:
-        """Start a command that goes on behind the turns, in a process of ours; asks nobody.
+    ) -> TerminalHandle:
+        """Start a command in the background, in a process of the agent, without asking the user.
 
-        It ends by itself, by `stop`, or with the session; cancelling a turn does not touch it.
+        It ends on its own, by `stop`, or with the session; cancelling a turn does not affect it.
         """
         folder = str(self.cwd if cwd is None else self.cwd / cwd)
         check_words(command, *args)
         job = Job(command, args, folder, check_environment(env or {}), None, output_bytes)
-        return await self.terminals.start(job, background=True)
-
-    # ---- settings
-
-    async def set_option(self, option_id: str, value: OptionValue, *, announce: bool) -> None:
-        """Set an option of this session.
-
-        Raises:
-            LocalProtocolError: there is no such option, or no such value; nothing changed.
-        """
-        option = self._offer.find(option_id)
-        if option is None:
-            raise LocalProtocolError(f"this agent has no option {option_id!r}")
-        if not option.accepts(value):
-            raise LocalProtocolError(f"{value!r} is no value of option {option_id!r}")
-        self._options[option_id] = value
-        # Only what was set is kept: a default may be another one when the session goes on.
-        await self._use(options={**self.record.options, option_id: value})
-        if announce:
-            await self.emit(v2.ConfigOptionUpdate(config_options=self.option_list()))
-
-    async def settle_options(self, *, announce: bool) -> None:
-        """Follow a change of the offer: what was set counts where it is still legal."""
-        self._options = self._offer.settled(self.record.options)
-        if announce:
-            await self.emit(v2.ConfigOptionUpdate(config_options=self.option_list()))
-
-    async def set_mode(self, mode_id: str) -> None:
-        """Change the mode from the agent's side; the client is told."""
-        if mode_id not in self._offer.modes:
-            raise LocalProtocolError(f"this agent has no mode {mode_id!r}")
-        await self.set_option(MODE_OPTION_ID, mode_id, announce=True)
-
-    def option_list(self) -> list[v2.SessionConfigOption]:
-        """All options with their current values, in the form of v2."""
-        return said_options(self._offer, self._options)
-
-    def command_list(self) -> list[v2.AvailableCommand]:
-        """The slash commands that are shown, in the form of v2."""
-        return said_commands(self._offer, self._hidden_commands)
-
-    def introduce_with_commands(self) -> None:
-        """As `introduce`, where the answer does not list the slash commands."""
-        self.introduce()
-        if commands := self.command_list():
-            self.post(v2.AvailableCommandsUpdate(available_commands=commands))
-
-    async def hide_commands(self, *names: str, announce: bool) -> None:
-        """Show all slash commands but these, which still work; say so if that is a change."""
-        if frozenset(names) != self._hidden_commands:
-            self._hidden_commands = frozenset(names)
-            if announce:
-                update = v2.AvailableCommandsUpdate(available_commands=self.command_list())
-                await self.emit(update)
-
-    async def set_title(self, title: str | None) -> None:
-        """Name the session; the client is told.  A name that the user chose stays."""
-        check_update(v2.SessionInfoUpdate(title=title))
-        if self._record.titled_by_user:
-            return
-        await self._use(title=title)
-        at = self._record.updated_at or UNSET
-        await self.emit(v2.SessionInfoUpdate(title=title, updated_at=at))
-
-    # ---- MCP over this connection (unstable)
+        return await self._state.terminals.start(job, background=True)
 
     async def call_mcp(
         self,
@@ -342,78 +202,32 @@ class AgentSession(IntroducedSession):
         *,
         on_notification: OnNotification | None = None,
     ) -> Any:
-        """Ask an MCP server that the client runs, and return the result as plain Python.
+        """Call an MCP server that the client runs; return the result as plain Python (unstable).
 
-        `on_notification` sees what the server says about this request while it is open.
+        `on_notification` gets the server's notifications about this request while it is open.
 
         Raises:
             McpCallFailed: the server answered with an error.
             RequestFailed: the server was not reached.
         """
-        if self.mcp_calls is None:
+        state = self._state
+        if state.mcp_calls is None:
             raise LocalProtocolError("this session is not served")
-        return await self.mcp_calls.call(self, server_id, method, params, on_notification)
+        return await state.mcp_calls.call(
+            state.mcp_servers, server_id, method, params, on_notification
+        )
 
-    # ---- asking
 
-    @contextmanager
-    def asking(self) -> Generator[None]:
-        """While a question is open the foreground waits for the user; the last answer ends that."""
-        self._asking += 1
-        self.enter(Step.USER_ASKED)
-        try:
-            yield
-        finally:
-            self._asking -= 1
-            # Cancelled work does not go on: its next state is the idle that ends it.
-            ends = self.turn is not None and self.turn.is_cancelled
-            if self._asking == 0 and self._phase is Phase.REQUIRES_ACTION and not ends:
-                self.enter(Step.USER_ANSWERED)
+def public_session(state: SessionState) -> AgentSession:
+    """The one public object of a session."""
+    if state.public is None:
+        state.public = AgentSession(state)
+    return cast("AgentSession", state.public)
 
-    async def ask_permission(self, ask: PermissionAsk) -> PermissionOption | None:
-        """Ask the user; None when the answer is no choice that was offered.
 
-        While everything waits for the user the state is `requires_action`.
-        """
-        ways = self._wire.ways
-        if ways is not None:
-            return await ways.ask_permission(self, ask)
-        params = self._wire.permission_request(self.id, ask)
-        try:
-            with self.asking():
-                result = await self._connection.call(REQUEST_PERMISSION, params)
-        except RequestCancelled:
-            # Some clients withdraw the question with -32800 instead of the outcome `cancelled`.
-            ask.heard("cancelled")
-            return None
-        chosen = self._wire.permission_choice(result)
-        heard(self, REQUEST_PERMISSION, result, is_used=chosen is not None)
-        ask.heard(decided_by(result))
-        option = next((one for one in ask.options if one.option_id == chosen), None)
-        if option is None and chosen is not None:
-            chose_what_was_not_offered(self, REQUEST_PERMISSION, chosen)
-        return option
+def session_state(session: AgentSession) -> SessionState:
+    """What the library knows of a session, for parts of it that are given the public object."""
+    return session._state
 
-    async def visited(self, answer: Answer) -> None:
-        """Tell the client that what the user agreed to do on a page is done."""
-        from accord.agent.tools.elicitation import complete_url
 
-        await complete_url(self, answer)
-
-    def elicitation_scope(self) -> dict[str, Any]:
-        """What a question to the user belongs to."""
-        return {"sessionId": self.id}
-
-    def decided(self, key: str) -> bool | None:
-        """What the user answered for good earlier: yes, no, or nothing; see `Act`."""
-        return self._decisions.get(key)
-
-    def remember_all(self, keys: Sequence[str], *, allowed: bool) -> None:
-        """Keep one lasting answer for the rest of the session, for each of these keys."""
-        self.adopt(dict.fromkeys(keys, allowed))
-        if self._wire.ways is not None:
-            self._wire.ways.remembered(self, keys, allowed)
-
-    def adopt(self, answers: Mapping[str, bool]) -> None:
-        """Let answers hold here that were given elsewhere."""
-        self._decisions.update(answers)
+__all__ = ["AgentSession", "public_session", "session_state"]

@@ -1,9 +1,9 @@
-"""What lives as long as a session, and ends with it: tasks, and things that need a farewell.
+"""Tasks that live as long as a session, and callbacks for its end.
 
 What always holds
-    * A farewell is called once, whether the session is closed, deleted, or its client is gone.
-    * The end takes a bounded time, whatever the farewells and tasks do.
-    * What a task or a farewell raises is logged, and harms neither the session nor the others.
+    * A callback is called once, whether the session is closed, deleted, or its client is gone.
+    * The end takes a bounded time, whatever callbacks and tasks do.
+    * What a task or a callback raises is logged, and affects neither the session nor the others.
 """
 
 from __future__ import annotations
@@ -19,38 +19,38 @@ from accord.machine.logs import logger
 if TYPE_CHECKING:
     from accord.connection import Connection
 
-FAREWELL_SECONDS_MAX = 3.0
-"""How long all farewells of a session may take together; less than a process has to leave."""
+CALLBACK_SECONDS_MAX = 3.0
+"""How long all callbacks of a session may take together; a process has longer to exit."""
 
 TASK_END_SECONDS_MAX = 1.0
 """How long a cancelled task is waited for."""
 
 _log = logger("accord.agent")
 
-Farewell = Callable[[], Awaitable[None]]
+CloseCallback = Callable[[], Awaitable[None]]
 
 
-class Companions:
-    """Of one session.  Guards: nothing joins once the end has begun."""
+class SessionTasks:
+    """Guards: nothing is added once the end has begun."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._farewells: list[Farewell] = []
+        self._callbacks: list[CloseCallback] = []
         self._scopes: set[anyio.CancelScope] = set()
         self._empty = anyio.Event()
         self._ending = False
         self._ended = anyio.Event()
 
     def __bool__(self) -> bool:
-        return bool(self._farewells or self._scopes)
+        return bool(self._callbacks or self._scopes)
 
-    def on_close(self, farewell: Farewell) -> None:
-        """Have something called at the end."""
+    def on_close(self, callback: CloseCallback) -> None:
+        """Call this at the end."""
         self._check_open()
-        self._farewells.append(farewell)
+        self._callbacks.append(callback)
 
     def start_soon(self, function: Callable[..., Awaitable[Any]], *args: Any) -> None:
-        """Run a task until it ends by itself or is cancelled by the end."""
+        """Run a task that is cancelled with the session."""
         self._check_open()
         name = getattr(function, "__qualname__", repr(function))
         scope = anyio.CancelScope()
@@ -74,27 +74,27 @@ class Companions:
             raise LocalProtocolError("the session is closed")
 
     async def close(self) -> None:
-        """Say every farewell, then end every task.  A second call waits for the first."""
+        """Call every callback, then end every task.  A second call waits for the first."""
         with anyio.CancelScope(shield=True):
             if self._ending:
                 await self._ended.wait()
                 return
             self._ending = True
             try:
-                await self._say_farewells()
+                await self._run_callbacks()
                 await self._end_tasks()
             finally:
                 self._ended.set()
 
-    async def _say_farewells(self) -> None:
-        """All at once: one that hangs takes nobody else's time."""
-        with anyio.move_on_after(FAREWELL_SECONDS_MAX) as within:
+    async def _run_callbacks(self) -> None:
+        """Run all at the same time, so that one that hangs delays no other."""
+        with anyio.move_on_after(CALLBACK_SECONDS_MAX) as within:
             async with anyio.create_task_group() as tasks:
-                for farewell in self._farewells:
-                    tasks.start_soon(_say, farewell)
-        self._farewells.clear()
+                for callback in self._callbacks:
+                    tasks.start_soon(_run, callback)
+        self._callbacks.clear()
         if within.cancelled_caught:
-            _log.warning("a farewell to a session took too long and was cut off")
+            _log.warning("the on_close callbacks of a session took too long and were cut off")
 
     async def _end_tasks(self) -> None:
         if not self._scopes:
@@ -105,11 +105,11 @@ class Companions:
             await self._empty.wait()
 
 
-async def _say(farewell: Farewell) -> None:
+async def _run(callback: CloseCallback) -> None:
     try:
-        await farewell()
-    except Exception:  # noqa: BLE001 - the others are still to be called
-        _log.exception("a farewell to a session failed")
+        await callback()
+    except Exception:  # noqa: BLE001 - the others must still be called
+        _log.exception("an on_close callback of a session failed")
 
 
-__all__ = ["FAREWELL_SECONDS_MAX", "TASK_END_SECONDS_MAX", "Companions", "Farewell"]
+__all__ = ["CALLBACK_SECONDS_MAX", "TASK_END_SECONDS_MAX", "CloseCallback", "SessionTasks"]

@@ -1,67 +1,83 @@
-"""One turn from its handler's first step to its end.
+"""One turn: which function handles its prompt, and what the end of that means.
 
 What always holds
-    * A turn is concluded exactly once: by its handler's end or, where that does not heed a
-      cancellation in time, without waiting for it.  What such a handler still does is its own.
+    * A turn is concluded exactly once: when its handler ends or, if the handler ignores a
+      cancellation for too long, without waiting for it.
     * Nothing that a handler raises reaches the connection.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
 
-from accord.agent.session.prompt_handler import Outcome, handle
+from accord.agent.callbacks import Guard
+from accord.agent.turn import Turn, turn_state
+from accord.connection.error_responses import error_for, unforeseen
 from accord.connection.lazy_event import LazyEvent
+from accord.errors import LocalProtocolError
+from accord.machine.logs import logger
 from accord.protocol.v2.turn import STOP_REASONS
+from accord.schema.codec import Invalid
 
 if TYPE_CHECKING:
-    from accord.agent.serving.service import Service
-    from accord.agent.turn import Turn
+    from accord.agent.definition import AgentDefinition
 
-# How long a handler may go on after its turn was cancelled before it is left behind.
+_log = logger("accord.agent")
+
+# How long a cancelled turn waits for its handler.
 CANCEL_SECONDS_MAX = 3.0
+
+
+class Outcome(NamedTuple):
+    """How a turn ended.  `error` is (code, message, data) when it failed."""
+
+    stop_reason: str
+    error: tuple[int, str, object] | None = None
+
 
 Conclude = Callable[[Outcome], Awaitable[None]]
 
 
-async def run_turn(service: Service, turn: Turn, conclude: Conclude) -> None:
-    """Run the handler of one prompt in this task, and conclude the turn with what came of it."""
-    session = turn.session
-    session.turn = turn
+async def run_turn(agent: AgentDefinition, guard: Guard, turn: Turn, conclude: Conclude) -> None:
+    """Run the handler of one prompt in this task, and conclude the turn with its outcome."""
+    state = turn_state(turn)
+    session = state.session
+    connection = session.connection
+    session.turn = state
     concluded = LazyEvent()
 
     async def end(outcome: Outcome) -> None:
         concluded.set()
         session.turn = None
-        if turn.is_cancelled:
+        if state.is_cancelled:
             outcome = Outcome("cancelled")
-        if service.connection.error is None:
+        if connection.error is None:
             stopped = outcome.stop_reason in STOP_REASONS - {"end_turn"}
-            await turn.finish(failed=outcome.error is not None, stopped=stopped)
+            await state.finish(failed=outcome.error is not None, stopped=stopped)
         await conclude(outcome)
 
     async def give_up() -> None:
-        # A handler that shields itself or sits in a thread does not see the cancellation.
+        # A handler that shields itself or runs in a thread does not notice the cancellation.
         with anyio.move_on_after(CANCEL_SECONDS_MAX):
             await concluded.wait()
         if not concluded.is_set():
             await end(Outcome("cancelled"))
 
     def cancelled() -> None:
-        service.connection.tasks.start_soon(give_up, name="end of a cancelled turn")
+        connection.tasks.start_soon(give_up, name="end of a cancelled turn")
 
-    turn.on_cancel = cancelled
-    if turn.is_cancelled:
+    state.on_cancel = cancelled
+    if state.is_cancelled:
         cancelled()
     outcome = Outcome("cancelled")
     try:
-        with turn.scope:
-            outcome = await handle(service.agent, service.guard, turn)
+        with state.scope:
+            outcome = await _handle(agent, guard, turn)
     except BaseException:
-        # Nobody waits for the end: the connection is over.
+        # The connection is over, so nothing is told.
         if not concluded.is_set():
             concluded.set()
             session.turn = None
@@ -70,4 +86,40 @@ async def run_turn(service: Service, turn: Turn, conclude: Conclude) -> None:
         await end(outcome)
 
 
-__all__ = ["CANCEL_SECONDS_MAX", "run_turn"]
+async def _handle(agent: AgentDefinition, guard: Guard, turn: Turn) -> Outcome:
+    """Run the function that answers this prompt; an exception becomes an outcome."""
+    handler = agent.prompt_handler
+    command = agent.offer.command_in(turn.text)
+    try:
+        if command is not None:
+            found, argument = command
+            reason = await guard.run(found.handler(turn, argument))
+        elif handler is not None:
+            reason = await guard.run(handler(turn))
+        else:
+            raise LocalProtocolError("this agent has no @agent.on_prompt handler")
+        return Outcome("end_turn" if reason is None else _checked_reason(reason, agent.strict))
+    except Invalid as error:
+        # An error of the handler: the client's prompt was valid.
+        return Outcome("error", unforeseen(error, "session/prompt"))
+    except Exception as error:  # noqa: BLE001 - a turn ends, the connection lives
+        return Outcome("error", error_for(error, "session/prompt"))
+
+
+def _checked_reason(reason: object, strict: bool) -> str:
+    """The stop reason that a handler returned; a common mistake is logged."""
+    if isinstance(reason, str) and (reason in STOP_REASONS or reason.startswith("_")):
+        return reason
+    shown = repr(reason) if len(repr(reason)) <= 80 else f"{repr(reason)[:80]}…"
+    known = ", ".join(sorted(STOP_REASONS - {"error"}))
+    text = (
+        f"a handler returned {shown}, which is not a stop reason ({known}, or a name of your own"
+        " that starts with `_`); text for the user goes through turn.say()"
+    )
+    if strict:
+        raise LocalProtocolError(text)
+    _log.warning("%s", text)
+    return "end_turn"
+
+
+__all__ = ["CANCEL_SECONDS_MAX", "Outcome", "run_turn"]

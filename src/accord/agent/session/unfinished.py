@@ -1,12 +1,10 @@
-"""What a session's past left without an end: the process or the client was gone too soon.
+"""Items that a session's past left open, because the process or the client was gone too soon.
 
-A tool call that nobody works on any more is told to be cancelled, and a terminal to have ended,
-so that no client shows a spinner, or a button, that nothing stands behind.
+Open tool calls and plan entries are reported as cancelled and terminals as ended, so that no client
+shows a spinner or a button without work behind it.
 
-What its plan had still open is told to be cancelled as well.
-
-A turn that was cut off is told as a message, which every client can show, and in v2 also as the
-error of the state that a resumed session is in.
+An interrupted turn is reported by a message, which every client can show, and in v2 also by the
+error in the state of the resumed session.
 """
 
 from __future__ import annotations

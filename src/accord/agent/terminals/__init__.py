@@ -1,1 +1,1 @@
-"""Terminals of the client and of the agent itself."""
+"""Commands in terminals of the client and in processes of the agent."""

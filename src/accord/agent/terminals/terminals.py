@@ -1,7 +1,7 @@
-"""Commands of a session: in the client's terminal where it offers one, else in our own process.
+"""Run commands in the client's terminal if it offers one, else in a process of the agent.
 
 Either way the user sees one tool call with the output in it, and the caller gets the same `Done`.
-In v2 terminals are always ours, and the client is told what they print as it comes.
+In v2 terminals are always the agent's, and the client gets their output as it comes.
 """
 
 from __future__ import annotations
@@ -12,15 +12,10 @@ import anyio
 
 from accord.agent.serving.client_answers import heard
 from accord.agent.session.paths import absolute, relative
-from accord.agent.terminals.own_terminals import (
-    Done,
-    Job,
-    OwnTerminal,
-    check_environment,
-    check_words,
-)
+from accord.agent.terminals.commands import Done, Job, check_environment, check_words
+from accord.agent.terminals.own_terminals import TerminalHandle
 from accord.agent.tools.remembered_answers import command_act
-from accord.agent.tools.tool_call import ToolCallHandle
+from accord.agent.tools.tool_call import ToolCallHandle, new_tool_call
 from accord.errors import (
     AccordError,
     RateLimited,
@@ -38,22 +33,23 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from accord.agent.session.session import AgentSession
-    from accord.agent.turn import Turn
+    from accord.agent.session.paths import HasRoots
+    from accord.agent.session.state import SessionState
+    from accord.agent.session.turn_state import TurnState
 
-# How long a turn waits for the client to say that a terminal is released.
+# How long a turn waits for the client to release a terminal.
 RELEASE_SECONDS_MAX = 1.0
-# After how long a client that has too much to do is asked again: what it does not release runs on.
+# When a rate-limited client is asked again: a terminal that is not released runs on.
 RELEASE_AGAIN_SECONDS = (0.1, 0.5, 2.0, 8.0, 16.0)
 
-# Without these an answer is of no use.
+# An answer without these fields cannot be used.
 _NEEDED = {"terminal/create": ("terminalId",), "terminal/output": ("output", "truncated")}
 
 _log = logger("accord.agent")
 
 
 def job_of(
-    session: AgentSession,
+    session: SessionState,
     command: str,
     args: tuple[str, ...],
     cwd: str | Path | None,
@@ -61,18 +57,18 @@ def job_of(
     timeout: float | None,
     output_bytes: int,
 ) -> Job:
-    """A command as it is run in a session.
+    """A command as it runs in a session.
 
     Raises:
-        LocalProtocolError: a word of it cannot be one.
+        LocalProtocolError: an argument of it is not text.
     """
     check_words(command, *args)
     folder = absolute(session, str(cwd or "."))
     return Job(command, args, folder, check_environment(env or {}), timeout, output_bytes)
 
 
-async def run_command(turn: Turn, job: Job, *, title: str | None, reason: str | None) -> Done:
-    """A whole run: announced, asked for, run, shown, final."""
+async def run_command(turn: TurnState, job: Job, *, title: str | None, reason: str | None) -> Done:
+    """Run a command as one tool call: announce it, ask for permission, run it, show its end."""
     call = _call(turn, job, title or f"Run {job.line}")
     done = Done(None, "", cancelled=True)
     async with call:
@@ -91,18 +87,18 @@ async def run_command(turn: Turn, job: Job, *, title: str | None, reason: str | 
     return done
 
 
-def circumstances(session: AgentSession, folder: str, *, goes_on: bool = False) -> str | None:
-    """What is to be known of a command besides its title; None where that says it all."""
+def circumstances(session: HasRoots, folder: str, *, goes_on: bool = False) -> str | None:
+    """What a user must know of a command besides its title, or None."""
     shown = relative(session, folder)
     parts = [] if shown == "." else [f"in {shown}"]
     if goes_on:
-        parts.append("it goes on after this turn")
+        parts.append("it keeps running after this turn")
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}" if text else None
 
 
-async def carry_out(turn: Turn, call: ToolCallHandle, job: Job) -> Done:
-    """Run it within a tool call that has begun: the terminal is shown in it.
+async def carry_out(turn: TurnState, call: ToolCallHandle, job: Job) -> Done:
+    """Run a command within a tool call that has begun, and show the terminal in it.
 
     Raises:
         SpawnFailed: the command could not be started.
@@ -115,17 +111,18 @@ async def carry_out(turn: Turn, call: ToolCallHandle, job: Job) -> Done:
     return await _in_client(turn, call, job)
 
 
-def _call(turn: Turn, job: Job, title: str) -> ToolCallHandle:
-    return turn.tool_call(
+def _call(turn: TurnState, job: Job, title: str) -> ToolCallHandle:
+    return new_tool_call(
+        turn,
         title,
         kind="execute",
         name="run",
         raw_input={"command": job.line, "cwd": job.cwd},
-        cancellable=turn.session.wire.version != 1,
+        cancellable=turn.session.wire.cancels_tool_calls,
     )
 
 
-async def _in_client(turn: Turn, call: ToolCallHandle, job: Job) -> Done:
+async def _in_client(turn: TurnState, call: ToolCallHandle, job: Job) -> Done:
     session = turn.session
     scope = {"sessionId": session.id}
     terminal_id = await _create(
@@ -150,15 +147,15 @@ async def _in_client(turn: Turn, call: ToolCallHandle, job: Job) -> Done:
         shown = await _ask(session, "terminal/output", terminal)
         return _done_from(shown, ended, timed_out=timer.cancelled_caught)
     finally:
-        # Also when the turn is cancelled: a terminal that is not released runs on.
+        # Even if the turn is cancelled: a terminal that is not released runs on.
         released = anyio.Event()
         session.connection.run(lambda: _release(session, terminal, released))
         with anyio.move_on_after(RELEASE_SECONDS_MAX, shield=True):
             await released.wait()
 
 
-async def _create(session: AgentSession, params: dict[str, Any]) -> str:
-    """Make a terminal.  One that is made after its turn was cancelled is released unseen."""
+async def _create(session: SessionState, params: dict[str, Any]) -> str:
+    """Make a terminal; one that is made after its turn was cancelled is released at once."""
     made: list[str] = []
     errors: list[Exception] = []
     wanted, answered = True, anyio.Event()
@@ -171,7 +168,7 @@ async def _create(session: AgentSession, params: dict[str, Any]) -> str:
             made.append(terminal_id)
             if not wanted:
                 await _release(session, {"sessionId": session.id, "terminalId": terminal_id})
-        except Exception as error:  # noqa: BLE001 - it is raised where the caller waits
+        except Exception as error:  # noqa: BLE001 - it is raised to the caller below
             errors.append(not_started(error, params["command"]))
         finally:
             answered.set()
@@ -192,7 +189,7 @@ async def _create(session: AgentSession, params: dict[str, Any]) -> str:
 
 
 def not_started(error: Exception, command: str) -> Exception:
-    """What a client could not start is the same to a program as what we could not."""
+    """The same error for a command that the client could not start as for one of ours."""
     is_refusal = isinstance(error, RequestFailed) and (
         isinstance(error, RequestCancelled) or error.reason == "permission_denied"
     )
@@ -204,9 +201,9 @@ def not_started(error: Exception, command: str) -> Exception:
 
 
 async def _release(
-    session: AgentSession, terminal: dict[str, Any], released: anyio.Event | None = None
+    session: SessionState, terminal: dict[str, Any], released: anyio.Event | None = None
 ) -> None:
-    """Run it in a task of the connection: a client that is slow to answer holds up no turn."""
+    """Release a terminal, in a task of the connection, so that a slow client delays no turn."""
     try:
         for seconds in RELEASE_AGAIN_SECONDS:
             try:
@@ -222,7 +219,7 @@ async def _release(
             released.set()
 
 
-async def _ask(session: AgentSession, method: str, params: dict[str, Any]) -> dict[str, Any]:
+async def _ask(session: SessionState, method: str, params: dict[str, Any]) -> dict[str, Any]:
     result: Raw = await session.connection.call(method, encode(params))
     value = to_python(result)
     found = value if isinstance(value, dict) else {}
@@ -246,7 +243,7 @@ def _done_from(shown: dict[str, Any], ended: dict[str, Any], *, timed_out: bool)
     )
 
 
-async def _in_process(turn: Turn, call: ToolCallHandle, job: Job) -> Done:
+async def _in_process(turn: TurnState, call: ToolCallHandle, job: Job) -> Done:
     terminal = await turn.session.terminals.start(job)
     try:
         await call.show(v2.Terminal(terminal_id=terminal.id))
@@ -261,11 +258,11 @@ async def _in_process(turn: Turn, call: ToolCallHandle, job: Job) -> Done:
 
 
 async def start_command(
-    turn: Turn, job: Job, *, title: str | None, reason: str | None
-) -> OwnTerminal | None:
-    """Start a command that goes on after the turn: announced, asked for, started, final."""
+    turn: TurnState, job: Job, *, title: str | None, reason: str | None
+) -> TerminalHandle | None:
+    """Start a command in the background, as one tool call that ends with the start."""
     call = _call(turn, job, title or f"Start {job.line}")
-    terminal: OwnTerminal | None = None
+    terminal: TerminalHandle | None = None
     async with call:
         why = reason or circumstances(turn.session, job.cwd, goes_on=True)
         act = command_act(turn.session, job.line, job.cwd, job.env)

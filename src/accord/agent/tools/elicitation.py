@@ -1,7 +1,7 @@
-"""Questions to the user that are more than yes or no: a form, or a page to visit.
+"""Ask the user to fill a form or to visit a page.
 
-A client that cannot show a form is asked nothing: the caller gets an answer that says so, and
-decides.  Secrets never go through a form.
+A client that cannot show a form is not asked: the caller gets an answer that says so.  Secrets
+never go through a form.
 """
 
 from collections.abc import Mapping
@@ -50,13 +50,13 @@ class FormField:
     def __post_init__(self) -> None:
         if self.type not in _PYTHON_TYPES:
             raise LocalProtocolError(
-                f"{self.type!r} is no type of a form field; there are {', '.join(_PYTHON_TYPES)}"
+                f"{self.type!r} is not a type of a form field; use {', '.join(_PYTHON_TYPES)}"
             )
         if self.many and not self.choices:
-            raise LocalProtocolError("a selection of several needs choices")
+            raise LocalProtocolError("a selection of several values needs choices")
         if self.format is not None:
             if self.type != "string":
-                raise LocalProtocolError("only a field of type string has a format")
+                raise LocalProtocolError("only a field of type string can have a format")
             checked("StringFormat", self.format)
         if self.default is not None and not self.accepts(self.default):
             raise LocalProtocolError(f"the default {self.default!r} does not fit its own field")
@@ -77,19 +77,19 @@ class FormField:
         return shape | {key: value for key, value in extra.items() if value is not None}
 
     def accepts(self, value: object) -> bool:
-        """Whether an answer fits; the client's check is not enough."""
+        """Whether an answer is valid; the client's own check is not enough."""
         if self.many:
             return isinstance(value, list) and all(one in self.choices for one in value)
         if self.choices:
             return value in self.choices
         if isinstance(value, bool) != (self.type == "boolean"):
             return False
-        # A format is a hint for whoever types; what it means is not ours to judge.
+        # A format is only a hint for the user.
         return isinstance(value, _PYTHON_TYPES[self.type])
 
 
 class Answer(NamedTuple):
-    """What the user did.  `values` is only there after `accept`."""
+    """What the user did.  `values` is filled only after `accept`."""
 
     action: Literal["accept", "decline", "cancel", "unsupported"]
     values: Mapping[str, Value]
@@ -101,24 +101,24 @@ class Answer(NamedTuple):
 
 
 class Asker(Protocol):
-    """Who asks: a session, or a request of the client that is still open."""
+    """The side that asks: a session, or a login request that is still open."""
 
     @property
     def connection(self) -> Connection:
-        """Where the client is."""
+        """The connection to the client."""
         ...
 
     @property
     def wire(self) -> Wire:
-        """What the client can show."""
+        """The client's version, and what it can show."""
         ...
 
     def elicitation_scope(self) -> dict[str, Any]:
-        """The one key that says what the question belongs to."""
+        """The field that says what the question belongs to."""
         ...
 
     def asking(self) -> AbstractContextManager[None]:
-        """Surrounds the wait for the answer."""
+        """Enclose the wait for the answer."""
         ...
 
     def new_id(self, kind: str) -> str:
@@ -127,7 +127,7 @@ class Asker(Protocol):
 
 
 async def elicit_form(asker: Asker, message: str, fields: Mapping[str, FormField]) -> Answer:
-    """Show a form and wait.  Values that do not fit count as `cancel`."""
+    """Show a form and wait.  Invalid values count as `cancel`."""
     if not fields:
         raise LocalProtocolError("a form needs at least one field")
     _check_fields(fields)
@@ -157,31 +157,31 @@ async def elicit_form(asker: Asker, message: str, fields: Mapping[str, FormField
     unfit = ", ".join(
         [f"{one} is missing" for one in missing] + [f"{one} is wrong" for one in wrong]
     )
-    asker.connection.tolerate(f"the answer to {CREATE} does not fit its form: {unfit}", WARNING)
+    asker.connection.tolerate(f"the answer to {CREATE} is not valid for its form: {unfit}", WARNING)
     return Answer("cancel", {})
 
 
 def _check_fields(fields: Mapping[str, object]) -> None:
     for name, field in fields.items():
         if not isinstance(field, FormField):
-            raise LocalProtocolError(f"the field {name!r} of a form is a FormField, not {field!r}")
+            raise LocalProtocolError(f"field {name!r} of a form must be a FormField, not {field!r}")
 
 
 async def elicit_schema(asker: Asker, message: str, schema: Mapping[str, Any]) -> Answer:
-    """Show a form that somebody else described, such as an MCP server, in the protocol's schema.
+    """Show a form that an MCP server, for example, describes in the protocol's schema.
 
-    The values are not checked: whoever described the form does that.
+    The values are not checked; that is left to the author of the form.
 
     Raises:
-        LocalProtocolError: the schema is none that a client can show.
+        LocalProtocolError: a client cannot show a form with this schema.
     """
-    # Here, since it is seldom asked for and the types are not free.
+    # Imported here because it is rarely needed and loads types.
     from accord.schema import v2
 
     try:
         shown = decode(v2.ElicitationSchema, encode(schema))
     except Invalid as error:
-        raise LocalProtocolError(f"no form can be made of this schema: {error}") from None
+        raise LocalProtocolError(f"a form cannot be made from this schema: {error}") from None
     if not shown.properties:
         raise LocalProtocolError("a form needs at least one field")
     if not asker.wire.features.elicit_form:
@@ -212,8 +212,8 @@ async def elicit_url(asker: Asker, message: str, url: str) -> Answer:
 
 
 def check_url(url: str) -> None:
-    """Refuse what is no whole URL, and one that carries a password past everybody's eyes."""
-    # Here, since a page is seldom asked for and the import is not cheap.
+    """Refuse an incomplete URL, and one that contains a user name or a password."""
+    # Imported here because it is rarely needed and slow.
     from urllib.parse import urlsplit
 
     try:
@@ -224,14 +224,14 @@ def check_url(url: str) -> None:
     if not whole or any(char.isspace() or not char.isprintable() for char in url):
         raise LocalProtocolError(f"not a full URL: {url!r}")
     if "@" in parts.netloc:
-        raise LocalProtocolError("a URL that a user is sent to holds no name and no password")
+        raise LocalProtocolError("a URL for the user must not contain a user name or a password")
 
 
 async def complete_url(asker: Asker, answer: Answer) -> None:
-    """Tell the client that what happens behind the page is done, once, and nobody else."""
+    """Tell the client once that the user is done with the page."""
     elicitation_id = answer.values.get("elicitation_id")
     if not isinstance(elicitation_id, str) or elicitation_id not in asker.wire.open_pages:
-        raise LocalProtocolError("no page that the user agreed to visit is open by this answer")
+        raise LocalProtocolError("this answer does not belong to an open page")
     asker.wire.open_pages.discard(elicitation_id)
     await asker.connection.notify(COMPLETE, encode({"elicitationId": elicitation_id}))
 

@@ -1,4 +1,4 @@
-"""Files of a session: through the client where it offers them, else our own, within the roots."""
+"""Files of a session: through the client if it offers them, else on disk, within the roots."""
 
 import os
 from typing import TYPE_CHECKING
@@ -7,6 +7,7 @@ from accord.agent.serving.client_answers import heard
 from accord.agent.serving.outgoing_checks import check_text
 from accord.agent.serving.wire import FileDetails
 from accord.agent.session.paths import absolute, relative
+from accord.agent.tools.tool_call import new_tool_call
 from accord.errors import LocalProtocolError, NotFound, RemoteProtocolError, RequestFailed
 from accord.machine.errors import (
     AccessDenied,
@@ -22,8 +23,8 @@ from accord.translate.diffs import diff_of
 from accord.translate.file_changes import deletion_of, move_of
 
 if TYPE_CHECKING:
-    from accord.agent.session.session import AgentSession
-    from accord.agent.turn import Turn
+    from accord.agent.session.state import SessionState
+    from accord.agent.session.turn_state import TurnState
     from accord.machine.filesystem.async_files import Files
 
 READ = "fs/read_text_file"
@@ -35,7 +36,7 @@ _UTF_8 = frozenset({"utf-8", "utf8"})
 
 
 async def read_text(
-    session: "AgentSession",
+    session: "SessionState",
     path: str,
     line: int | None,
     limit: int | None,
@@ -44,14 +45,14 @@ async def read_text(
     """The text of a file.
 
     Raises:
-        NoSuchFile: there is none; it is Python's FileNotFoundError too.
-        FileFailure: it may not be read, or not as a text: `OutsideRoots`, `AccessDenied`, ...
-        LocalProtocolError: there cannot be such a line, or so many.
+        NoSuchFile: the file does not exist; this is also a FileNotFoundError.
+        FileFailure: it cannot be read, or not as text: `OutsideRoots`, `AccessDenied`, ...
+        LocalProtocolError: the line or the limit is out of range.
     """
     if line is not None and line < 1:
         raise LocalProtocolError(f"lines count from 1, there is no line {line}")
     if limit is not None and limit < 0:
-        raise LocalProtocolError(f"a number of lines is not negative: {limit}")
+        raise LocalProtocolError(f"a number of lines cannot be negative: {limit}")
     full = absolute(session, path)
     ways = session.wire.ways
     if ways is not None and session.wire.features.read_files:
@@ -77,16 +78,16 @@ async def read_text(
 
 def _require_utf_8(details: FileDetails) -> None:
     if details.encoding is not None and details.encoding.lower() not in _UTF_8:
-        raise LocalProtocolError(f"files here are UTF-8, not {details.encoding}")
+        raise LocalProtocolError(f"files are read and written as UTF-8, not as {details.encoding}")
 
 
 async def write_text(
-    session: "AgentSession", path: str, text: str, details: FileDetails = PLAIN
+    session: "SessionState", path: str, text: str, details: FileDetails = PLAIN
 ) -> bool | None:
-    """Write a file; whether it is a new one, as far as that is known.  Raises as `read_text` does.
+    """Write a file; return whether it is new, if that is known.  Raises as `read_text` does.
 
     Raises:
-        AlreadyThere: there is one, and it was not to be replaced.
+        AlreadyThere: it exists, and `details` forbid to replace it.
     """
     check_text("the text of a file", text)
     full = absolute(session, path)
@@ -111,7 +112,7 @@ async def write_text(
     return is_new
 
 
-async def _exists(session: "AgentSession", full: str) -> bool:
+async def _exists(session: "SessionState", full: str) -> bool:
     try:
         await read_text(session, full, 1, 1)
     except FileNotFoundError:
@@ -119,8 +120,8 @@ async def _exists(session: "AgentSession", full: str) -> bool:
     return True
 
 
-async def _ask(session: "AgentSession", method: str, path: str, params: object) -> Raw:
-    """Ask the client; its refusals are the errors that our own files raise."""
+async def _ask(session: "SessionState", method: str, path: str, params: object) -> Raw:
+    """Call the client; its refusals become the errors that files on disk raise."""
     try:
         answer = await session.connection.call(method, encode(params))
         heard(session, method, answer)
@@ -136,9 +137,9 @@ async def _ask(session: "AgentSession", method: str, path: str, params: object) 
 
 
 async def edit_file(
-    turn: "Turn", path: str, text: str, title: str | None, reason: str | None
+    turn: "TurnState", path: str, text: str, title: str | None, reason: str | None
 ) -> bool:
-    """A whole edit: announced with its diff, asked for, written, final; nothing if it is done."""
+    """Change a file as one tool call with its diff; nothing happens if it has that text."""
     check_text("the text of a file", text)
     session = turn.session
     full = absolute(session, path)
@@ -149,7 +150,8 @@ async def edit_file(
     if old == text:
         return True
     shown = relative(session, full)
-    call = turn.tool_call(
+    call = new_tool_call(
+        turn,
         title or (f"Create {shown}" if old is None else f"Edit {shown}"),
         kind="edit",
         name="edit",
@@ -165,8 +167,8 @@ async def edit_file(
     return True
 
 
-async def delete_file(turn: "Turn", path: str, reason: str | None) -> bool:
-    """A whole deletion: announced with what is lost, asked for, done, final."""
+async def delete_file(turn: "TurnState", path: str, reason: str | None) -> bool:
+    """Delete a file as one tool call that shows its content."""
     session = turn.session
     full = absolute(session, path)
     with _OwnFiles(session) as files:
@@ -179,7 +181,8 @@ async def delete_file(turn: "Turn", path: str, reason: str | None) -> bool:
         if text is not None and not text.isprintable() and ("\0" in text or "\ufffd" in text):
             text = None
         shown = relative(session, full)
-        call = turn.tool_call(
+        call = new_tool_call(
+            turn,
             f"Delete {shown}",
             kind="delete",
             name="delete",
@@ -195,15 +198,16 @@ async def delete_file(turn: "Turn", path: str, reason: str | None) -> bool:
     return True
 
 
-async def move_file(turn: "Turn", path: str, target: str, reason: str | None) -> bool:
-    """A whole move: announced with both names, asked for, done, final."""
+async def move_file(turn: "TurnState", path: str, target: str, reason: str | None) -> bool:
+    """Move a file as one tool call with both names."""
     session = turn.session
     full, goal = absolute(session, path), absolute(session, target)
     shown = f"{relative(session, full)} to {relative(session, goal)}"
     with _OwnFiles(session) as files:
         if not await files.exists(full):
             raise NoSuchFile(full)
-        call = turn.tool_call(
+        call = new_tool_call(
+            turn,
             f"Move {shown}",
             kind="move",
             name="move",
@@ -220,10 +224,10 @@ async def move_file(turn: "Turn", path: str, target: str, reason: str | None) ->
 
 
 class _OwnFiles:
-    """The session's own files for one operation; the handles are closed behind it."""
+    """The files on disk for one operation; the handles are closed after it."""
 
-    def __init__(self, session: "AgentSession") -> None:
-        # Loaded with the first file of our own: mostly the client has them.
+    def __init__(self, session: "SessionState") -> None:
+        # Imported here because most clients offer their own files.
         from accord.machine.filesystem.roots import Roots
 
         self._roots = Roots(session.roots)

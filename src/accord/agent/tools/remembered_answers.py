@@ -1,11 +1,11 @@
-"""What an answer "always" covers: the act that was asked for, unless the user chose a wider one.
+"""What the answer "always" covers: the act that was asked for, unless the user chose more.
 
-Always holds
+What always holds
     * The name of an option says what choosing it stores, and only that is compared later.
-    * A command is its exact line in one folder, a file is the place where it really lies, an MCP
-      tool is one tool of one server.  Anything else is the same call with the same input.
-    * A wide answer ("every command") is an option of its own.  It never covers a file that
-      something executes, nor one outside the session's folders.
+    * A command is its exact line in one folder, a file is its real path, an MCP tool is one tool of
+      one server.  Anything else is the same call with the same input.
+    * A wide answer ("every command") is an option of its own.  It never covers a file that is
+      executed automatically, nor one outside the session's folders.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ import os.path
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from accord.agent.serving.wire import PermissionOption
 from accord.agent.session.paths import relative
+from accord.agent.tools.permission_options import PermissionOption
 from accord.machine.filesystem.auto_executed_files import is_executed
 from accord.schema.codec import to_python
 from accord.schema.struct import Raw
 
 if TYPE_CHECKING:
-    from accord.agent.session.session import AgentSession
+    from accord.agent.session.paths import HasRoots
+    from accord.agent.session.state import SessionState
 
 COMMAND_CHARACTERS_MAX = 80
 """A longer command is named "this exact command"; the question shows it."""
@@ -41,7 +42,7 @@ _MCP = "mcp__"
 
 
 class Part(NamedTuple):
-    """One thing that is done: its own key, and the key of the wide answer that covers it too."""
+    """One part of an act: its own key, and the key of the wide answer that covers it too."""
 
     key: str
     wide: str | None = None
@@ -50,13 +51,13 @@ class Part(NamedTuple):
 class Act(NamedTuple):
     """What is asked for, as far as answers are remembered.
 
-    `words` name all parts, `every` what the wide answer covers: empty where there is none.
+    `words` describes all parts, `every` what the wide answer covers; it is empty if there is none.
     """
 
     parts: tuple[Part, ...]
     words: str
     every: str = ""
-    # Whether it changes a file that something executes.
+    # Whether it changes a file that is executed automatically.
     is_executed: bool = False
 
 
@@ -64,21 +65,21 @@ class Act(NamedTuple):
 
 
 def command_act(
-    session: AgentSession, line: str, folder: str, env: Mapping[str, str] | None = None
+    session: HasRoots, line: str, folder: str, env: Mapping[str, str] | None = None
 ) -> Act:
-    """Run this exact command in this folder, with these variables besides the usual ones."""
+    """Run this exact command in this folder, with these additional variables."""
     real = os.path.realpath(folder)
     key = _key("execute", line, real, sorted((env or {}).items()))
     is_short = len(line) <= COMMAND_CHARACTERS_MAX and line.isprintable() and "`" not in line
     what = f"`{line}`" if is_short else "this exact command"
     if env:
         what = f"{what} with the same variables"
-    here = real == os.path.realpath(session.record.cwd)
+    here = real == os.path.realpath(session.roots[0])
     where = "in this folder" if here else f"in {_near(session, folder)}"
     return Act((Part(key, _key("every", "execute")),), f"{what} {where}", "every command")
 
 
-def files_act(session: AgentSession, changes: Iterable[tuple[str, str]]) -> Act:
+def files_act(session: HasRoots, changes: Iterable[tuple[str, str]]) -> Act:
     """Change these files: pairs of a kind (`edit` or `delete`) and an absolute path."""
     parts: list[Part] = []
     named: dict[str, list[str]] = {}
@@ -98,8 +99,8 @@ def files_act(session: AgentSession, changes: Iterable[tuple[str, str]]) -> Act:
     return Act(tuple(parts), words, every, any_executed)
 
 
-def move_act(session: AgentSession, source: str, target: str) -> Act:
-    """Give this file this name."""
+def move_act(session: HasRoots, source: str, target: str) -> Act:
+    """Move this file to this path."""
     paths = (source, target)
     executed = any(map(is_executed, paths))
     is_usual = not executed and all(_is_inside(session, path) for path in paths)
@@ -116,21 +117,21 @@ def tool_act(server: str, tool: str, definition: object = None) -> Act:
 
 
 def page_act(url: str, host: str, *, shown: str, is_private: bool) -> Act:
-    """Fetch this page; `shown` has no login in it, `is_private` is for the user's own network."""
+    """Fetch this page; `shown` is the URL without credentials."""
     part = Part(_key("fetch", url, is_private), _key("fetch-host", host, is_private))
     where = " in your own network" if is_private else ""
     return Act((part,), f"fetching {_cut(shown)}", f"every page of {host}{where}")
 
 
 def call_act(
-    session: AgentSession,
+    session: HasRoots,
     kind: str,
     name: str | None,
     title: str,
     locations: Sequence[Any],
     raw_input: Any,
 ) -> Act:
-    """Whatever a tool call says that it does."""
+    """The act that a tool call describes."""
     paths = [one.path for one in locations]
     if kind == "move" and len(paths) == 2:
         return move_act(session, *paths)
@@ -154,7 +155,7 @@ def call_act(
 
 
 def options_for(act: Act) -> tuple[PermissionOption, ...]:
-    """The answers to offer; the name of each lasting one says what it covers."""
+    """The options to offer; the name of each lasting one says what it covers."""
     wide = PermissionOption(WIDE_OPTION_ID, f"Allow {act.every} for this session", "allow_always")
     return (
         PermissionOption("allow_once", "Allow once", "allow_once"),
@@ -169,23 +170,23 @@ def options_for(act: Act) -> tuple[PermissionOption, ...]:
     )
 
 
-def decided(session: AgentSession, act: Act) -> bool | None:
-    """What earlier answers say: yes if they allow every part, no if one was rejected."""
+def decided(session: SessionState, act: Act) -> bool | None:
+    """What earlier answers say: True if they allow every part, False if one was rejected."""
     answers = [_decided(session, part) for part in act.parts]
     if False in answers:
         return False
     return True if answers and None not in answers else None
 
 
-def _decided(session: AgentSession, part: Part) -> bool | None:
-    answer = session.decided(part.key)
+def _decided(session: SessionState, part: Part) -> bool | None:
+    answer = session.decisions.get(part.key)
     if answer is None and part.wide is not None:
-        answer = session.decided(part.wide)
+        answer = session.decisions.get(part.wide)
     return answer
 
 
-def remember(session: AgentSession, act: Act, chosen: PermissionOption, *, is_own: bool) -> None:
-    """Store a lasting answer; `is_own` says that the options were made by `options_for`."""
+def remember(session: SessionState, act: Act, chosen: PermissionOption, *, is_own: bool) -> None:
+    """Store a lasting answer; `is_own` if the options are those of `options_for`."""
     if not chosen.is_remembered:
         return
     is_wide = is_own and chosen.option_id == WIDE_OPTION_ID and chosen.allows
@@ -200,18 +201,18 @@ def _key(*parts: object) -> str:
     return json.dumps(parts, default=str)
 
 
-def _is_inside(session: AgentSession, path: str) -> bool:
+def _is_inside(session: HasRoots, path: str) -> bool:
     real = os.path.realpath(path)
     roots = (os.path.realpath(root).rstrip("/") for root in session.roots)
     return any(real.startswith(f"{root}/") for root in roots)
 
 
-def _near(session: AgentSession, path: str) -> str:
+def _near(session: HasRoots, path: str) -> str:
     short = relative(session, path)
     return path if short.startswith("..") else short
 
 
-def _folders_words(session: AgentSession) -> str:
+def _folders_words(session: HasRoots) -> str:
     return "this folder" if len(session.roots) == 1 else "the session's folders"
 
 

@@ -1,4 +1,4 @@
-"""A tool call as an agent lives it: announced, asked, in progress, final, and never back."""
+"""A tool call: announced, permitted, in progress and final, and never backwards."""
 
 from __future__ import annotations
 
@@ -11,10 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from accord.agent.serving.outgoing_checks import checked_content, raw_of
-from accord.agent.serving.wire import PermissionAsk, PermissionOption
+from accord.agent.custom_values import checked
+from accord.agent.serving.outgoing_checks import checked_content, raw_of, several
 from accord.agent.session.paths import absolute
-from accord.agent.tools.permission_options import OptionLike, permission_options
+from accord.agent.tools.permission_options import (
+    OptionLike,
+    PermissionAsk,
+    PermissionOption,
+    permission_options,
+)
 from accord.agent.tools.remembered_answers import (
     Act,
     call_act,
@@ -31,13 +36,14 @@ from accord.translate.content import asked_contents
 from accord.translate.diffs import diff_of
 
 if TYPE_CHECKING:
-    from accord.agent.turn import Turn
+    from accord.agent.session.state import SessionState
+    from accord.agent.session.turn_state import TurnState
 
 T = TypeVar("T")
 
 
 class CallFacts(NamedTuple):
-    """What a tool call is, as far as it is known when it is announced."""
+    """What is known of a tool call when it is announced."""
 
     title: str
     kind: str
@@ -49,16 +55,16 @@ class CallFacts(NamedTuple):
 
 
 class ToolCallHandle:
-    """One tool call.  Guards the order of its life; use it as an async context manager."""
+    """One tool call, as an async context manager.  Guards the order of its statuses."""
 
-    def __init__(self, turn: Turn, about: CallFacts) -> None:
+    def __init__(self, turn: TurnState, about: CallFacts) -> None:
         self._turn = turn
         self._id = turn.session.new_id("call")
         self._take(about)
         self._status: str | None = None
         self._scope = anyio.CancelScope()
         self._entered = False
-        # Questions that the user has not answered yet.
+        # Number of open questions to the user.
         self._asking = 0
         self._refused_by: str | None = None
 
@@ -70,7 +76,7 @@ class ToolCallHandle:
         self._told = False
 
     def revise(self, about: CallFacts) -> None:
-        """Say anew what it is, before its work; the next announcement tells the client."""
+        """Change its facts before its work begins; the next announcement tells the client."""
         if self.status != "pending" or self._entered:
             raise LocalProtocolError(f"tool call {self._title!r} is {self.status}: it has begun")
         self._take(about)
@@ -82,37 +88,37 @@ class ToolCallHandle:
 
     @property
     def status(self) -> str:
-        """Where it stands."""
+        """Its current status."""
         return self._status or "pending"
 
     @property
     def is_final(self) -> bool:
-        """Whether it is done, one way or the other."""
+        """Whether it has ended, in any way."""
         return is_final(self.status)
 
     @property
     def can_be_cancelled(self) -> bool:
-        """Whether the client may stop it alone, now."""
+        """Whether the client may cancel it alone, now."""
         return self._stoppable and self._status is not None and not self.is_final
 
     @property
     def _stoppable(self) -> bool:
-        # Only a block can be left from outside; a call that is not one is never offered.
+        # Only an `async with` block can be cancelled from outside.
         return self._cancellable and self._entered
 
     @property
     def refused_by(self) -> str | None:
-        """Who refused the last question about it; None where the client does not say.
+        """What refused the last question about it; None where the client does not say.
 
-        "user", "remembered" (an earlier answer), "rule", "default" (nobody could be asked), or
-        "cancelled".
+        One of "user", "remembered" (an earlier answer), "rule", "default" (the user could not be
+        asked) and "cancelled".
         """
         return self._refused_by
 
-    # ---- life
+    # ---- status
 
     async def announce(self) -> None:
-        """Tell the client of it; entering the block does this."""
+        """Announce it to the client; entering the block does this."""
         if self._told:
             raise LocalProtocolError(f"tool call {self._title!r} was announced already")
         self._told = True
@@ -135,31 +141,31 @@ class ToolCallHandle:
         return v2.ToolCallCapabilities(cancel=v2.ToolCallCancelCapabilities())
 
     async def start(self) -> None:
-        """The work begins.  `run` and leaving the block do this where it is due.
+        """Mark it as in progress; `run` and leaving the block do this if needed.
 
-        Work that goes on already may be begun again; work that is over may not.
+        It may be called again while the work goes on, but not after its end.
         """
         self._require_open("start")
         if self.status == "pending":
             await self._step("in_progress")
 
     async def complete(self, *, raw_output: object = UNSET) -> None:
-        """It went well."""
+        """End it as completed."""
         await self._step("completed", raw_output=raw_output)
 
     async def fail(self, reason: str | None = None, *, raw_output: object = UNSET) -> None:
-        """It went wrong; the reason is shown as its content."""
+        """End it as failed, and show the reason as its content."""
         self._require_open("fail")
         if reason is not None:
             await self.show(reason)
         await self._step("failed", raw_output=raw_output)
 
     async def cancel(self) -> None:
-        """It was stopped."""
+        """End it as cancelled."""
         await self._step("cancelled")
 
     def _require_open(self, doing: str) -> None:
-        """Announced and not final, or the caller gets a sentence."""
+        """Refuse to go on with a call that was not announced or that has ended."""
         if self._status is None:
             raise LocalProtocolError(f"tool call {self._title!r} was not announced yet")
         if self.is_final:
@@ -176,7 +182,7 @@ class ToolCallHandle:
             )
         if self._asking and status in ("in_progress", "completed"):
             raise LocalProtocolError(
-                f"tool call {self._title!r} is being asked for; it cannot become {status} before"
+                f"tool call {self._title!r} waits for permission; it cannot become {status} before"
                 " the answer"
             )
         ended = is_final(status) and self._stoppable
@@ -191,10 +197,10 @@ class ToolCallHandle:
         )
 
     async def _become(self, status: str, update: v2.ToolCallUpdate) -> None:
-        """Take a status and tell it: either both happen or neither, also under cancellation.
+        """Take a status and send it: either both happen or neither, also under cancellation.
 
-        The wait for a slow client behind it can be cancelled.  There is none behind a final status:
-        whoever leaves a call that was cancelled should not wait for anybody.
+        The wait for a slow client after it can be cancelled.  There is none after a final status,
+        so that a cancelled call ends without waiting.
         """
         await checkpoint_if_cancelled()
         before, self._status = self._status, status
@@ -205,43 +211,42 @@ class ToolCallHandle:
             self._status, self._told = before, before is not None
             raise
         if not self.is_final:
-            await self._turn.session.wait_for_client()
+            await self._turn.session.updates.wait_for_client()
 
     async def settle(self, status: str) -> None:
-        """End it with this status if nobody has; the turn does this with what is left open."""
+        """End it with this status unless it has ended; the end of a turn does this."""
         if self._status is not None and not self.is_final:
-            # What the user was asked for and nobody waits for any more was not done.
+            # What still waits for permission was not done.
             await self._step("cancelled" if self._asking and status == "completed" else status)
 
     # ---- what it shows
 
     async def show(self, *items: Any) -> None:
-        """Add content: text, a content block, or a piece of tool content.
+        """Add content: text, a content block, or tool content.
 
-        What a tool has left behind may be shown after its end too; its title, its places and its
-        status stay as they were then.
+        Content may be added after the end too; title, locations and status stay as they were.
         """
         for content in [as_content(item) for item in items]:
             self._content.append(content)
             await self._emit_content(content)
 
     async def show_diff(self, path: str, old_text: str | None, new_text: str) -> None:
-        """Add the change of a file; as with `show`, also after the end."""
+        """Add the change of a file; this too may come after the end."""
         await self.show(diff_of(absolute(self._turn.session, path), old_text, new_text))
 
     async def _emit_content(self, content: Any) -> None:
         if self._status is not None:
-            await self._turn.tell(v2.ToolCallContentChunk(tool_call_id=self._id, content=content))
+            await self._turn.send(v2.ToolCallContentChunk(tool_call_id=self._id, content=content))
 
     async def set_locations(self, *places: str | tuple[str, int]) -> None:
-        """Where in the files it is working now."""
+        """Set the places in files that it works on now."""
         self._require_open("move")
-        locations = [self._turn.location(place) for place in places]
+        locations = [location(self._turn.session, place) for place in places]
         self._locations = locations
         await self._turn.emit(v2.ToolCallUpdate(tool_call_id=self._id, locations=locations))
 
     async def set_title(self, title: str) -> None:
-        """Another title."""
+        """Change the title."""
         self._require_open("change its title")
         self._title = title
         await self._turn.emit(v2.ToolCallUpdate(tool_call_id=self._id, title=title))
@@ -258,9 +263,9 @@ class ToolCallHandle:
     ) -> bool:
         """Ask the user unless the mode or an earlier lasting answer decides.  True is consent.
 
-        A refusal ends the tool call; only a choice that was offered and allows is consent.  A
-        lasting answer covers the same act only: this command in this folder, these files, this
-        call with this input.  Without `options` the user may also choose a wider one.
+        A refusal ends the tool call; only an offered option that allows is consent.  A lasting
+        answer covers the same act only: this command in this folder, these files, this call with
+        this input.  Without `options` the user may also choose a wider one.
         """
         return await self.ask_for(
             self._act(command, cwd), reason, options=options, command=command, cwd=cwd
@@ -275,10 +280,10 @@ class ToolCallHandle:
         command: str | None = None,
         cwd: str | None = None,
     ) -> bool:
-        """Ask as `ask` does; lasting answers are about this act."""
+        """Ask as `ask` does, with lasting answers about this act."""
         session = self._turn.session
         await self._before_asking()
-        # To change a file that something executes is to run something.
+        # Changing a file that is executed automatically counts as running it.
         kind = "execute" if act.is_executed else self._kind
         if session.mode is not None and kind in session.mode.allow:
             return True
@@ -299,7 +304,7 @@ class ToolCallHandle:
         command: str | None = None,
         cwd: str | None = None,
     ) -> PermissionOption | None:
-        """Put the question to the user and remember a lasting answer for what it covers."""
+        """Ask the user, and remember a lasting answer for what it covers."""
         offered = permission_options(options_for(act) if options is None else options)
         covers = act.words if any(one.is_remembered for one in offered) else None
         chosen = await self._choose(reason, offered, command, cwd, covers)
@@ -323,9 +328,9 @@ class ToolCallHandle:
         command: str | None = None,
         cwd: str | None = None,
     ) -> PermissionOption | None:
-        """Put the question to the user, whatever the mode; None when nothing was chosen.
+        """Ask the user, whatever the mode; None if nothing was chosen.
 
-        Nothing is remembered: what the answer means is the caller's.
+        Nothing is remembered: the caller decides what the answer means.
         """
         return await self._choose(reason, options, command, cwd, None)
 
@@ -360,12 +365,12 @@ class ToolCallHandle:
         self._refused_by = by
 
     async def _before_asking(self) -> None:
-        """Announced first, and not begun: who asks while it works has not asked."""
+        """Announce it, and refuse to ask once the work has begun."""
         if not self._told:
             await self.announce()
         if self._status != "pending":
             raise LocalProtocolError(
-                f"tool call {self._title!r} is {self._status}; permission comes before the work"
+                f"tool call {self._title!r} is {self._status}; ask for permission before the work"
             )
 
     # ---- as a block
@@ -386,7 +391,7 @@ class ToolCallHandle:
         return await value if isawaitable(value) else value
 
     def stop(self) -> None:
-        """The client asked to stop this call alone."""
+        """Cancel this call alone, for the client."""
         self._scope.cancel()
 
     async def __aenter__(self) -> ToolCallHandle:
@@ -404,26 +409,65 @@ class ToolCallHandle:
         swallow = self._scope.__exit__(exc_type, exc, traceback)
         with anyio.CancelScope(shield=True):
             if exc is None:
-                # Asked first: trio's scopes say True here as well, though nothing was caught.
+                # Checked first: trio's scopes return True here although nothing was caught.
                 if not self.is_final:
                     if not self._asking:
                         await self.start()
                     await self.settle("completed")
             elif self._turn.is_over:
-                pass  # Nobody can be told any more.
+                pass  # Nothing can be sent any more.
             elif swallow or self._turn.is_cancelled:
-                # Whatever an abort was turned into on its way here.
+                # The handler may have turned the cancellation into another exception.
                 await self.settle("cancelled")
             else:
-                # A deadline of the handler's own is a failure too: the client cancelled nothing.
+                # A deadline of the handler is a failure too: the client has not cancelled.
                 if isinstance(exc, Exception) and not self.is_final:
                     await self.show(f"{type(exc).__name__}: {exc}")
                 await self.settle("failed")
         return swallow
 
 
+def new_tool_call(
+    turn: TurnState,
+    title: str,
+    *,
+    kind: str = "other",
+    name: str | None = None,
+    locations: Sequence[str | tuple[str, int]] = (),
+    raw_input: object = UNSET,
+    content: Sequence[Any] = (),
+    cancellable: bool = False,
+) -> ToolCallHandle:
+    """Make a tool call of a turn, or give the call that is forming its final facts."""
+    facts = CallFacts(
+        title,
+        checked("ToolKind", kind),
+        name,
+        [location(turn.session, one) for one in several(locations)],
+        raw_of("raw_input", raw_input),
+        list(several(content)),
+        cancellable,
+    )
+    forming, turn.forming = turn.forming, None
+    if forming is not None:
+        assert isinstance(forming, ToolCallHandle)
+        forming.revise(facts)
+        return forming
+    call = ToolCallHandle(turn, facts)
+    turn.add_call(call)
+    return call
+
+
+def location(session: SessionState, place: str | tuple[str, int]) -> v2.ToolCallLocation:
+    """A file, or one line of it, as tool calls name it."""
+    path, line = (place, UNSET) if isinstance(place, str) else place
+    if line is not UNSET and line < 1:
+        raise LocalProtocolError(f"lines count from 1, there is no line {line}")
+    return v2.ToolCallLocation(path=absolute(session, path), line=line)
+
+
 def as_content(item: Any) -> Any:
-    """Tool content from what a program hands over."""
+    """Tool content made of what a program gives."""
     content = checked_content(item)
     if isinstance(content, v2.Diff):
         check_paths(content)
@@ -436,4 +480,4 @@ def check_paths(diff: v2.Diff) -> None:
         for key in ("path", "old_path"):
             path = getattr(change, key, None)
             if isinstance(path, str) and not os.path.isabs(path):
-                raise LocalProtocolError(f"the path of a diff is absolute: {path!r}")
+                raise LocalProtocolError(f"the path of a diff must be absolute: {path!r}")

@@ -1,6 +1,6 @@
-"""How far each tool call of a session has come, so that no update takes one back.
+"""The status of each tool call of a session, so that no update moves one backwards.
 
-A `ToolCallHandle` guards its own; this guards what a program sends by `turn.emit` as well.
+A `ToolCallHandle` guards its own status; this also guards updates sent by `turn.emit`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from accord.protocol.tool_status import may_follow
 from accord.schema import v2
 from accord.schema.struct import UNSET
 
-LIVES_MAX = 4096
-"""Calls that are remembered; of those that nobody spoke of for longest any status is believed."""
+STATUSES_MAX = 4096
+"""Calls that are remembered; the one without an update for longest is forgotten first."""
 
 
-class CallLives:
-    """Of one session.  Guards: a status is followed by its own or a later one, or is not sent."""
+class ToolStatuses:
+    """Guards: a status is followed by the same or a later one, else it is not sent."""
 
     __slots__ = ("_statuses",)
 
@@ -48,7 +48,7 @@ class CallLives:
                     f"tool call {call_id!r} is {before}; it cannot become {status}"
                 )
         statuses[call_id] = status
-        if len(statuses) > LIVES_MAX:
+        if len(statuses) > STATUSES_MAX:
             del statuses[next(iter(statuses))]
         try:
             yield
@@ -61,4 +61,4 @@ class CallLives:
             raise
 
 
-__all__ = ["LIVES_MAX", "CallLives"]
+__all__ = ["STATUSES_MAX", "ToolStatuses"]

@@ -29,10 +29,9 @@ from accord.builtin.llm.compaction import COMPACT_AT, compact
 from accord.builtin.llm.errors import ModelFailed
 from accord.builtin.llm.instructions import instructions
 from accord.builtin.llm.message_history import History
-from accord.builtin.llm.model_request import Question, ask
+from accord.builtin.llm.model_request import Question, RetryPolicy, ask
 from accord.builtin.llm.offered_tools import Offered, offered_tools
 from accord.builtin.llm.prompt_content import readable, user_content
-from accord.builtin.llm.retry import Patience
 from accord.builtin.llm.token_usage import Accounts
 from accord.builtin.llm.tool_calls import Caller
 from accord.builtin.models.model_loader import LoadedModel
@@ -86,25 +85,25 @@ class Run:
         loaded: LoadedModel,
         history: History,
         accounts: Accounts,
-        patience: Patience,
+        retry: RetryPolicy,
     ) -> None:
         self._turn = turn
         self._tools = tools
         self._loaded = loaded
         self._history = history
         self._accounts = accounts
-        self._patience = patience
+        self._retry = retry
         self._bounds = Bounds.of(turn.options)
         self._turn_start = len(history.messages)
 
     @classmethod
-    async def open(cls, turn: Turn, tools: Toolbox, loaded: LoadedModel, patience: Patience) -> Run:
+    async def open(cls, turn: Turn, tools: Toolbox, loaded: LoadedModel, retry: RetryPolicy) -> Run:
         """With what the session remembers."""
         history = await History.open(turn.session)
         if history.is_damaged:
-            await turn.notice("warning", "What the model knew of this session could not be read.")
+            await turn.notice("warning", "The model's history of this session could not be read.")
         accounts = await Accounts.open(turn, loaded)
-        return cls(turn, tools, loaded, history, accounts, patience)
+        return cls(turn, tools, loaded, history, accounts, retry)
 
     async def answer(self) -> str | None:
         """Answer the turn's prompt; the result is the stop reason."""
@@ -155,7 +154,7 @@ class Run:
         speaker = Speaker(self._turn, offered)
         question = self._question(self._history.messages, told, offered)
         try:
-            response = await ask(self._turn, self._loaded, question, speaker, self._patience)
+            response = await ask(self._turn, self._loaded, question, speaker, self._retry)
         except BaseException:
             # Cancelled or failed: what was said stays said.
             self._history.add_partial(speaker.said)
@@ -222,16 +221,16 @@ class Run:
             offered = offered_tools(tools, looking_only=True)
             listener = Listener()
             question = self._question(messages, told, offered)
-            response = await ask(self._turn, self._loaded, question, listener, self._patience)
+            response = await ask(self._turn, self._loaded, question, listener, self._retry)
             await self._accounts.count(response, aside=True)
             messages.append(response)
             calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
             if not calls:
-                return listener.said or "It said nothing."
+                return listener.said or "The subtask gave no answer."
             caller = Caller(tools, offered, self._loaded.choice)
             results = [await caller.call(call, None) for call in calls]
             messages.append(ModelRequest(parts=list(results)))
-        return "It did not come to an end; ask something smaller."
+        return "The subtask did not finish; ask something smaller."
 
 
 def _stop_reason(response: ModelResponse) -> str | None:

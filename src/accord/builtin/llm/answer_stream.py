@@ -23,7 +23,7 @@ from pydantic_ai.messages import (
 
 from accord.agent.session.messages import MessageStream
 from accord.agent.tools.tool_call import ToolCallHandle
-from accord.agent.turn import Turn
+from accord.agent.turn import Turn, turn_state
 from accord.builtin.llm.offered_tools import Offered
 
 
@@ -123,7 +123,7 @@ class Speaker(Listener):
             return
         tool = self._offered.get(call.tool_name)
         kind = "other" if tool is None else tool.kind
-        self._turn.forming = card
+        turn_state(self._turn).forming = card
         self._turn.tool_call(
             call.tool_name, kind=kind, name=call.tool_name, raw_input=call.args_as_dict()
         )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import anyio
 
-from accord.builtin.llm.retry import Patience
+from accord.builtin.llm.model_request import RetryPolicy
 from accord.builtin.models.credentials import Credentials
 from accord.builtin.models.model_loader import LoadedModel, load_model
 from accord.builtin.models.providers import ModelChoice
@@ -40,11 +40,11 @@ class ModelBrain:
         choice: ModelChoice,
         *,
         load: Callable[[ModelChoice], Awaitable[LoadedModel]] = load_model,
-        patience: Patience | None = None,
+        retry: RetryPolicy | None = None,
     ) -> None:
         self.choice = choice
         self._load = load
-        self._patience = patience or Patience()
+        self._retry = retry or RetryPolicy()
 
     async def turn(self, turn: Turn, tools: Toolbox, workspace: Workspace) -> str | None:
         """Answer a prompt; the result is the stop reason.
@@ -69,7 +69,7 @@ class ModelBrain:
         from accord.builtin.llm.agent_loop import Run
 
         async with _connected(loaded):
-            run = await Run.open(turn, tools, loaded, self._patience)
+            run = await Run.open(turn, tools, loaded, self._retry)
             return await run.answer()
 
 

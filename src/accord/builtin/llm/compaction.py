@@ -32,9 +32,8 @@ from accord.agent.turn import Turn
 from accord.builtin.llm.answer_stream import Listener
 from accord.builtin.llm.errors import ModelFailed
 from accord.builtin.llm.message_history import History, estimated_tokens
-from accord.builtin.llm.model_request import Question, ask
+from accord.builtin.llm.model_request import Question, RetryPolicy, ask
 from accord.builtin.llm.prompt_content import readable
-from accord.builtin.llm.retry import Patience
 from accord.builtin.llm.token_usage import Accounts
 from accord.builtin.models.model_loader import LoadedModel
 
@@ -46,13 +45,13 @@ PROMPTS_KEPT: Final = 20
 PROMPT_CHARACTERS_KEPT: Final = 500
 
 WANTED: Final = """\
-Write down all that is needed to go on with this conversation without its beginning: what the user
-wants and decided, what was found out (with paths and names), what was changed in which files, what
-was run and what came out, what is still open. Plain sentences and lists, no introduction. Do not
-call tools.
+Write down everything that is needed to continue this conversation without its beginning: what the
+user wants and decided, what was found out (with paths and names), what was changed in which files,
+what was run and what came out, what is still open. Plain sentences and lists, no introduction. Do
+not call tools.
 """
-GO_ON: Final = "[Go on from there.]"
-BEFORE: Final = "[The conversation so far was summarised, since it had become too long:]\n\n"
+GO_ON: Final = "[Continue from there.]"
+BEFORE: Final = "[The conversation so far was summarised because it had become too long:]\n\n"
 
 
 class _Summary(Listener):
@@ -94,7 +93,7 @@ async def compact(
             start = 2
             history.messages[:] = [
                 ModelRequest(parts=[UserPromptPart(content=BEFORE + summary)]),
-                ModelResponse(parts=[TextPart(content="I go on from there.")]),
+                ModelResponse(parts=[TextPart(content="I will continue from there.")]),
                 *(_uncounted(message) for message in present),
             ]
         await history.keep()
@@ -118,7 +117,7 @@ async def _written(
         loaded.settings,
     )
     listener = _Summary(compaction)
-    response = await ask(turn, loaded, question, listener, Patience(tries=2))
+    response = await ask(turn, loaded, question, listener, RetryPolicy(tries=2))
     await accounts.count(response, aside=True)
     return listener.said or _by_rules(told)
 

@@ -71,10 +71,10 @@ def failure_of(error: Exception, choice: ModelChoice) -> Failure:
             return Failure("auth_required", _login(choice, said))
         case problems.ModelQuotaExceededError():
             return Failure(
-                "quota_exceeded", f"The account with {who} has no more quota{said}. {_OTHER}"
+                "quota_exceeded", f"The account with {who} has no quota left{said}. {_OTHER}"
             )
         case problems.ModelRateLimitError():
-            sentence = f"{who} takes no more requests for now (429){said}"
+            sentence = f"{who} accepts no more requests for now (429){said}"
             return Failure("rate_limited", sentence, True, after)
         case problems.ModelOverloadedError() | problems.ModelUnavailableError():
             return Failure("model_unavailable", f"{who} is overloaded{said}", True, after)
@@ -100,9 +100,7 @@ def failure_of(error: Exception, choice: ModelChoice) -> Failure:
                 "request_rejected", f"{who} refused the request{_status(error)}{said}. {_OTHER}"
             )
         case _:
-            return Failure(
-                "bad_answer", f"{who} sent an answer that cannot be read{said}. Try again."
-            )
+            return Failure("bad_answer", f"{who} sent an unreadable answer{said}. Try again.")
 
 
 _OTHER = "Choose another model, or “offline”."

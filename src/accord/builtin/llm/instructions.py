@@ -49,7 +49,7 @@ with path:line for everything you claim; say so when you did not find it.
 
 async def instructions(tools: Toolbox, *, for_task: bool = False) -> list[InstructionPart]:
     """All of it, what changes least first: providers cache the beginning."""
-    session = tools.turn.session
+    session = tools.context.turn.session
     parts: list[str] = []
     theirs = session.system_prompt
     if for_task:
@@ -68,7 +68,7 @@ async def instructions(tools: Toolbox, *, for_task: bool = False) -> list[Instru
 
 
 def _surroundings(tools: Toolbox) -> str:
-    session = tools.turn.session
+    session = tools.context.turn.session
     lines = [
         f"Working folder: {session.cwd}",
         f"System: {platform.system()}",
@@ -77,10 +77,10 @@ def _surroundings(tools: Toolbox) -> str:
     others = session.roots[1:]
     if others:
         lines.insert(1, f"Other folders of the project: {', '.join(others)}")
-    mode = next((mode for mode in MODES if mode.mode_id == tools.mode), None)
+    mode = next((mode for mode in MODES if mode.mode_id == tools.context.mode), None)
     if mode is not None:
         lines.append(f"Mode: {mode.name}. {mode.description}")
-    if tools.mode == PLAN:
+    if tools.context.mode == PLAN:
         lines.append("You are planning: look, then call leave_plan with the plan. Change nothing.")
     return "\n".join(lines)
 

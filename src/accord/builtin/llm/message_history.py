@@ -27,7 +27,7 @@ from pydantic_ai.messages import (
 from accord.agent.session.session import AgentSession
 
 KEPT_AS = "model_history"
-CUT_SHORT = "This was cut short; nobody knows how far it came."
+CUT_SHORT = "This call was interrupted; it is unknown how far it got."
 CHARACTERS_PER_TOKEN = 4
 PICTURE_TOKENS = 1_500
 

@@ -21,14 +21,32 @@ from pydantic_ai.settings import ModelSettings
 from accord.agent.turn import Turn
 from accord.builtin.llm.answer_stream import Listener
 from accord.builtin.llm.errors import Failure, ModelFailed, failure_of
-from accord.builtin.llm.retry import Patience
 from accord.builtin.models.model_loader import LoadedModel
 from accord.errors import AccordError
 
 
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often a failed request is retried.  Waits double, unless the server names a wait."""
+
+    tries: int = 5
+    first_seconds: float = 2.0
+    seconds_max: float = 60.0
+
+    def wait(self, failures: int, asked: float | None) -> float | None:
+        """Seconds to wait after this many failures; None means give up."""
+        if failures >= self.tries:
+            return None
+        if asked is not None:
+            # A server that asks for a longer wait is reported in the failure.
+            return max(0.0, asked) if asked <= self.seconds_max else None
+        seconds: float = self.first_seconds * 2 ** (failures - 1)
+        return min(self.seconds_max, seconds)
+
+
 @dataclass(frozen=True)
 class Question:
-    """What a model is asked."""
+    """The messages, tools and settings of one request to a model."""
 
     messages: Sequence[ModelMessage]
     parameters: ModelRequestParameters
@@ -36,7 +54,7 @@ class Question:
 
 
 async def ask(
-    turn: Turn, loaded: LoadedModel, question: Question, listener: Listener, patience: Patience
+    turn: Turn, loaded: LoadedModel, question: Question, listener: Listener, retry: RetryPolicy
 ) -> ModelResponse:
     """The whole answer, shown by the listener as it comes.
 
@@ -53,13 +71,13 @@ async def ask(
         except Exception as error:  # noqa: BLE001 - whatever a model library comes up with
             failure = failure_of(error, loaded.choice)
         failures += 1
-        wait = patience.wait(failures, failure.retry_after)
+        wait = retry.wait(failures, failure.retry_after)
         if listener.has_heard:
             await listener.abandon()
             raise ModelFailed(_broken_off(failure))
         if not failure.passing or wait is None:
             raise ModelFailed(_given_up(failure, failures))
-        await _tell(turn, failure, wait, f"{failures} of {patience.tries - 1}")
+        await _tell(turn, failure, wait, f"{failures} of {retry.tries - 1}")
         await anyio.sleep(wait)
 
 
@@ -80,7 +98,7 @@ async def _ask_once(loaded: LoadedModel, question: Question, listener: Listener)
 
 async def _tell(turn: Turn, failure: Failure, wait: float, count: str) -> None:
     sentence = f"{failure.sentence}. Trying again in {wait:.0f} s ({count})."
-    if turn.session.wire.features.notices:
+    if turn.session.features.notices:
         await turn.notice("warning", sentence)
     else:
         await turn.think(sentence)
@@ -88,14 +106,16 @@ async def _tell(turn: Turn, failure: Failure, wait: float, count: str) -> None:
 
 def _broken_off(failure: Failure) -> Failure:
     text = failure.sentence.rstrip(".")
-    return replace(failure, sentence=f"The answer broke off. {text}. What was said is kept.")
+    return replace(
+        failure, sentence=f"The answer was cut off. {text}. The part that arrived is kept."
+    )
 
 
 def _given_up(failure: Failure, tries: int) -> Failure:
     if not failure.passing:
         return failure
     often = "" if tries == 1 else f" after {tries} tries"
-    return replace(failure, sentence=f"{failure.sentence}. Given up{often}; try again later.")
+    return replace(failure, sentence=f"{failure.sentence}. Gave up{often}; try again later.")
 
 
-__all__ = ["Question", "ask"]
+__all__ = ["Question", "RetryPolicy", "ask"]

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic_ai.tools import ToolDefinition
 
-from accord.builtin.llm import user_questions as questions
+from accord.builtin.llm import user_questions
 from accord.builtin.mode_permissions import LOOKING, PLAN, decision
 from accord.builtin.tools.specs import TOOLS
 from accord.builtin.tools.toolbox import Toolbox
@@ -20,7 +20,7 @@ DESCRIPTION_CHARACTERS_MAX: Final = 2000
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 # What shows itself in another way than by a tool call.
-WITHOUT_CARD: Final = frozenset({"plan", questions.NAME})
+WITHOUT_CARD: Final = frozenset({"plan", user_questions.NAME})
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Offered:
 
 def offered_tools(tools: Toolbox, *, looking_only: bool = False) -> dict[str, Offered]:
     """By name.  What the mode refuses anyway is not offered."""
-    mode = tools.mode
+    mode = tools.context.mode
     found: dict[str, Offered] = {}
     for spec in TOOLS:
         if spec.name == "leave_plan" and mode != PLAN:
@@ -63,11 +63,13 @@ def offered_tools(tools: Toolbox, *, looking_only: bool = False) -> dict[str, Of
             found[spec.name] = Offered(
                 spec.name, spec.description, spec.parameters, spec.kind, spec.method
             )
-    if not looking_only and tools.turn.session.wire.features.elicit_form:
-        about = (questions.DESCRIPTION, questions.PARAMETERS)
-        found[questions.NAME] = Offered(questions.NAME, *about, "think", questions.NAME)
-    if not looking_only and tools.workspace.mcp is not None:
-        for tool in list(tools.workspace.mcp.tools)[:MCP_TOOLS_MAX]:
+    if not looking_only and tools.context.turn.session.features.elicit_form:
+        about = (user_questions.DESCRIPTION, user_questions.PARAMETERS)
+        found[user_questions.NAME] = Offered(
+            user_questions.NAME, *about, "think", user_questions.NAME
+        )
+    if not looking_only and tools.context.workspace.mcp is not None:
+        for tool in list(tools.context.workspace.mcp.tools)[:MCP_TOOLS_MAX]:
             name = _free_name(f"{tool.server}__{tool.name}", found)
             purpose = tool.description or tool.title or tool.name
             text = f"{purpose} (tool {tool.name} of the MCP server {tool.server})"

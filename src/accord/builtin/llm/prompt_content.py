@@ -59,7 +59,7 @@ def _part(block: v2.ContentBlock, choice: ModelChoice) -> UserContent:
             kind = resource.mime_type if isinstance(resource.mime_type, str) else ""
             return data_content(data, kind, choice, _place(resource.uri))
         case _:
-            return "[Something came along that cannot be shown to you]"
+            return "[The prompt has content of a type that cannot be shown to you]"
 
 
 def data_content(data: bytes, media_type: str, choice: ModelChoice, name: str) -> UserContent:

@@ -37,7 +37,7 @@ def fitted(schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any
     unknown = [name for name in given if name not in properties]
     if unknown and schema.get("additionalProperties") is False:
         wanted = ", ".join(properties)
-        raise BadArguments(f"unknown: {', '.join(unknown)} (there are {wanted})")
+        raise BadArguments(f"unknown: {', '.join(unknown)} (known: {wanted})")
     # Null means what absence means: strict modes make models name everything.
     return {
         name: _fitted(properties.get(name, {}), value, name)

@@ -13,7 +13,8 @@ from typing import Any
 from pydantic_ai.messages import ToolCallPart, ToolReturnPart
 
 from accord.agent.tools.tool_call import ToolCallHandle
-from accord.builtin.llm import user_questions as questions
+from accord.agent.turn import turn_state
+from accord.builtin.llm import user_questions
 from accord.builtin.llm.offered_tools import Offered
 from accord.builtin.llm.prompt_content import data_content
 from accord.builtin.llm.tool_arguments import BadArguments, fitted
@@ -52,16 +53,16 @@ class Caller:
         tool = self._offered.get(part.tool_name)
         if tool is None:
             known = ", ".join(self._offered)
-            return failed(f"There is no tool {part.tool_name!r} now. There are: {known}.")
+            return failed(f"There is no tool {part.tool_name!r}. Available tools: {known}.")
         try:
             given = part.args_as_dict(raise_if_invalid=True)
             arguments = fitted(tool.parameters, given)
         except (ValueError, AssertionError):
-            return failed("The arguments are not a JSON object. Write them again.")
+            return failed("The arguments are not a JSON object. Send them again.")
         except BadArguments as error:
-            return failed(ended(f"The arguments do not fit: {error}"))
-        turn = self._tools.turn
-        turn.forming = card
+            return failed(ended(f"Invalid arguments: {error}"))
+        turn = self._tools.context.turn
+        turn_state(turn).forming = card
         try:
             return await self._run(tool, arguments)
         except ConnectionLost:
@@ -73,13 +74,13 @@ class Caller:
             text = str(error) if isinstance(error, AccordError) else type(error).__name__
             return failed(f"The tool failed: {text}")
         finally:
-            turn.forming = None
+            turn_state(turn).forming = None
 
     async def _run(self, tool: Offered, arguments: dict[str, Any]) -> ToolResult:
         if tool.server is not None:
             return await self._tools.mcp(tool.server, tool.method, arguments)
-        if tool.name == questions.NAME:
-            return await questions.ask_user(self._tools.turn, **arguments)
+        if tool.name == user_questions.NAME:
+            return await user_questions.ask_user(self._tools.context.turn, **arguments)
         result: ToolResult = await getattr(self._tools, tool.method)(**arguments)
         return result
 

@@ -37,11 +37,11 @@ async def ask_user(turn: Turn, question: str, choices: Sequence[object] = ()) ->
     if len(offered) > CHOICES_MAX:
         return failed(f"A question has at most {CHOICES_MAX} choices.")
     if not question.strip():
-        return failed("A question needs words.")
+        return failed("The question is empty.")
     field = FormField(title="Answer", choices=offered)
     answer = await turn.ask(question, answer=field)
     if not answer.accepted:
-        return failed("The user did not answer. Go on without it, or stop.", denied="user")
+        return failed("The user did not answer. Continue without it, or stop.", denied="user")
     return done(str(answer.values.get("answer", "")))
 
 

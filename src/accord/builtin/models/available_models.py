@@ -16,8 +16,7 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from accord.builtin.models.credentials import Credentials
-from accord.builtin.models.providers import OLLAMA_ADDRESS, PROVIDERS, ModelChoice, Provider
-from accord.builtin.models.secret import Secret
+from accord.builtin.models.providers import OLLAMA_ADDRESS, PROVIDERS, ModelChoice, Provider, Secret
 from accord.discovery.config import Config, ModelSettings
 
 MODEL_VARIABLE = "ACCORD_MODEL"
@@ -245,7 +244,7 @@ def _address(provider: Provider, settings: ModelSettings, environ: Mapping[str, 
 def wrong_addresses(environ: Mapping[str, str]) -> list[str]:
     """Sentences about variables that should have an address, and have something else."""
     return [
-        f"{variable} is {environ[variable]!r}, which is no address, so it is not used."
+        f"{variable} is {environ[variable]!r}, which is not an address, so it is ignored."
         for provider in PROVIDERS.values()
         for variable in provider.address_variables
         if environ.get(variable, "").strip() and not is_address(environ[variable].strip())

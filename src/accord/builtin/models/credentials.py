@@ -13,8 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from accord.builtin.models.providers import PROVIDERS, Provider
-from accord.builtin.models.secret import Secret
+from accord.builtin.models.providers import PROVIDERS, Provider, Secret
 from accord.discovery.user_paths import credentials_file, replace_file
 from accord.errors import ConfigError
 
@@ -56,7 +55,7 @@ class Credentials:
         """
         key = key.strip()
         if not key:
-            raise ConfigError("an empty line is no key; nothing was stored")
+            raise ConfigError("an empty line is not a key; nothing was stored")
         if len(key) > KEY_CHARACTERS_MAX or not key.isascii() or any(c.isspace() for c in key):
             raise ConfigError("that does not look like a key; nothing was stored")
         self._write({**self._read(), provider: key})
@@ -80,9 +79,9 @@ class Credentials:
             return {}
         except (OSError, ValueError):
             # What stands in it is not told: it may be a key.
-            raise ConfigError(f"{path} cannot be read as keys; mend or remove it") from None
+            raise ConfigError(f"{path} cannot be read as keys; fix or remove it") from None
         if not isinstance(found, dict):
-            raise ConfigError(f"{path} cannot be read as keys; mend or remove it")
+            raise ConfigError(f"{path} cannot be read as keys; fix or remove it")
         return {name: key for name, key in found.items() if isinstance(key, str) and key}
 
     def _write(self, keys: dict[str, str]) -> None:
@@ -107,7 +106,7 @@ def login(
     provider = provider_named(provider_id)
     kept = credentials or Credentials()
     if provider.key_page:
-        say(f"A key for {provider.name} is made on {provider.key_page}")
+        say(f"Create a key for {provider.name} at {provider.key_page}")
     try:
         kept.keep(provider.id, ask(f"Paste the key for {provider.name} (it is not shown): "))
     except (EOFError, KeyboardInterrupt):
@@ -116,7 +115,7 @@ def login(
     except ConfigError as error:
         say(f"{error}.")
         return False
-    say(f"The key for {provider.name} is kept in {kept.path}, which only you can read.")
+    say(f"The key for {provider.name} is stored in {kept.path}, which only you can read.")
     return True
 
 
@@ -129,7 +128,7 @@ def provider_named(provider_id: str) -> Provider:
     provider = PROVIDERS.get(provider_id)
     if provider is None:
         known = ", ".join(PROVIDERS)
-        raise ConfigError(f"there is no provider {provider_id!r}; there are {known}")
+        raise ConfigError(f"there is no provider {provider_id!r}; known providers: {known}")
     return provider
 
 

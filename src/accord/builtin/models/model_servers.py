@@ -79,12 +79,12 @@ class Listing:
             refused = f"does not accept the {server.found} ({status})"
             return refused, about.ways_to_key(another=True)
         if status in REFUSED:
-            return f"wants a key ({status}), and there is none", about.ways_to_key()
+            return f"requires a key ({status}), and none is set", about.ways_to_key()
         if self.models:
             some = ", ".join(self.models[:5])
-            return f"lists no model that answers prompts ({some})", "It needs one that does."
+            return f"lists no model that answers prompts ({some})", "Add a model that does."
         if status == 200 and server.provider == "ollama":
-            return "has no models yet", "`ollama pull NAME` fetches one."
+            return "has no models yet", "Run `ollama pull NAME` to get one."
         said = "lists no models" if status == 200 else f"does not list models ({status})"
         if about.needs_key and about.id != "openai" and server.key is None:
             return f"{said}, and there is no key for it", about.ways_to_key()
@@ -138,7 +138,7 @@ async def models_at(server: ModelChoice) -> Listing:
     """Ask one server for its models."""
     about, parts = server.about, urlsplit(server.base_url or "")
     if parts.scheme not in ("http", "https") or parts.hostname is None:
-        return Listing(server, trouble=("cannot be asked", "That is no address of HTTP."))
+        return Listing(server, trouble=("cannot be asked", "That is not an HTTP address."))
     headers = dict(about.headers)
     if server.key is not None:
         bearer = "Bearer " if about.key_header == "Authorization" else ""

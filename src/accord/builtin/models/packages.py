@@ -36,10 +36,10 @@ def _are_installed() -> bool:
 def support_words() -> str:
     """A sentence on what is there and what to do, for somebody who wants a model."""
     if package_sets.is_missing(EXTRA):
-        return "The support for it is installed with the first prompt to a model."
+        return "Model support is installed with the first prompt to a model."
     if _are_installed():
-        return "The support for it is installed."
-    return f"Install the support for it: `{install_command()}`."
+        return "Model support is installed."
+    return f"Install model support: `{install_command()}`."
 
 
 def missing_words(choice: ModelChoice) -> str:

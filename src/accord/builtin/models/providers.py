@@ -9,7 +9,29 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
-from accord.builtin.models.secret import Secret
+from accord.machine.redaction.redactor import MARK
+
+
+class Secret:
+    """A key that never shows in a `repr` or a log; `reveal` is the only way to read it."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        """Return the key in plain text."""
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"Secret({MARK})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._text == self._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,4 +163,4 @@ class ModelChoice:
         return self.key is not None or not self.about.needs_key or self.base_url is not None
 
 
-__all__ = ["AUTO_DETECTED", "OLLAMA_ADDRESS", "PROVIDERS", "ModelChoice", "Provider"]
+__all__ = ["AUTO_DETECTED", "OLLAMA_ADDRESS", "PROVIDERS", "ModelChoice", "Provider", "Secret"]

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from accord.builtin.offline.actions import code_lookup as looking
-from accord.builtin.offline.actions import content_questions as questions
-from accord.builtin.offline.actions import edits as changing
-from accord.builtin.offline.actions import help_and_mcp as talking
-from accord.builtin.offline.actions import project_tests as testing
-from accord.builtin.offline.actions import repair_loop
-from accord.builtin.offline.actions import shell_commands as running
-from accord.builtin.offline.actions import unknown_request as unknown
+from accord.builtin.offline.actions import (
+    code_lookup,
+    content_questions,
+    edits,
+    help_text,
+    mcp_servers,
+    plan,
+    project_tests,
+    repair_loop,
+    shell_commands,
+    unknown_request,
+)
 from accord.builtin.offline.prompt.arguments import SPACE, marked
 from accord.builtin.offline.prompt.intent import Intent
 from accord.builtin.offline.prompt.intent_parser import parse
@@ -43,44 +47,44 @@ async def several(work: Work, intent: Intent) -> None:
             continue
         await ACTIONS[part.name](work, part)
         if work.went_well is False and number + 1 < len(parts):
-            await work.say(f"So I did not go on with “{texts[number + 1]}”.")
+            await work.say(f"So I stopped before “{texts[number + 1]}”.")
             return
 
 
 ACTIONS: Mapping[str, Action] = {
-    "map": looking.show_map,
-    "files": looking.show_files,
-    "show": looking.show_file,
-    "explain": looking.explain,
-    "where": looking.where,
-    "callers": looking.callers,
-    "find": looking.find,
-    "rename": changing.rename_symbol,
-    "change": changing.change_text,
-    "move": changing.move,
-    "delete": changing.delete,
-    "undo": changing.undo,
-    "test": testing.test,
-    "why": testing.why,
+    "map": code_lookup.show_map,
+    "files": code_lookup.show_files,
+    "show": code_lookup.show_file,
+    "explain": code_lookup.explain,
+    "where": code_lookup.where,
+    "callers": code_lookup.callers,
+    "find": code_lookup.find,
+    "rename": edits.rename_symbol,
+    "change": edits.change_text,
+    "move": edits.move,
+    "delete": edits.delete,
+    "undo": edits.undo,
+    "test": project_tests.test,
+    "why": project_tests.why,
     "fix": repair_loop.fix,
-    "run": running.run,
-    "task": running.task,
-    "several_lines": running.several_lines,
-    "not_a_command": running.not_a_command,
-    "half_understood": unknown.half_understood,
-    "contents": questions.contents,
-    "about": questions.about_words,
-    "mcp": talking.show_mcp,
-    "call": talking.call,
-    "plan": talking.show_plan,
-    "hello": talking.hello,
-    "thanks": talking.thanks,
-    "help": talking.show_help,
-    "model": talking.show_model,
-    "usage": talking.usage,
-    "no_such_command": talking.no_such_command,
+    "run": shell_commands.run,
+    "task": shell_commands.task,
+    "several_lines": shell_commands.several_lines,
+    "not_a_command": shell_commands.not_a_command,
+    "half_understood": unknown_request.half_understood,
+    "contents": content_questions.contents,
+    "about": content_questions.about_words,
+    "mcp": mcp_servers.show_mcp,
+    "call": mcp_servers.call,
+    "plan": plan.show_plan,
+    "hello": help_text.hello,
+    "thanks": help_text.thanks,
+    "help": help_text.show_help,
+    "model": help_text.show_model,
+    "usage": help_text.usage,
+    "no_such_command": help_text.no_such_command,
     "several": several,
-    "unknown": unknown.unknown,
+    "unknown": unknown_request.unknown,
 }
 
 
@@ -121,8 +125,8 @@ class OfflineBrain:
         needs_folder = intent.name not in ANYWHERE and not work.embedded()
         if needs_folder and not await anyio.Path(turn.cwd).is_dir():
             await work.say(
-                f"The folder of this session, `{turn.cwd}`, is not there, so there is nothing that "
-                "I can look at or change."
+                f"The folder of this session, `{turn.cwd}`, does not exist, so I cannot read or "
+                "change anything."
             )
             return None
         await ACTIONS[intent.name](work, intent)
@@ -137,7 +141,7 @@ class OfflineBrain:
         if intent.name == "unknown":
             texts = "\n".join((*message.others, message.text))
             head, _, pasted = texts.strip().partition("\n")
-            if pasted.strip() and questions.is_about_this(parse(head)):
+            if pasted.strip() and content_questions.is_about_this(parse(head)):
                 work.paste(pasted.strip("\n"))
                 return parse(head)
         if intent.name == "map" and message.attached and _THIS.search(message.text):

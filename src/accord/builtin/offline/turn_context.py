@@ -68,7 +68,7 @@ class Work:
     async def say(self, *paragraphs: str) -> None:
         """One message; what is empty is left out."""
         # Of what tools read much is quoted: no secret that is known gets out by that.
-        text = self.tools.redactor.text("\n\n".join(one for one in paragraphs if one))
+        text = self.tools.context.redactor.text("\n\n".join(one for one in paragraphs if one))
         async with self.turn.message() as message:
             for line in text.splitlines(keepends=True):
                 await message.write(line)
@@ -141,7 +141,7 @@ class Work:
             await call.start()
             if places:
                 await call.set_locations(*places[:LOCATIONS_MAX])
-            await call.show(self.tools.redactor.text(text))
+            await call.show(self.tools.context.redactor.text(text))
             await call.complete(raw_output={"count": len(places)})
 
     async def choose(self, question: str, choices: Sequence[str]) -> str | None:

@@ -21,7 +21,7 @@ from accord.builtin.tools.result import ToolResult, done, failed
 from accord.builtin.tools.tool_call import ToolFailed, permit, shown
 
 if TYPE_CHECKING:
-    from accord.builtin.tools.toolbox import Toolbox
+    from accord.builtin.tools.tool_context import ToolContext
     from accord.mcp.results import McpResult, McpTool
 
 ARGUMENTS_SHOWN_MAX = 500
@@ -31,80 +31,80 @@ PROGRESS_CHARACTERS_MAX = 200
 
 
 async def call_tool(
-    box: Toolbox, server: str, tool: str, arguments: Mapping[str, Any]
+    context: ToolContext, server: str, tool: str, arguments: Mapping[str, Any]
 ) -> ToolResult:
     """Call a tool of a server as a tool call."""
-    found = await _find(box, server, tool)
+    found = await _find(context, server, tool)
     kind = "other" if found is None else found.kind
     title = f"{server}: {tool if found is None else found.title or tool}"
-    call = box.turn.tool_call(
+    call = context.turn.tool_call(
         title,
         kind=kind,
         # As all agents name them, so that a client's rules for tools of servers find it.
         name=f"mcp__{server}__{tool}",
         raw_input={"server": server, "tool": tool, "arguments": dict(arguments)},
-        cancellable=box.turn.session.wire.version != 1,
+        cancellable=context.turn.session.can_cancel_tool_calls,
     )
 
     async def work(call: ToolCallHandle) -> ToolResult:
         if found is None:
-            raise ToolFailed(_unknown(box, server, tool))
+            raise ToolFailed(_unknown(context, server, tool))
         given = json.dumps(dict(arguments), ensure_ascii=False)[:ARGUMENTS_SHOWN_MAX]
         # What a server calls reading is still a call to somebody else's program.
         asked = "fetch" if kind in ("read", "fetch") else "other"
         await permit(
-            box,
+            context,
             call,
             asked,
             f"Calling {tool} of {server}",
             f"Call {tool} of the MCP server {server} with {given}",
-            tool_act(server, tool, _definition(box, server)),
+            tool_act(server, tool, _definition(context, server)),
         )
         await call.start()
-        assert box.workspace.mcp is not None
-        result = await box.workspace.mcp.call(
+        assert context.workspace.mcp is not None
+        result = await context.workspace.mcp.call(
             server,
             tool,
             dict(arguments),
             on_progress=_Progress(call, title).told,
         )
-        text = box.redactor.text(result.text)
+        text = context.redactor.text(result.text)
         for block in result.blocks:
             await call.show(block)
         if result.ok:
             await call.complete(raw_output=_raw_output(result))
-            return done(text or "[the tool answered nothing]", result)
+            return done(text or "[the tool returned nothing]", result)
         await call.fail(None if result.blocks else text, raw_output=_raw_output(result))
         return failed(text or f"{tool} of {server} failed.", result)
 
     return await shown(call, work)
 
 
-async def _find(box: Toolbox, server: str, tool: str) -> McpTool | None:
+async def _find(context: ToolContext, server: str, tool: str) -> McpTool | None:
     """The tool, once the servers that are being connected had their time."""
-    servers = box.workspace.mcp
+    servers = context.workspace.mcp
     if servers is None:
         return None
     await servers.settled()
     return servers.tool(server, tool)
 
 
-def _definition(box: Toolbox, server: str) -> str | None:
+def _definition(context: ToolContext, server: str) -> str | None:
     """Tells servers of the same name apart, where an answer also holds in other sessions."""
-    for one in box.turn.session.mcp_servers:
+    for one in context.turn.session.mcp_servers:
         if getattr(one, "name", None) == server:
             return hashlib.sha256(repr(one).encode()).hexdigest()
     return None
 
 
-def _unknown(box: Toolbox, server: str, tool: str) -> str:
-    servers = box.workspace.mcp
+def _unknown(context: ToolContext, server: str, tool: str) -> str:
+    servers = context.workspace.mcp
     if servers is None or not servers.status:
         return "This session has no MCP servers."
     for one in servers.status:
         if one.name == server:
             if one.error:
-                return f"The MCP server {server} is not there: {one.error}"
+                return f"The MCP server {server} is not available: {one.error}"
             names = ", ".join(t.name for t in servers.tools if t.server == server) or "none"
             return f"The MCP server {server} has no tool {tool}. It has: {names}."
     names = ", ".join(one.name for one in servers.status)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from accord.agent.serving.wire import PermissionOption
+from accord.agent.tools.permission_options import PermissionOption
 from accord.agent.tools.remembered_answers import Act
-from accord.builtin.mode_permissions import ASK, AUTO_EDIT, PLAN, READ_ONLY
+from accord.builtin.mode_permissions import ASK, AUTO_EDIT, PLAN
 from accord.builtin.tools.result import ToolResult, done, failed
 from accord.builtin.tools.tool_call import ToolFailed, permit, shown
 from accord.schema import v2
 
 if TYPE_CHECKING:
     from accord.agent.tools.tool_call import ToolCallHandle
-    from accord.builtin.tools.toolbox import Toolbox
+    from accord.builtin.tools.tool_context import ToolContext
 
 ENTRIES_MAX = 100
 
@@ -30,7 +30,7 @@ LEAVING_OPTIONS = (
 )
 
 
-async def show_plan(box: Toolbox, entries: Sequence[str | Mapping[str, str]]) -> ToolResult:
+async def show_plan(context: ToolContext, entries: Sequence[str | Mapping[str, str]]) -> ToolResult:
     """Show the whole plan as it is now."""
     if not entries or len(entries) > ENTRIES_MAX:
         return failed(f"A plan has between 1 and {ENTRIES_MAX} entries.")
@@ -40,7 +40,7 @@ async def show_plan(box: Toolbox, entries: Sequence[str | Mapping[str, str]]) ->
         content = given.get("content", "")
         status, priority = given.get("status", "pending"), given.get("priority", "medium")
         if not content.strip():
-            return failed("Every entry of a plan has a content that says what is to be done.")
+            return failed("Every plan entry needs content that says what to do.")
         if status not in _STATUSES:
             return failed(f"The status of an entry is one of {', '.join(_STATUSES)}.")
         if priority not in _PRIORITIES:
@@ -48,18 +48,18 @@ async def show_plan(box: Toolbox, entries: Sequence[str | Mapping[str, str]]) ->
         # Editors show an entry as plain text.
         plain = _CODE.sub(r"\1", content)
         made.append(v2.PlanEntry(content=plain, priority=priority, status=status))
-    handle = await box.turn.plan(*made)
+    handle = await context.turn.plan(*made)
     open_ = sum(one.status in ("pending", "in_progress") for one in made)
     number = f"{len(made)} {'entry' if len(made) == 1 else 'entries'}"
     return done(f"The plan is shown: {number}, {open_} still open.", handle)
 
 
-async def leave_plan(box: Toolbox, plan: str, *, is_said: bool = False) -> ToolResult:
+async def leave_plan(context: ToolContext, plan: str, *, is_said: bool = False) -> ToolResult:
     """Ask to start with the plan; the user's answer chooses the mode.
 
     A plan that a message has said already is not shown again.
     """
-    turn = box.turn
+    turn = context.turn
     call = turn.tool_call(
         "Start working on the plan",
         kind="switch_mode",
@@ -69,12 +69,12 @@ async def leave_plan(box: Toolbox, plan: str, *, is_said: bool = False) -> ToolR
     )
 
     async def work(call: ToolCallHandle) -> ToolResult:
-        if box.mode != PLAN:
+        if context.mode != PLAN:
             raise ToolFailed("The session is not in plan mode.")
         if not plan.strip():
             raise ToolFailed("There is no plan to approve.")
         chosen = await permit(
-            box,
+            context,
             call,
             "switch_mode",
             "Leaving plan mode",
@@ -91,20 +91,22 @@ async def leave_plan(box: Toolbox, plan: str, *, is_said: bool = False) -> ToolR
     return await shown(call, work)
 
 
-async def run_task(box: Toolbox, prompt: str) -> ToolResult:
-    """A sub-run that may look but not change."""
+async def run_task(
+    context: ToolContext, prompt: str, run_prompt: Callable[[str], Awaitable[str]] | None
+) -> ToolResult:
+    """Run a subtask as a tool call; it may read but not change anything."""
     first = " ".join(prompt.split())
-    call = box.turn.tool_call(
+    call = context.turn.tool_call(
         f"Task: {first[:80]}", kind="think", name="task", raw_input={"prompt": prompt}
     )
 
     async def work(call: ToolCallHandle) -> ToolResult:
         await call.start()
-        if box.run_task is None:
-            raise ToolFailed("Tasks need a model, and none is chosen.")
+        if run_prompt is None:
+            raise ToolFailed("Subtasks need a model, and none is selected.")
         if not first:
-            raise ToolFailed("A task needs a prompt.")
-        answer = await box.run_task(prompt, box.limited_to(READ_ONLY))
+            raise ToolFailed("A subtask needs a prompt.")
+        answer = await run_prompt(prompt)
         await call.show(answer[:4000] or "[no answer]")
         return done(answer)
 

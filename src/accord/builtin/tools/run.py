@@ -13,9 +13,11 @@ import shlex
 from typing import TYPE_CHECKING
 
 from accord.agent.session.paths import absolute, relative
-from accord.agent.terminals.own_terminals import Done, Job
+from accord.agent.session.session import session_state
+from accord.agent.terminals.commands import Done, Job
 from accord.agent.terminals.terminals import carry_out, circumstances
 from accord.agent.tools.remembered_answers import command_act
+from accord.agent.turn import turn_state
 from accord.builtin.tools.files.path_lookup import look_at
 from accord.builtin.tools.result import REFUSALS, ToolResult, capped, done, failed
 from accord.builtin.tools.tool_call import ToolFailed, counted, permit, shown
@@ -25,7 +27,7 @@ from accord.schema import v2
 
 if TYPE_CHECKING:
     from accord.agent.tools.tool_call import ToolCallHandle
-    from accord.builtin.tools.toolbox import Toolbox
+    from accord.builtin.tools.tool_context import ToolContext
 
 TIMEOUT_SECONDS_MAX = 3600.0
 
@@ -44,7 +46,7 @@ _SHELL_SIGNS = frozenset("|&;<>()$`\\\"'*?[]#~={}%!\n")
 
 
 async def run_line(
-    box: Toolbox,
+    context: ToolContext,
     line: str,
     timeout: float | None,
     background: bool,
@@ -52,15 +54,15 @@ async def run_line(
     cwd: str | None,
 ) -> ToolResult:
     """A whole run as a tool call."""
-    session = box.turn.session
+    session = context.turn.session
     folder = absolute(session, cwd or ".")
-    seconds = box.workspace.settings.command_seconds if timeout is None else timeout
-    call = box.turn.tool_call(
+    seconds = context.workspace.settings.command_seconds if timeout is None else timeout
+    call = context.turn.tool_call(
         _title("Start" if background else "Run", line),
         kind="execute",
         name="run",
         raw_input={"command": line, "cwd": folder} | ({"background": True} if background else {}),
-        cancellable=session.wire.version != 1,
+        cancellable=session.can_cancel_tool_calls,
     )
 
     async def work(call: ToolCallHandle) -> ToolResult:
@@ -72,7 +74,9 @@ async def run_line(
             raise ToolFailed(f"There is no folder {relative(session, folder)} to run it in.")
         why = reason or circumstances(session, folder, goes_on=background)
         act = command_act(session, line, folder)
-        await permit(box, call, "execute", f"Running `{line}`", why, act, command=line, cwd=folder)
+        await permit(
+            context, call, "execute", f"Running `{line}`", why, act, command=line, cwd=folder
+        )
         await call.start()
         job = Job(
             line,
@@ -81,13 +85,13 @@ async def run_line(
             {},
             seconds,
             OUTPUT_BYTES,
-            TOLD_BYTES[session.wire.version],
-            box.redactor.byte_stream,
+            TOLD_BYTES[session.protocol_version],
+            context.redactor.byte_stream,
             (*SECRET_PATTERNS, *KNOWN_NAMES),
         )
         if background:
-            return await _leave_running(box, call, job)
-        return await _finished(box, call, await _carried_out(box, call, job), seconds)
+            return await _leave_running(context, call, job)
+        return await _finished(context, call, await _carried_out(context, call, job), seconds)
 
     result = await shown(call, work)
     if result.denied not in (None, "mode") and result.data is None:
@@ -104,35 +108,39 @@ def _title(verb: str, line: str) -> str:
     return f"{verb} {short}" + (f" (+{counted(more, 'line')})" if more > 0 else "")
 
 
-async def _carried_out(box: Toolbox, call: ToolCallHandle, job: Job) -> Done:
+async def _carried_out(context: ToolContext, call: ToolCallHandle, job: Job) -> Done:
     """Clients differ in what they take: all take words, some a line, others only a shell's."""
-    if not box.turn.session.wire.features.terminals:
-        return await carry_out(box.turn, call, job)
+    if not context.turn.session.features.terminals:
+        return await carry_out(turn_state(context.turn), call, job)
     if _SHELL_SIGNS.isdisjoint(job.command):
         command, *args = shlex.split(job.command)
-        return await carry_out(box.turn, call, job._replace(command=command, args=tuple(args)))
+        return await carry_out(
+            turn_state(context.turn), call, job._replace(command=command, args=tuple(args))
+        )
     try:
-        return await carry_out(box.turn, call, job)
+        return await carry_out(turn_state(context.turn), call, job)
     except SpawnFailed:
         shell = job._replace(command="/bin/sh", args=("-c", job.command))
-        return await carry_out(box.turn, call, shell)
+        return await carry_out(turn_state(context.turn), call, shell)
 
 
-async def _finished(box: Toolbox, call: ToolCallHandle, ended: Done, seconds: float) -> ToolResult:
-    ended = ended._replace(output=box.redactor.text(ended.output))
+async def _finished(
+    context: ToolContext, call: ToolCallHandle, ended: Done, seconds: float
+) -> ToolResult:
+    ended = ended._replace(output=context.redactor.text(ended.output))
     left_out = "[earlier output was left out]\n" if ended.truncated else ""
     output = capped(f"{left_out}{ended.output}".rstrip("\n"))
     about = {"exitCode": ended.exit_code, "signal": ended.signal, "output": output[-4000:]}
     if ended.cancelled:
         await call.cancel()
-        return failed(f"{output}\n[it was stopped by the user]", ended, denied="stopped")
+        return failed(f"{output}\n[stopped by the user]", ended, denied="stopped")
     if ended.denied:
         # Allowed here, and refused by the client whose terminal it was to run in.
         await call.fail(REFUSALS["unknown"][0])
         return failed(REFUSALS["unknown"][0], ended, denied="unknown")
     if ended.timed_out:
         unit = "second" if seconds == 1 else "seconds"
-        note = f"[stopped: it did not end within {seconds:g} {unit}]"
+        note = f"[stopped: it did not finish within {seconds:g} {unit}]"
         await call.fail(note, raw_output={**about, "timedOut": True})
         return failed(f"{output}\n{note}".lstrip("\n"), ended)
     if ended.exit_code == 0:
@@ -143,11 +151,11 @@ async def _finished(box: Toolbox, call: ToolCallHandle, ended: Done, seconds: fl
     return failed(f"{output}\n[{how}]".lstrip("\n"), ended)
 
 
-async def _leave_running(box: Toolbox, call: ToolCallHandle, job: Job) -> ToolResult:
-    terminal = await box.turn.session.terminals.start(job, background=True)
+async def _leave_running(context: ToolContext, call: ToolCallHandle, job: Job) -> ToolResult:
+    terminal = await session_state(context.turn.session).terminals.start(job, background=True)
     await call.show(v2.Terminal(terminal_id=terminal.id))
     await call.complete(raw_output={"terminalId": terminal.id})
     return done(
-        f"Started in the background as {terminal.id}; it ends with the session at the latest.",
+        f"Started in the background as {terminal.id}; it stops when the session ends.",
         terminal,
     )

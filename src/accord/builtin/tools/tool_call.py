@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from accord.agent.session.session import session_state
 from accord.agent.tools.remembered_answers import Act, decided
 from accord.agent.tools.tool_call import ToolCallHandle
 from accord.builtin.mode_permissions import decision, refusal
@@ -29,8 +30,8 @@ from accord.machine.errors import (
 from accord.schema.struct import UNSET
 
 if TYPE_CHECKING:
-    from accord.agent.serving.wire import PermissionOption
-    from accord.builtin.tools.toolbox import Toolbox
+    from accord.agent.tools.permission_options import PermissionOption
+    from accord.builtin.tools.tool_context import ToolContext
 
 Work = Callable[[ToolCallHandle], Awaitable[ToolResult]]
 
@@ -92,15 +93,15 @@ def sentence(error: Exception) -> str:
             return f"There is no file {error.path}."
         case OutsideRoots():
             return (
-                f"{error.path} is outside the session's folders, by itself or through a link."
-                " Nothing outside is read or changed."
+                f"{error.path} is outside the session's folders, directly or through a link."
+                " Files outside are not read or changed."
             )
         case NotAFile():
             return f"{error.path} cannot be used as a file: it {_is(error.reason)}."
         case AccessDenied():
-            return f"{error.path} may not be used: {error.reason}."
+            return f"Access to {error.path} is denied: {error.reason}."
         case AlreadyThere():
-            return f"{error.path} is there already, and nothing is overwritten."
+            return f"{error.path} already exists, and nothing is overwritten."
         case TooLarge():
             return f"{error.path} is too large: more than {size_words(error.bytes_max)}."
         case FileFailure():
@@ -139,7 +140,7 @@ def _denial(by: str | None) -> Denial:
 
 
 async def permit(
-    box: Toolbox,
+    context: ToolContext,
     call: ToolCallHandle,
     kind: str,
     doing: str,
@@ -158,14 +159,14 @@ async def permit(
     Raises:
         ToolFailed: it was refused, and by whom.
     """
-    auto = box.turn.options.get("auto_approve") is True
+    auto = context.turn.options.get("auto_approve") is True
     asked = "execute" if act.is_executed else kind
-    verdict = decision(box.mode, asked, auto_approve=auto)
+    verdict = decision(context.mode, asked, auto_approve=auto)
     if verdict == "refuse":
-        raise ToolFailed(refusal(box.mode, doing), denied="mode")
+        raise ToolFailed(refusal(context.mode, doing), denied="mode")
     if verdict == "allow":
         return None
-    answer = decided(box.turn.session, act)
+    answer = decided(session_state(context.turn.session), act)
     chosen: PermissionOption | None = None
     denied: Denial = "session"
     if answer is None:

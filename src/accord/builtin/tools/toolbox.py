@@ -1,38 +1,36 @@
 """All tools of one turn, as one object that both brains call.
 
 What always holds
-    * Every tool shows itself to the client, and asks first where the mode says so.
+    * Every tool reports itself to the client, and asks for permission where the mode requires it.
     * A tool that fails does not raise: its result says why.  Cancellation passes through.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from accord.builtin.tools import mcp_tools
-from accord.builtin.tools import plan_and_task as planning
-from accord.builtin.tools import run as commands
-from accord.builtin.tools.files import edit as editing
-from accord.builtin.tools.files import move_delete_undo as moving
-from accord.builtin.tools.files import read as reading
+from accord.builtin.mode_permissions import READ_ONLY
+from accord.builtin.tools import mcp_tools, plan_and_task, run
+from accord.builtin.tools.files import edit, move_delete_undo, read
 from accord.builtin.tools.result import ToolResult
-from accord.builtin.tools.search import glob_grep as searching
+from accord.builtin.tools.search import glob_grep
 from accord.builtin.tools.tool_call import ToolFailed
+from accord.builtin.tools.tool_context import ToolContext
 from accord.errors import RequestFailed
 from accord.machine.errors import MachineError
-from accord.machine.redaction.redactor import Redactor
 
 if TYPE_CHECKING:
     from accord.agent.turn import Turn
     from accord.builtin.workspace import Workspace
 
-# Runs a task of its own with the tools it is given, and returns what it found.
 RunTask = Callable[[str, "Toolbox"], Awaitable[str]]
+"""Runs a prompt as a subtask with the tools it is given, and returns the answer."""
 
 
 class Toolbox:
-    """The tools of one turn.  `mode` stands in place of the session's, as for a read-only task."""
+    """The tools of one turn.  `mode` overrides the session's mode, as for a read-only subtask."""
 
     def __init__(
         self,
@@ -42,43 +40,30 @@ class Toolbox:
         *,
         mode: str | None = None,
     ) -> None:
-        self.turn = turn
-        self.workspace = workspace
+        self.context = ToolContext(turn, workspace, mode)
         self.run_task = run_task
-        self._mode = mode
-        # Files must stay what they are, so only values that are known count.
-        self.redactor = Redactor.of_environment(*workspace.settings.secrets).by_value
 
-    def limited_to(self, mode: str) -> Toolbox:
-        """The same tools under another mode, without tasks of their own."""
-        return Toolbox(self.turn, self.workspace, mode=mode)
-
-    @property
-    def mode(self) -> str | None:
-        """The mode that decides what is asked for."""
-        return self._mode or self.turn.mode
-
-    # ---- looking
+    # ---- reading
 
     async def read(
         self, path: str, line: int | None = None, limit: int | None = None
     ) -> ToolResult:
-        """The lines of a file, numbered; `data` is the text without numbers."""
-        return await reading.read_file(self, path, line, limit)
+        """Return numbered lines of a file; `data` is the text without numbers."""
+        return await read.read_file(self.context, path, line, limit)
 
     async def text(self, path: str) -> str | None:
-        """A file's whole text without showing a tool call; None where there is no text.
+        """Return a file's whole text without a tool call; None if it cannot be read as text.
 
         Counts as read: the file may be edited afterwards.
         """
         try:
-            return await reading.load(self, path)
+            return await read.load(self.context, path)
         except (ToolFailed, MachineError, RequestFailed, OSError):
             return None
 
     async def glob(self, pattern: str, path: str | None = None) -> ToolResult:
-        """The files that match; `data` is the list of absolute paths."""
-        return await searching.glob_files(self, pattern, path)
+        """List the files that match; `data` is the list of absolute paths."""
+        return await glob_grep.glob_files(self.context, pattern, path)
 
     async def grep(
         self,
@@ -87,8 +72,8 @@ class Toolbox:
         glob: str | None = None,
         ignore_case: bool = False,
     ) -> ToolResult:
-        """The lines that match a regular expression; `data` is a list of `Match`."""
-        return await searching.grep_files(self, pattern, path, glob, ignore_case)
+        """List the lines that match a regular expression; `data` is a list of `Match`."""
+        return await glob_grep.grep_files(self.context, pattern, path, glob, ignore_case)
 
     # ---- changing
 
@@ -100,32 +85,32 @@ class Toolbox:
         all: bool = False,  # noqa: A002 - the name that models are told
         reason: str | None = None,
     ) -> ToolResult:
-        """Replace the one place where `old` stands, or with `all` every one."""
-        return await editing.edit_text(self, path, old, new, all, reason)
+        """Replace the only occurrence of `old`, or every occurrence with `all`."""
+        return await edit.edit_text(self.context, path, old, new, all, reason)
 
     async def write(self, path: str, text: str, reason: str | None = None) -> ToolResult:
-        """Make `text` the file's whole text; make the file where it is missing."""
-        return await editing.write_file(self, path, text, reason)
+        """Set the whole text of a file; create the file if it is missing."""
+        return await edit.write_file(self.context, path, text, reason)
 
     async def edit_many(
         self, changes: Mapping[str, str | None], reason: str, title: str
     ) -> ToolResult:
         """Change several files with one permission; None deletes a file."""
-        return await editing.edit_many(self, changes, reason, title)
+        return await edit.edit_many(self.context, changes, reason, title)
 
     async def move(self, path: str, target: str, reason: str | None = None) -> ToolResult:
-        """Give a file another name."""
-        return await moving.move_file(self, path, target, reason)
+        """Move or rename a file."""
+        return await move_delete_undo.move_file(self.context, path, target, reason)
 
     async def delete(self, path: str, reason: str | None = None) -> ToolResult:
-        """Delete a file."""
-        return await moving.delete_file(self, path, reason)
+        """Delete a file after asking for permission."""
+        return await move_delete_undo.delete_file(self.context, path, reason)
 
     async def undo(self) -> ToolResult:
-        """Take back what the last turn changed; refused where a file changed since."""
-        return await moving.undo(self)
+        """Revert the changes of the last turn; refused if a file has changed since."""
+        return await move_delete_undo.undo(self.context)
 
-    # ---- doing
+    # ---- commands and servers
 
     async def run(
         self,
@@ -135,37 +120,40 @@ class Toolbox:
         reason: str | None = None,
         cwd: str | None = None,
     ) -> ToolResult:
-        """Run a shell line; `data` is the library's `Done`.
-
-        In the background it is the `OwnTerminal` that runs it."""
-        return await commands.run_line(self, command, timeout, background, reason, cwd)
+        """Run a shell line; `data` is a `Done`, or the `TerminalHandle` of a background command."""
+        return await run.run_line(self.context, command, timeout, background, reason, cwd)
 
     async def fetch(self, url: str) -> ToolResult:
-        """The text of a page."""
-        # What speaks http takes longer to load than all other tools together.
+        """Return the text of a web page."""
+        # The HTTP client takes longer to import than all other tools together.
         from accord.builtin.tools.web.fetch import fetch_page
 
-        return await fetch_page(self, url)
+        return await fetch_page(self.context, url)
 
     async def mcp(
         self, server: str, tool: str, arguments: Mapping[str, Any] | None = None
     ) -> ToolResult:
-        """Call a tool of one of the session's MCP servers; `data` is its `McpResult`."""
-        return await mcp_tools.call_tool(self, server, tool, arguments or {})
+        """Call a tool of one of the session's MCP servers; `data` is the `McpResult`."""
+        return await mcp_tools.call_tool(self.context, server, tool, arguments or {})
 
     # ---- planning
 
     async def plan(self, entries: Sequence[str | Mapping[str, str]]) -> ToolResult:
-        """Show the plan as it is now; `data` is the library's `PlanHandle`.
+        """Show the current plan; `data` is a `PlanHandle`.
 
         An entry is its text, or a mapping with content and optionally status and priority.
         """
-        return await planning.show_plan(self, entries)
+        return await plan_and_task.show_plan(self.context, entries)
 
     async def leave_plan(self, plan: str) -> ToolResult:
-        """Ask the user to approve the plan; consent leaves plan mode."""
-        return await planning.leave_plan(self, plan)
+        """Ask the user to approve the plan; approval leaves plan mode."""
+        return await plan_and_task.leave_plan(self.context, plan)
 
     async def task(self, prompt: str) -> ToolResult:
-        """A task of its own that may look but not change, run by the brain."""
-        return await planning.run_task(self, prompt)
+        """Let the brain run a subtask that may read but not change anything."""
+        run_prompt = None if self.run_task is None else partial(self._run_read_only, self.run_task)
+        return await plan_and_task.run_task(self.context, prompt, run_prompt)
+
+    async def _run_read_only(self, run_task: RunTask, prompt: str) -> str:
+        tools = Toolbox(self.context.turn, self.context.workspace, mode=READ_ONLY)
+        return await run_task(prompt, tools)

@@ -16,13 +16,13 @@ from accord.cli.agent_setup.mcp_servers import servers_of
 from accord.cli.usage_error import UsageError
 from accord.discovery.config import AgentEntry, Config
 from accord.machine.own_command_line import own_command
-from accord.terminal.engine.launch_options import Order
+from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.model.settings import Settings
 
 
 def orders_of(
     arguments: Namespace, config: Config, settings: Settings
-) -> tuple[Order | None, Mapping[str, Order]]:
+) -> tuple[LaunchOptions | None, Mapping[str, LaunchOptions]]:
     """Return the agent to start, or None to let the user choose, and all choices.
 
     Raises:
@@ -49,7 +49,7 @@ def orders_of(
     return choices[wanted], choices
 
 
-def _with(order: Order, entry: AgentEntry, name: str) -> Order:
+def _with(order: LaunchOptions, entry: AgentEntry, name: str) -> LaunchOptions:
     return replace(
         order,
         command=entry.command,
@@ -60,13 +60,13 @@ def _with(order: Order, entry: AgentEntry, name: str) -> Order:
     )
 
 
-def _order(arguments: Namespace, config: Config, settings: Settings) -> Order:
+def _order(arguments: Namespace, config: Config, settings: Settings) -> LaunchOptions:
     cwd = os.path.expanduser(arguments.cwd)
     for folder in (cwd, *arguments.add_dir):
         if not os.path.isdir(os.path.expanduser(folder)):
             raise UsageError(f"{folder} is not a folder")
     named = [name for name in settings.mcp_servers if name in config.mcp_servers]
-    return Order(
+    return LaunchOptions(
         command=(),
         # The real path, so that a folder has one list of sessions.
         folder=os.path.realpath(cwd),

@@ -18,16 +18,15 @@ from accord.discovery.user_paths import dialects_file
 from accord.errors import ConfigError
 
 if TYPE_CHECKING:
-    from accord.client.options import ClientOptions
-    from accord.client.wire.draft.login import Credential
+    from accord.client.credential import Credential
 
 
-def dialect_memory() -> ClientOptions:
-    """Return the option for the file of known dialects; empty if there is no state folder."""
+def dialect_memory() -> DialectsFile | None:
+    """Return the file of known dialects; None if there is no state folder."""
     try:
-        return {"dialects": DialectsFile(dialects_file())}
+        return DialectsFile(dialects_file())
     except ConfigError:
-        return {}
+        return None
 
 
 def credential_of(
@@ -37,7 +36,7 @@ def credential_of(
     asked: list[str] = []
 
     async def find() -> Credential | None:
-        from accord.client.wire.draft.login import Credential, from_environment
+        from accord.client.credential import Credential, from_environment
 
         found = from_environment()
         if found is not None:

@@ -19,7 +19,7 @@ from typing import Any
 from accord import Permissions, Rule
 from accord.client.permissions.patterns import WILD
 from accord.client.permissions.permissions import Callback
-from accord.client.permissions.policy import Effect
+from accord.client.permissions.rules import Effect
 from accord.discovery.config import Config
 from accord.discovery.grants_file import GrantsFile
 from accord.discovery.policy_file import Policy, load_policy

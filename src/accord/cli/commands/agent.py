@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from accord.loading import undisturbed
+from accord.lazy_names import undisturbed
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -49,7 +49,8 @@ def run(arguments: Namespace) -> int:
         return _log_in(arguments.login)
     if arguments.logout is not None:
         return _log_out(arguments.logout)
-    from accord.builtin.agent import AgentSettings, build_agent
+    from accord.builtin.agent import build_agent
+    from accord.builtin.agent_settings import AgentSettings
 
     settings = AgentSettings(
         model=arguments.model,

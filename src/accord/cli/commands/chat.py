@@ -18,8 +18,8 @@ from accord.client.audit.log import AuditLog
 from accord.discovery.config import Config, load_config
 from accord.discovery.user_paths import audit_file
 from accord.errors import ConfigError
-from accord.terminal.engine.chat_controller import Desk
-from accord.terminal.engine.launch_options import Order
+from accord.terminal.engine.chat_controller import ChatController
+from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.model.settings import THEMES, Settings, settings_of
 
 USAGE_CODE = 2
@@ -93,7 +93,7 @@ def run(arguments: Namespace) -> int:
         return USAGE_CODE
 
 
-def make_desk(config: Config, settings: Settings, roots: tuple[str, ...]) -> Desk:
+def make_desk(config: Config, settings: Settings, roots: tuple[str, ...]) -> ChatController:
     """Return a chat controller with the user's rules, remembered answers and audit log.
 
     Raises:
@@ -104,12 +104,12 @@ def make_desk(config: Config, settings: Settings, roots: tuple[str, ...]) -> Des
     if config.permissions.audit:
         size = config.permissions.audit_bytes_max
         log = AuditLog(audit_file(), bytes_max=size, facts={"workspace": roots[0]})
-    return Desk(
+    return ChatController(
         permissions=decides.permissions(None),
         settings=settings,
         refresh_grants=None if decides.grants is None else decides.grants.refresh,
         log=log,
-        dialects=dialect_memory().get("dialects"),
+        dialects=dialect_memory(),
     )
 
 
@@ -131,9 +131,9 @@ def is_full_screen(*, wanted: bool) -> bool:
 
 
 def on_screen(
-    desk: Desk,
-    order: Order | None,
-    choices: Mapping[str, Order],
+    desk: ChatController,
+    order: LaunchOptions | None,
+    choices: Mapping[str, LaunchOptions],
     *,
     suggestions: Sequence[str] = (),
     welcome: str = "",
@@ -155,7 +155,9 @@ def on_screen(
     return app.return_code or 0
 
 
-def _in_lines(desk: Desk, order: Order | None, choices: Mapping[str, Order]) -> int:
+def _in_lines(
+    desk: ChatController, order: LaunchOptions | None, choices: Mapping[str, LaunchOptions]
+) -> int:
     import anyio
 
     from accord.terminal.model.prompt.history import History

@@ -22,8 +22,8 @@ from accord.machine.own_command_line import own_command
 from accord.terminal.model.settings import Settings, settings_of, theme_for
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.chat_controller import Desk
-    from accord.terminal.engine.launch_options import Order
+    from accord.terminal.engine.chat_controller import ChatController
+    from accord.terminal.engine.launch_options import LaunchOptions
 
 FIRST_MINUTE = (
     "what is this project?",
@@ -104,12 +104,12 @@ def _project(scratch: str) -> str:
 def _talk(folder: str, arguments: Namespace) -> int:
     from accord.cli.commands.chat import is_full_screen, on_screen
     from accord.client.permissions.permissions import Permissions
-    from accord.terminal.engine.chat_controller import Desk
-    from accord.terminal.engine.launch_options import Order
+    from accord.terminal.engine.chat_controller import ChatController
+    from accord.terminal.engine.launch_options import LaunchOptions
 
     # No rules, remembered answers or log of the user are read or written.
-    desk = Desk(permissions=Permissions(), settings=_settings())
-    order = Order(command=demo_agent(), name="demo", folder=folder)
+    desk = ChatController(permissions=Permissions(), settings=_settings())
+    order = LaunchOptions(command=demo_agent(), name="demo", folder=folder)
     in_lines = arguments.plain or arguments.script or arguments.prompt or arguments.yes
     if is_full_screen(wanted=not in_lines):
         return on_screen(
@@ -131,7 +131,7 @@ def _settings() -> Settings:
         return Settings(theme=theme_for(os.environ))
 
 
-def _in_lines(desk: Desk, order: Order, arguments: Namespace) -> int:
+def _in_lines(desk: ChatController, order: LaunchOptions, arguments: Namespace) -> int:
     from accord.terminal.plain.line_mode import run_plain
     from accord.terminal.plain.line_terminal import is_terminal, line_terminal
 

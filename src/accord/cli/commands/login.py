@@ -14,7 +14,7 @@ from accord.cli.agent_setup.login_choice import LoginQuestion, described, is_att
 from accord.cli.console import complain, say
 from accord.cli.usage_error import UsageError
 from accord.client.client import Client
-from accord.client.options import ClientOptions
+from accord.client.options import ClientOptions, DraftOptions
 from accord.client.wire.wire import AuthMethod
 from accord.discovery.config import AgentEntry, load_config
 from accord.errors import AccordError, ConfigError, LocalProtocolError
@@ -134,8 +134,9 @@ class _Login:
 
     def _options(self) -> ClientOptions:
         credential = credential_of(self._agent.api_key_env, may_ask=self._is_attended)
-        options = ClientOptions(credential=credential)
-        options.update(dialect_memory())
+        options = ClientOptions(
+            draft=DraftOptions(credential=credential, dialects=dialect_memory())
+        )
         if self._is_attended:
             from accord.client.services.elicitation import Elicitations
 

@@ -13,7 +13,7 @@ from accord.cli import permissions_explain
 from accord.cli.console import complain, say, say_json
 from accord.client.audit.services import shown_rule
 from accord.client.permissions.grants import Grant
-from accord.client.permissions.policy import Rule
+from accord.client.permissions.rules import Rule
 from accord.discovery.config import load_config
 from accord.discovery.grants_file import GrantsFile
 from accord.discovery.policy_file import Policy, load_policy

@@ -391,13 +391,13 @@ def _chat(record: SessionRecord) -> int:
     from accord.cli.agent_setup.agent_choice import BUILT_IN
     from accord.cli.commands.chat import INTERRUPTED, make_desk
     from accord.discovery.config import load_config
-    from accord.terminal.engine.launch_options import Order
+    from accord.terminal.engine.launch_options import LaunchOptions
     from accord.terminal.model.settings import Settings
     from accord.terminal.plain.line_mode import run_plain
     from accord.terminal.plain.line_terminal import line_terminal
 
     desk = make_desk(load_config(), Settings(), (record.cwd,))
-    order = Order(
+    order = LaunchOptions(
         command=own_command("agent"), name=BUILT_IN, folder=record.cwd, session=record.session_id
     )
     with line_terminal(record.cwd) as terminal:

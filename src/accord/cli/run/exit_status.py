@@ -11,8 +11,9 @@ from enum import IntEnum
 
 from accord import PermissionRequest
 from accord.cli.run.check_command import Checked
-from accord.client.audit.services import Decided, why_denied
+from accord.client.audit.services import why_denied
 from accord.client.permissions.changed_files import CHANGING_KINDS
+from accord.client.permissions.request import Decided
 from accord.machine.console.control_characters import visible_line
 from accord.machine.redaction.redactor import Redactor
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from accord import RateLimited, Update
 from accord.cli.run.check_command import Checked
-from accord.client.audit.services import Decided, shown_rule
+from accord.client.audit.services import shown_rule
+from accord.client.permissions.request import Decided
 from accord.transcript import Message, Notice, Plan, Terminal, ToolCall
 
 _DUMPED = ("mode", "session_info", "usage")

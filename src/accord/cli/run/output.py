@@ -27,12 +27,13 @@ from accord.cli.run.json_events import (
     without_nulls,
 )
 from accord.client import Client, Reply, Session
-from accord.client.audit.services import Decided, why_denied
+from accord.client.audit.services import why_denied
+from accord.client.permissions.request import Decided
 from accord.machine.console.control_characters import visible, visible_json, visible_line
 from accord.machine.logs import log_redactor
 from accord.schema.codec import encode, to_python
 from accord.terminal.plain.display.output_stream import Output
-from accord.terminal.plain.display.turn_printer import Printer
+from accord.terminal.plain.display.turn_printer import TurnPrinter
 from accord.transcript import Message
 
 LINE_CHARACTERS_MAX = 4096
@@ -42,7 +43,7 @@ LINE_CHARACTERS_MAX = 4096
 class Report(Protocol):
     """Where a run is told to."""
 
-    asking: tuple[Printer, Output] | None
+    asking: tuple[TurnPrinter, Output] | None
     """Where a question can be put so that a person sees it, if there is such a place."""
 
     def began(self, client: Client, session: Session) -> None:
@@ -133,7 +134,7 @@ class TextReport:
         self._together = self._out.isatty()
         self._activity = activity = self._out if self._together else self._error
         self._check = _Lines(activity)
-        self._printer = Printer(
+        self._printer = TurnPrinter(
             activity, messages=self._together, thoughts=activity.isatty() or self._together
         )
         self.asking = (self._printer, activity) if activity.isatty() else None
@@ -231,7 +232,7 @@ class TextReport:
 class QuietReport:
     """The agent's last message, and nothing else."""
 
-    asking: tuple[Printer, Output] | None = None
+    asking: tuple[TurnPrinter, Output] | None = None
 
     def __init__(self) -> None:
         self._out = Output(sys.stdout)
@@ -285,7 +286,7 @@ class QuietReport:
 class JsonReport:
     """One event per line."""
 
-    asking: tuple[Printer, Output] | None = None
+    asking: tuple[TurnPrinter, Output] | None = None
 
     def __init__(self) -> None:
         # JSON is UTF-8, whatever the locale says.

@@ -22,7 +22,7 @@ from accord.terminal.plain.dialogs.question_dialogs import (
     question_words,
 )
 from accord.terminal.plain.display.output_stream import Output
-from accord.terminal.plain.display.turn_printer import Printer
+from accord.terminal.plain.display.turn_printer import TurnPrinter
 
 
 class PermissionPrompt:
@@ -32,7 +32,7 @@ class PermissionPrompt:
     """
 
     def __init__(
-        self, descriptor: int, roots: Sequence[str], printer: Printer, out: Output
+        self, descriptor: int, roots: Sequence[str], printer: TurnPrinter, out: Output
     ) -> None:
         self._folder, self._add_dirs = roots[0], roots[1:]
         self._descriptor = descriptor
@@ -42,7 +42,7 @@ class PermissionPrompt:
 
     @classmethod
     def at_terminal(
-        cls, roots: Sequence[str], shown: tuple[Printer, Output] | None
+        cls, roots: Sequence[str], shown: tuple[TurnPrinter, Output] | None
     ) -> PermissionPrompt | None:
         """Return a prompt for the user at `shown`, or at /dev/tty; None without a terminal.
 
@@ -60,7 +60,7 @@ class PermissionPrompt:
                 out = Output(open("/dev/tty", "w"))  # noqa: SIM115 - open until the process exits
             except OSError:
                 return None
-            shown = Printer(out), out
+            shown = TurnPrinter(out), out
         return cls(descriptor, roots, *shown)
 
     async def ask(self, request: PermissionRequest) -> Decision:

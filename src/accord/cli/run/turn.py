@@ -34,16 +34,14 @@ from accord.cli.usage_error import UsageError
 from accord.client.audit.log import AuditLog
 from accord.client.audit.services import (
     AuditedFiles,
-    AuditedPermissions,
     AuditedTerminals,
-    Decided,
     record_decision,
     record_tool_call,
 )
-from accord.client.options import ClientOptions
+from accord.client.options import ClientOptions, DraftOptions
+from accord.client.permissions.request import Decided
 from accord.client.session.retry import Retry
-from accord.client.session.session import UpdateStream
-from accord.client.session.turn import PromptTurn, Reply
+from accord.client.session.session import PromptTurn, Reply, UpdateStream
 from accord.errors import AccordError, AuthenticationRequired, LocalProtocolError
 from accord.machine.processes import shutdown
 from accord.transcript import ToolCall
@@ -133,10 +131,10 @@ class Run:
         job, grants = self._job, self._deciding.grants
         files: Any = True if self._log is None else AuditedFiles(self._log)
         terminals: Any = True if self._log is None else AuditedTerminals(self._log)
-        permissions = AuditedPermissions.of(
-            self._deciding.permissions(None if self._asker is None else self._ask),
-            self._decided,
-            None if grants is None else grants.refresh,
+        permissions = self._deciding.permissions(
+            None if self._asker is None else self._ask
+        ).derived(
+            on_decided=self._decided, before_decision=None if grants is None else grants.refresh
         )
         options = ClientOptions(
             permissions=permissions,
@@ -144,10 +142,12 @@ class Run:
             terminals=terminals,
             versions=job.versions,
             retry=Retry(job.retry, self._report.retrying),
-            credential=credential_of(job.api_key_env, may_ask=self._asker is not None),
-            ui=("diff_viewer",),
+            draft=DraftOptions(
+                credential=credential_of(job.api_key_env, may_ask=self._asker is not None),
+                dialects=dialect_memory(),
+                ui=("diff_viewer",),
+            ),
         )
-        options.update(dialect_memory())
         if self._login is not None:
             options["login"] = self._login.choose
         return options

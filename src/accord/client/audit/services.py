@@ -1,25 +1,20 @@
-"""Permissions, files and terminals that tell the audit log what was decided and done.
+"""Files and terminals that write to the audit log, and the log's entries for decisions.
 
-Must not know where the log is.  Each is what it was, and tells; it decides and does nothing else.
+Must not know where the log is.
 
-What always holds
-    * Every decision is told once, with who made it: a rule, a remembered answer, the user, the
-      approval of a tool call, or the default.
-    * Every read, write and command that a client serves is told, whether or not somebody had to
-      decide it, and how it ended.
+What always holds: every read, write and command that a client serves is in the log, whether or not
+somebody had to decide about it, and how it ended.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from accord.client.audit.log import AuditLog
-from accord.client.permissions.approvals import Act
-from accord.client.permissions.permissions import Permissions
-from accord.client.permissions.policy import Facts, Rule
-from accord.client.permissions.request import CANCELLED, Decision, PermissionRequest
+from accord.client.permissions.request import Decided
+from accord.client.permissions.rules import Rule
 from accord.client.services.files import FileService
 from accord.client.services.terminals import TerminalService
 from accord.machine.terminals.terminals import OutputListener
@@ -30,116 +25,6 @@ if TYPE_CHECKING:
     from accord.machine.filesystem.local_files import Stored
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """One decision: what was asked, whether it was allowed, and who said so.
-
-    `why` says how a rule about commands concerns the command that was refused.
-    """
-
-    request: PermissionRequest
-    allowed: bool
-    cancelled: bool
-    by: str
-    rule: Rule | None = None
-    scope: str = "once"
-    # Why a rule for its kind would not cover it: the file, if one is to blame, and a reason.
-    beyond: tuple[str | None, str] | None = None
-    # Why a rule refuses the command.
-    why: str | None = None
-
-
-class AuditedPermissions(Permissions):
-    """Permissions that tell each decision.  Made by `of`."""
-
-    _tell: Callable[[Decided, str | None], None]
-    _refresh: Callable[[], None] | None
-    _grounds: dict[int, tuple[Rule | None, str | None]]
-
-    @classmethod
-    def of(
-        cls,
-        permissions: Permissions,
-        tell: Callable[[Decided, str | None], None],
-        refresh: Callable[[], None] | None = None,
-    ) -> AuditedPermissions:
-        """The same permissions, which tell each decision and the agent's name.
-
-        `refresh` is called before a decision: remembered answers may have been revoked elsewhere.
-        """
-        other = cls.__new__(cls)
-        vars(other).update(vars(permissions))
-        other._tell, other._refresh, other._grounds = tell, refresh, {}
-        return other
-
-    def for_connection(self, agent: str | None = None) -> Permissions:
-        """See `Permissions`."""
-        other = super().for_connection(agent)
-        assert isinstance(other, AuditedPermissions)
-        other._tell, other._refresh, other._grounds = self._tell, self._refresh, {}
-        return other
-
-    async def decide(self, request: PermissionRequest) -> Decision:
-        """See `Permissions`."""
-        if self._refresh is not None:
-            self._refresh()
-        decision = CANCELLED
-        try:
-            decision = await super().decide(request)
-        finally:
-            rule, why = self._grounds.pop(id(request), (None, None))
-            # Also where nobody waits for it any more.
-            self._decided(request, decision, rule, why)
-        return decision
-
-    def _decided(
-        self,
-        request: PermissionRequest,
-        decision: Decision,
-        rule: Rule | None,
-        why: str | None,
-    ) -> None:
-        option = request.option(decision.option_id or "")
-        scope: str = decision.scope
-        if scope == "once" and option is not None and option.scope is not None:
-            # The option itself says how long it holds.
-            scope = option.scope
-        self._say(
-            Decided(
-                request,
-                allowed=option is not None and option.allows,
-                cancelled=option is None,
-                by=decision.by,
-                rule=rule,
-                scope=scope,
-                beyond=self._facts(request).beyond_its_kind(),
-                why=why,
-            )
-        )
-
-    def _settle(self, request: PermissionRequest, facts: Facts) -> Decision | None:
-        settled = super()._settle(request, facts)
-        if settled is not None:
-            self._grounds[id(request)] = self._ground(request, facts)
-        return settled
-
-    def _ground(self, request: PermissionRequest, facts: Facts) -> tuple[Rule | None, str | None]:
-        """Say which rule settled a request without the user, and why a command was refused."""
-        effect, rules = self._judge(request, facts)
-        if not rules:
-            return None, None
-        return rules[0].rule, rules[0].why(facts) if effect == "reject" else None
-
-    def _covers(self, request: PermissionRequest, act: Act) -> bool:
-        found = super()._covers(request, act)
-        if found:
-            self._say(Decided(request, allowed=True, cancelled=False, by="call"))
-        return found
-
-    def _say(self, decided: Decided) -> None:
-        self._tell(decided, self._agent)
 
 
 class AuditedFiles(FileService):
@@ -322,9 +207,7 @@ def _size(text: str) -> dict[str, int]:
 
 __all__ = [
     "AuditedFiles",
-    "AuditedPermissions",
     "AuditedTerminals",
-    "Decided",
     "record_decision",
     "record_tool_call",
     "shown_rule",

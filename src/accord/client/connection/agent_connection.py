@@ -12,7 +12,7 @@ on, before anything that came after it is looked at.
 from collections import deque
 from collections.abc import Callable, Collection
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import anyio
 from anyio.abc import TaskStatus
@@ -29,15 +29,17 @@ from accord.client.connection.handshake import (
 from accord.client.login import add_ways
 from accord.client.options import Options
 from accord.client.services.services import Services
-from accord.client.session.early_updates import EarlyUpdates
-from accord.client.session.retry import Patience
-from accord.client.wire.wire import AgentFacts, Wire
+from accord.client.session.retry import RetrySchedule
+from accord.client.session.unclaimed_updates import EarlyUpdates
+from accord.client.wire.versions import wire_of
+from accord.client.wire.wire import AgentFacts, AuthStatus, Wire
 from accord.connection.connection import Connection, Handler
 from accord.errors import (
     AuthenticationRequired,
     ConnectionLost,
     RateLimited,
     RemoteProtocolError,
+    RequestError,
     RequestFailed,
 )
 from accord.machine.logs import logger
@@ -45,26 +47,46 @@ from accord.schema.codec import Invalid
 from accord.schema.struct import Raw
 from accord.transport.transport import Transport
 
-if TYPE_CHECKING:
-    from accord.client.connection.unstable import AuthStatus
-    from accord.client.session.state import Conversation
-    from accord.client.wire.draft.login import DraftLogin
-
 _log = logger("accord.client")
 
 # So many sessions that are over are remembered.
 FORMER_IDS_MAX = 1024
 
 
-class LinkHandler(Handler, Protocol):
+class LinkedSession(Protocol):
+    """A session of a link."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        ...
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The folders that it may touch, the working folder first."""
+        ...
+
+
+class CredentialLogin(Protocol):
+    """Logs in to an agent that asks for a credential."""
+
+    async def log_in(self) -> bool:
+        """Send a credential; False where there is none."""
+        ...
+
+
+S = TypeVar("S", bound=LinkedSession)
+
+
+class AgentLinkHandler(Handler, Protocol):
     """What serves a link."""
 
-    def agreed(self, link: "Link") -> None:
+    def agreed(self, link: "AgentLink[Any]") -> None:
         """The handshake is done, and what comes next is served."""
         ...
 
 
-class Link:
+class AgentLink(Generic[S]):
     """The client's end of one conversation.
 
     Guards: a session id names at most one session, and calls are sent only after the handshake.
@@ -73,12 +95,12 @@ class Link:
     wire: Wire
     facts: AgentFacts
 
-    def __init__(self, transport: Transport, options: Options, handler: "LinkHandler") -> None:
+    def __init__(self, transport: Transport, options: Options, handler: AgentLinkHandler) -> None:
         self.options = options
         if options.traffic is not None:
-            from accord.client.connection.traffic_tap import Overheard
+            from accord.client.connection.traffic_tap import TrafficTap
 
-            transport = Overheard(transport, options.traffic)
+            transport = TrafficTap(transport, options.traffic)
         self.transport = transport
         self._handler = handler
         self.connection = Connection(
@@ -92,15 +114,15 @@ class Link:
             "; the agent printed this on its stdout, which is the wire: it belongs on stderr"
         )
         self.services = Services(options, self.connection)
-        self.sessions: dict[str, Conversation] = {}
+        self.sessions: dict[str, S] = {}
         self.early = EarlyUpdates(options.limits.early_updates)
         self.connection.reading.watch(self.early)
         # Sessions that are over; what is still said about them is no mistake.
         self.former_ids: deque[str] = deque(maxlen=FORMER_IDS_MAX)
         # What the agent told last about its login, unasked.
         self.auth_status: AuthStatus | None = None
-        # Logs in to an agent of the draft; there from the first login on.
-        self.draft_login: DraftLogin | None = None
+        # Set from the first login by a credential on.
+        self.credential_login: CredentialLogin | None = None
         # An agent of the draft that does not answer when it is sent output, or does not want any.
         self.unanswered_output = self.unheard_output = False
         # What was started sends our own words back to us.
@@ -126,12 +148,23 @@ class Link:
         self._stop.set()
         await self._stopped.wait()
 
-    def add_session(self, session: "Conversation") -> None:
+    def add_session(self, session: S) -> None:
         """Take in a session; whoever serves it is told where it works."""
         self.sessions[session.id] = session
-        self.services.add_session(session)
+        self.services.add_session(session.id, session.roots)
 
-    def remove_session(self, session: "Conversation") -> None:
+    def session(self, session_id: str) -> S:
+        """The session with this id.
+
+        Raises:
+            RequestError: there is none.
+        """
+        found = self.sessions.get(session_id)
+        if found is None:
+            raise RequestError.session_missing(session_id)
+        return found
+
+    def remove_session(self, session: S) -> None:
         """The session is over, for whoever serves it too."""
         if self.sessions.pop(session.id, None) is not None:
             self.services.remove_session(session.id)
@@ -178,15 +211,8 @@ class Link:
 
     def _agree(self, versions: Collection[int], result: Raw) -> None:
         agreement = judge(result, versions)
-        wire: Wire
-        if agreement.version == 1:
-            from accord.client.wire.v1.wire import WireV1
-
-            wire = WireV1(strict=self.options.strict, report=self.connection.tolerate)
-        else:
-            from accord.client.wire.v2.wire import WireV2
-
-            wire = WireV2(strict=self.options.strict, report=self.connection.tolerate)
+        make = wire_of(agreement.dialect)
+        wire = make(strict=self.options.strict, report=self.connection.tolerate)
         self.settle(wire, wire.agent(agreement.answer))
 
     def settle(self, wire: Wire, facts: AgentFacts) -> None:
@@ -200,7 +226,7 @@ class Link:
     @property
     def may_log_in(self) -> bool:
         """Whether there may be a way to log in when the agent wants that."""
-        return self.options.login is not None or self.wire.dialect == "draft"
+        return self.options.login is not None or self.wire.logs_in_by_credential
 
     async def explain(self, error: Exception) -> None:
         """Add what is known here and helps a person: ways to log in, and what stderr said."""
@@ -216,7 +242,7 @@ class Link:
         on_result: Callable[[Raw], None] | None = None,
     ) -> Raw:
         """Call the agent; on rate limits wait and try again, as often as the options say."""
-        patience = Patience(self.options.retry)
+        patience = RetrySchedule(self.options.retry)
         while True:
             try:
                 return await self.connection.call(method, params, on_result=on_result)
@@ -231,4 +257,4 @@ class Link:
                 await anyio.sleep(seconds)
 
 
-__all__ = ["Link", "LinkHandler"]
+__all__ = ["AgentLink", "AgentLinkHandler"]

@@ -13,13 +13,13 @@ import anyio
 from anyio.abc import TaskGroup
 
 from accord.client import login as auth
-from accord.client.connection.agent_connection import Link
+from accord.client.connection.agent_connection import AgentLink
 from accord.client.connection.capabilities import AgentCapabilities
 from accord.client.connection.handshake import INVALID_PARAMS, SpeaksDraft
-from accord.client.connection.incoming import Serving
+from accord.client.connection.message_handler import MessageHandler
 from accord.client.options import Options, make_offer
 from accord.client.session.request_checks import check_place, explain_spawn
-from accord.client.session.state import Conversation, UpdateListener
+from accord.client.session.state import SessionState, UpdateListener
 from accord.client.wire.wire import AuthMethod, Request, Setup, unreadable
 from accord.errors import (
     AuthenticationRequired,
@@ -29,7 +29,7 @@ from accord.errors import (
     RequestFailed,
     SpawnFailed,
 )
-from accord.loading import undisturbed
+from accord.lazy_names import undisturbed
 from accord.machine.logs import logger
 from accord.schema import v1
 from accord.schema.codec import Invalid
@@ -41,7 +41,7 @@ T = TypeVar("T")
 _log = logger("accord.client")
 
 
-class Connected:
+class ClientCore:
     """One agent at the other end.
 
     Guards: there is one link at a time, and calls go to the one that is open.
@@ -53,7 +53,6 @@ class Connected:
         options: Options,
         command: tuple[str, ...] = (),
         *,
-        address: str | None = None,
         again: bool = True,
     ) -> None:
         """With `again` the transport can be made once more: the agent is started anew by that."""
@@ -63,13 +62,14 @@ class Connected:
         # How the agent was started, for a login that starts it again.
         self._command = command
         # What names it from one start to the next.
+        address = options.draft.address
         self._name = command or (() if address is None else (address,))
         self._tasks: TaskGroup | None = None
-        self._link: Link | None = None
+        self._link: AgentLink[SessionState] | None = None
         # Set when the agent, which is started anew for a login, is there again.
         self._restart: anyio.Event | None = None
         # Gives a new session what a program holds of it; set by the client.
-        self.adopt: Callable[[Conversation], None]
+        self.adopt: Callable[[SessionState], None]
 
     async def start(self, tasks: TaskGroup) -> None:
         """Connect and shake hands, in tasks of this group."""
@@ -94,7 +94,9 @@ class Connected:
 
         await begin_in_draft(self, first)
 
-    async def begin(self, shake_hands: Callable[[Link], Awaitable[None]]) -> None:
+    async def begin(
+        self, shake_hands: Callable[[AgentLink[SessionState]], Awaitable[None]]
+    ) -> None:
         """Connect and shake hands so.  An agent that was asked before is started again."""
         assert self._tasks is not None
         if self._link is not None:
@@ -103,8 +105,8 @@ class Connected:
                 await shake_hands(self._link)
                 return
             await self._link.aclose()
-        serving = Serving(self.options)
-        link = Link(self._make_transport(), self.options, serving)
+        serving = MessageHandler(self.options)
+        link = AgentLink[SessionState](self._make_transport(), self.options, serving)
         serving.link = self._link = link
         try:
             await self._tasks.start(link.run)
@@ -112,7 +114,7 @@ class Connected:
             raise explain_spawn(error, self._command) from error
         await shake_hands(link)
 
-    async def _shake_hands(self, link: Link) -> None:
+    async def _shake_hands(self, link: AgentLink[SessionState]) -> None:
         link.connection.agree_on(None)
         if 1 in self.options.versions:
             _load_what_serves()
@@ -121,20 +123,20 @@ class Connected:
     # ---- the dialect that an agent speaks, from one start to the next
 
     def _known_dialect(self) -> tuple[str, str] | None:
-        memory = self.options.dialects
+        memory = self.options.draft.dialects
         if memory is None or not self._name or 1 not in self.options.versions:
             return None
         return memory.recall(self._name)
 
     def remember_dialect(self, dialect: str, version: str) -> None:
         """What the agent spoke, and the version that it reported."""
-        if self.options.dialects is not None and self._name:
-            self.options.dialects.remember(self._name, dialect, version)
+        if self.options.draft.dialects is not None and self._name:
+            self.options.draft.dialects.remember(self._name, dialect, version)
 
     def forget_dialect(self) -> None:
         """It does not speak that any more."""
-        if self.options.dialects is not None and self._name:
-            self.options.dialects.forget(self._name)
+        if self.options.draft.dialects is not None and self._name:
+            self.options.draft.dialects.forget(self._name)
 
     async def stop(self) -> None:
         """End the connection and whatever was started for the agent."""
@@ -164,13 +166,13 @@ class Connected:
         return self.link.facts.auth_methods
 
     @property
-    def link(self) -> Link:
+    def link(self) -> AgentLink[SessionState]:
         """The connection of now, open or not."""
         assert self._link is not None, "the client has not been entered"
         return self._link
 
     @property
-    def open_link(self) -> Link:
+    def open_link(self) -> AgentLink[SessionState]:
         """The connection of now.
 
         Raises:
@@ -196,7 +198,7 @@ class Connected:
 
     async def call(
         self,
-        link: Link | None,
+        link: AgentLink[SessionState] | None,
         method: str,
         params: bytes,
         *,
@@ -221,13 +223,19 @@ class Connected:
         except Invalid as error:
             raise unreadable(method, error) from None
 
-    async def log_in_after(self, error: AuthenticationRequired, link: Link | None) -> None:
+    async def log_in_after(
+        self, error: AuthenticationRequired, link: AgentLink[SessionState] | None
+    ) -> None:
         """Log in where the agent wants that and we know how; else raise what it said."""
         if not await self._log_in(may_restart=link is None):
             raise error
 
     async def read(
-        self, request: Request, read: Callable[[Raw], T], *, link: Link | None = None
+        self,
+        request: Request,
+        read: Callable[[Raw], T],
+        *,
+        link: AgentLink[SessionState] | None = None,
     ) -> T:
         """Call the agent and read its answer; raises what `call` raises and nothing else."""
         method, params = request
@@ -244,13 +252,13 @@ class Connected:
         session_id: str | None,
         setup: Setup,
         on_update: UpdateListener | None,
-    ) -> Conversation:
+    ) -> SessionState:
         """Send the request and make the session, in wire order with its updates.
 
         With an id it is a session that the agent knows already.
         """
         method, params = request
-        begun: list[Conversation] = []
+        begun: list[SessionState] = []
         if session_id is not None:
             if session_id in self.open_link.sessions:
                 raise LocalProtocolError(
@@ -264,42 +272,44 @@ class Connected:
             check_place(answer, setup)
             if not begun:
                 begun.append(self._add_session(answer.session_id, setup, on_update))
-            conversation = begun[0]
-            for update in self.link.early.take(conversation.id):
+            state = begun[0]
+            for update in self.link.early.take(state.id):
                 try:
-                    conversation.apply(update)
+                    state.apply(update)
                 except Exception:  # noqa: BLE001 - of a listener, as for any update
                     _log.exception("handling an early session/update failed")
-            conversation.transcript.session_setup(answer)
+            state.transcript.session_setup(answer)
 
         try:
             await self.call(None, method, params, on_result=opened)
         except BaseException:
-            for conversation in begun:
-                conversation.over()
+            for state in begun:
+                state.over()
             raise
         return begun[0]
 
     def _add_session(
         self, session_id: str, setup: Setup, on_update: UpdateListener | None
-    ) -> Conversation:
+    ) -> SessionState:
         link = self.open_link
         if session_id in link.sessions:
             raise RemoteProtocolError(f"the session {session_id!r} is open already")
-        conversation = Conversation(self, link, session_id, setup, on_update)
-        for known in link.wire.told(setup):
-            conversation.transcript.session_setup(known)
-        self.adopt(conversation)
-        link.add_session(conversation)
-        return conversation
+        state = SessionState(self, link, session_id, setup, on_update)
+        for known in link.wire.known_at_opening(setup):
+            state.transcript.session_setup(known)
+        self.adopt(state)
+        link.add_session(state)
+        return state
 
     # ---- logging in and out
 
     async def authenticate(self, method_id: str | None = None) -> None:
         """See `Client.authenticate`."""
-        if self.open_link.wire.dialect == "draft":
-            if not await self._log_in_to_draft():
-                raise LocalProtocolError("the agent wants a credential to log in: credential=")
+        if self.open_link.wire.logs_in_by_credential:
+            if not await self._log_in_by_credential():
+                raise LocalProtocolError(
+                    "the agent wants a credential to log in: draft=DraftOptions(credential=...)"
+                )
             return
         methods = self.auth_methods
         if method_id is None:
@@ -311,17 +321,17 @@ class Connected:
             method_id = methods[0].method_id
         await self._log_in_by(auth.find(method_id, methods))
 
-    async def _log_in_to_draft(self) -> bool:
+    async def _log_in_by_credential(self) -> bool:
         from accord.client.wire.draft.login import DraftLogin
 
         link = self.open_link
-        if link.draft_login is None:
-            link.draft_login = DraftLogin(link, inherits=bool(self._command))
-        return await link.draft_login.log_in()
+        if link.credential_login is None:
+            link.credential_login = DraftLogin(link, inherits=bool(self._command))
+        return await link.credential_login.log_in()
 
     async def _log_in(self, *, may_restart: bool) -> bool:
-        if self.open_link.wire.dialect == "draft":
-            return await self._log_in_to_draft()
+        if self.open_link.wire.logs_in_by_credential:
+            return await self._log_in_by_credential()
         if self.options.login is None:
             return False
         method = await auth.choose(self.options.login, self.auth_methods)
@@ -370,4 +380,4 @@ def _load_what_serves() -> None:
         _ = v1.ReadTextFileRequest, v1.SessionNotification
 
 
-__all__ = ["Connected"]
+__all__ = ["ClientCore"]

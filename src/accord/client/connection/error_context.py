@@ -9,7 +9,7 @@ What always holds: it is bounded, in what is shown and in how long it takes.
 
 import anyio
 
-from accord.client.session.transcript_span import Passage
+from accord.client.session.transcript_span import TranscriptSpan
 from accord.errors import RequestFailed
 from accord.jsonrpc.error_codes import INTERNAL_ERROR
 from accord.transcript import Message, Transcript
@@ -36,12 +36,12 @@ async def add_last_words(error: Exception, transport: object) -> None:
     error.stderr = bounded(text)
 
 
-def add_last_message(error: Exception, transcript: Transcript, passage: Passage) -> None:
+def add_last_message(error: Exception, transcript: Transcript, span: TranscriptSpan) -> None:
     """Put into an internal error what the agent said last in the turn, if it ended with that."""
     if not isinstance(error, RequestFailed) or error.code != INTERNAL_ERROR:
         return
     last = transcript.timeline[-1] if transcript.timeline else None
-    if not isinstance(last, Message) or last.role != "agent" or last not in passage.messages:
+    if not isinstance(last, Message) or last.role != "agent" or last not in span.messages:
         return
     if error.message not in last.text:
         error.said = bounded(last.text)

@@ -11,10 +11,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from accord.client.connection.outgoing import encode
+from accord.client.connection.outgoing_params import encode
 from accord.errors import ConnectionLost, RemoteProtocolError, RequestFailed, VersionMismatch
 from accord.machine.logs import logger
-from accord.protocol.negotiation import UNSUPPORTED_VERSION, Refused, judge_answer
+from accord.protocol.negotiation import UNSUPPORTED_VERSION, Dialect, Refused, judge_answer
 from accord.schema.codec import Invalid, to_python
 from accord.schema.struct import Raw
 
@@ -22,6 +22,7 @@ _log = logger("accord.client")
 
 INVALID_PARAMS = -32602
 VERSIONS: tuple[int, ...] = (1, 2)
+OFFICIAL: frozenset[Dialect] = frozenset({"v1", "v2"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +54,9 @@ class SpeaksDraft(VersionMismatch):
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The version that is spoken from now on, and the answer that settled it."""
+    """The official version in use from now on, and the answer that settled it."""
 
-    version: int
+    dialect: Dialect
     answer: Mapping[str, Any]
 
 
@@ -89,11 +90,11 @@ def judge(result: Raw, versions: Collection[int]) -> Agreement:
         if verdict.code != UNSUPPORTED_VERSION:
             raise RemoteProtocolError(verdict.message, _text(result))
         raise VersionMismatch(verdict.message, _supported(verdict.data))
-    if verdict.dialect == "draft":
+    if verdict.dialect not in OFFICIAL:
         raise SpeaksDraft("the agent speaks the 2026-02 draft of the protocol")
     for note in verdict.notes:
         _log.warning("initialize: %s", note)
-    return Agreement(verdict.version, answer)
+    return Agreement(verdict.dialect, answer)
 
 
 def explain_refusal(error: RequestFailed) -> Exception:
@@ -127,7 +128,7 @@ def _supported(data: object) -> tuple[int, ...]:
     found = data.get("supported") if isinstance(data, Mapping) else None
     if not isinstance(found, list):
         return ()
-    return tuple(version for version in found if isinstance(version, int))
+    return tuple(number for number in found if isinstance(number, int))
 
 
 def _text(raw: Raw) -> str:

@@ -25,7 +25,7 @@ _log = logger("accord.client")
 Listener: TypeAlias = Callable[[Literal["sent", "received"], bytes], None]
 
 
-class Overheard:
+class TrafficTap:
     """Bytes both ways, told to a listener as well."""
 
     def __init__(self, transport: Transport, listener: Listener) -> None:
@@ -84,4 +84,4 @@ class _Listening:
         self._receiver.ended(why)
 
 
-__all__ = ["Listener", "Overheard"]
+__all__ = ["Listener", "TrafficTap"]

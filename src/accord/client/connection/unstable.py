@@ -8,26 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from accord.client.connection.agent_connection import Link
-from accord.client.connection.core import Connected
-from accord.client.connection.outgoing import encode
+from accord.client.connection.core import ClientCore
+from accord.client.connection.outgoing_params import encode
+from accord.client.wire.wire import AuthStatus
 from accord.errors import LocalProtocolError
 from accord.schema.codec import decode
 from accord.schema.struct import UNSET, Raw
 
-AUTH_STATES: frozenset[str] = frozenset({"authenticated", "unauthenticated", "not_required"})
 SessionStatus: TypeAlias = Literal["open", "saved"]
-
-
-@dataclass(frozen=True, slots=True)
-class AuthStatus:
-    """Whether a login is needed.  A state that is not understood is `unknown`.
-
-    `accounts` are to be shown, as the agent sent them; they are no keys, and nothing for logs.
-    """
-
-    state: str
-    accounts: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +32,13 @@ class Provider:
 class Unstable:
     """`client.unstable`: every method says when the agent does not offer it."""
 
-    def __init__(self, client: Connected) -> None:
+    def __init__(self, client: ClientCore) -> None:
         self._client = client
         self._required: frozenset[str] | None = None
 
     @property
     def _schema(self) -> Any:
-        return schema_of(self._client.link)
+        return self._client.link.wire.schema
 
     async def _call(self, method: str, params: Mapping[str, Any]) -> Raw:
         return await self._client.call(self._client.open_link, method, encode(params))
@@ -60,11 +48,10 @@ class Unstable:
     async def auth_status(self) -> AuthStatus:
         """Ask whether a login is needed; asking changes nothing."""
         self._client.require("auth_status", "asking for the login", unstable=True)
-        schema = self._schema
-        return await self._client.read(
-            ("auth/status", b"{}"),
-            lambda raw: read_auth_status(decode(schema.AuthStatusResponse, raw)),
-        )
+        read = self._client.link.wire.read_auth_status
+        status = await self._client.read(("auth/status", b"{}"), read)
+        assert status is not None, "a version without login states does not offer them"
+        return status
 
     # ---- sessions
 
@@ -149,23 +136,6 @@ class Unstable:
         await self._call("providers/disable", {"providerId": provider_id})
 
 
-def schema_of(link: Link) -> Any:
-    """The wire types of the version that is spoken."""
-    if link.wire.version == 1:
-        from accord.schema import v1
-
-        return v1
-    from accord.schema import v2
-
-    return v2
-
-
-def read_auth_status(answer: Any) -> AuthStatus:
-    """The answer, or the update, of either version."""
-    state = answer.state if answer.state in AUTH_STATES else "unknown"
-    return AuthStatus(state, () if answer.accounts is UNSET else tuple(answer.accounts))
-
-
 def _provider(info: Any) -> Provider:
     current = None
     if info.current is not UNSET and info.current is not None:
@@ -173,4 +143,4 @@ def _provider(info: Any) -> Provider:
     return Provider(info.provider_id, tuple(info.supported), info.required, current)
 
 
-__all__ = ["AuthStatus", "Provider", "Unstable", "read_auth_status", "schema_of"]
+__all__ = ["AuthStatus", "Provider", "Unstable"]

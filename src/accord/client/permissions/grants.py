@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from accord.client.permissions.policy import ReadRule, Rule
+from accord.client.permissions.policy import ReadRule
+from accord.client.permissions.rules import Rule
 
 GRANTS_MAX = 10_000
 """Grants kept; a further answer holds once only, because dropping an old refusal would approve."""

@@ -22,8 +22,8 @@ from accord.client.permissions.request import (
     PermissionOption,
     PermissionRequest,
 )
-from accord.client.session.state import Conversation
-from accord.client.wire.wire import Asked
+from accord.client.session.state import SessionState
+from accord.client.wire.wire import PermissionAsked
 from accord.machine.logs import logger
 from accord.protocol.extensions import DECIDED_BY
 from accord.schema.codec import Invalid, encode, to_python
@@ -32,10 +32,10 @@ from accord.transcript import ToolCall
 _log = logger("accord.client")
 
 
-class Question:
+class OpenRequest:
     """One open request.  Guards: it is answered once, and `withdraw` answers it `cancelled`."""
 
-    def __init__(self, session: Conversation, asked: Asked, permissions: Any) -> None:
+    def __init__(self, session: SessionState, asked: PermissionAsked, permissions: Any) -> None:
         ids = (asked.tool_call_id, asked.terminal_id)
         # The ids of what it is about, to be compared with work that goes on in the background.
         self.subjects = frozenset(found for found in ids if found is not None)
@@ -86,7 +86,7 @@ class Question:
         return encode(answer)
 
 
-def describe(session: Conversation, asked: Asked) -> PermissionRequest:
+def describe(session: SessionState, asked: PermissionAsked) -> PermissionRequest:
     """The request in words that are the same for every version."""
     call = session.transcript.tool_call(asked.tool_call_id) if asked.tool_call_id else None
     given = _raw_input(call)
@@ -170,4 +170,4 @@ def _mcp_tool(call: ToolCall | None, given: dict[str, Any]) -> str | None:
     return "/".join(map(str, named)) if all(isinstance(one, str) and one for one in named) else None
 
 
-__all__ = ["Question", "describe"]
+__all__ = ["OpenRequest", "describe"]

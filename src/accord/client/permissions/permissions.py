@@ -13,7 +13,8 @@ Always holds
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 
 import anyio
@@ -25,11 +26,8 @@ from accord.client.permissions.commands import terminal_line
 from accord.client.permissions.grants import Grant, Grants, LastingScope, Place
 from accord.client.permissions.patterns import PlacedPath, place
 from accord.client.permissions.policy import (
-    Effect,
     Facts,
     ReadRule,
-    Rule,
-    check_effect,
     judge,
     read_rules,
     rules_of,
@@ -37,13 +35,21 @@ from accord.client.permissions.policy import (
 from accord.client.permissions.request import (
     CANCELLED,
     LASTING_KINDS,
+    Decided,
     DecidedBy,
     Decision,
     PermissionOption,
     PermissionRequest,
     own_request,
 )
-from accord.client.permissions.state import Callback, SessionState, Shared, check_callback
+from accord.client.permissions.rules import Effect, Rule, check_effect
+from accord.client.permissions.state import (
+    Callback,
+    DecisionListener,
+    SessionPermissions,
+    SharedPermissions,
+    check_callback,
+)
 from accord.machine.logs import logger
 
 WAITING_MAX = 1024
@@ -63,16 +69,26 @@ class Permissions:
         ask: Callback | None = None,
         grants: Grants | None = None,
         per_session: bool = False,
+        on_decided: DecisionListener | None = None,
+        before_decision: Callable[[], None] | None = None,
     ) -> None:
-        """`ask` is called one request at a time; with `per_session`, one per session."""
+        """`ask` is called one request at a time; with `per_session`, one per session.
+
+        `on_decided` is called once for every decision, with the agent's name.  `before_decision`
+        is called before a request is decided, to read rules or grants again that may have changed.
+        """
         check_effect(otherwise, "otherwise")
         if ask is not None:
             check_callback(ask)
         kept = Grants() if grants is None else grants
-        self._shared = Shared(read_rules(rules), otherwise, ask, kept, per_session)
+        self._shared = SharedPermissions(
+            read_rules(rules), otherwise, ask, kept, per_session, on_decided, before_decision
+        )
         self._connection = 0
         self._agent: str | None = None
-        self._sessions: dict[str, SessionState] = {}
+        self._sessions: dict[str, SessionPermissions] = {}
+        # The rules that settled requests which are still to be reported, by the request's `id`.
+        self._grounds: dict[int, tuple[Rule | None, str | None]] = {}
 
     @classmethod
     def allow_all(cls) -> Permissions:
@@ -112,6 +128,25 @@ class Permissions:
         if callable(otherwise):
             return cls(rules, otherwise="ask", ask=otherwise, grants=grants)
         return cls(rules, otherwise=otherwise, ask=ask, grants=grants)
+
+    def derived(
+        self,
+        *,
+        ask: Callback | None = None,
+        per_session: bool | None = None,
+        on_decided: DecisionListener | None = None,
+        before_decision: Callable[[], None] | None = None,
+    ) -> Permissions:
+        """The same rules and remembered answers, with another callback or other listeners."""
+        shared, other = self._shared, copy(self)
+        other._shared = replace(
+            shared,
+            callback=ask or shared.callback,
+            per_session=shared.per_session if per_session is None else per_session,
+            on_decided=on_decided or shared.on_decided,
+            before_decision=before_decision or shared.before_decision,
+        )
+        return other
 
     @property
     def can_allow(self) -> bool:
@@ -160,12 +195,11 @@ class Permissions:
         Session ids are the agent's: two agents may use the same.  What is remembered for `agent`
         holds for that agent only.
         """
-        other = type(self).__new__(type(self))
-        other._shared = self._shared
+        other = copy(self)
         other._connection = next(self._shared.connections)
         # A nameless agent must not answer for all others.
         other._agent = agent or ""
-        other._sessions = {}
+        other._sessions, other._grounds = {}, {}
         return other
 
     def add_session(self, session_id: str, cwd: str) -> None:
@@ -206,6 +240,20 @@ class Permissions:
 
     async def decide(self, request: PermissionRequest) -> Decision:
         """The answer to a request; never an option that was not offered."""
+        shared = self._shared
+        if shared.before_decision is not None:
+            shared.before_decision()
+        if shared.on_decided is None:
+            return await self._decide(request)
+        decision = CANCELLED
+        try:
+            decision = await self._decide(request)
+        finally:
+            # Also where nobody waits for the answer any more.
+            self._report(request, decision)
+        return decision
+
+    async def _decide(self, request: PermissionRequest) -> Decision:
         facts = self._facts(request)
         decision = self._settle(request, facts)
         if decision is None:
@@ -281,8 +329,8 @@ class Permissions:
 
     # ---- inside
 
-    def _session(self, session_id: str) -> SessionState:
-        return self._sessions.setdefault(session_id, SessionState())
+    def _session(self, session_id: str) -> SessionPermissions:
+        return self._sessions.setdefault(session_id, SessionPermissions())
 
     def _place(self, session_id: str) -> Place:
         state = self._sessions.get(session_id)
@@ -306,6 +354,19 @@ class Permissions:
     def _settle(self, request: PermissionRequest, facts: Facts) -> Decision | None:
         """The answer without the user; None when the user has to be asked."""
         effect, grounds = self._judge(request, facts)
+        settled = self._settled(request, facts, effect, grounds)
+        if settled is not None and grounds and self._shared.on_decided is not None:
+            why = grounds[0].why(facts) if effect == "reject" else None
+            self._grounds[id(request)] = grounds[0].rule, why
+        return settled
+
+    def _settled(
+        self,
+        request: PermissionRequest,
+        facts: Facts,
+        effect: Effect,
+        grounds: tuple[ReadRule, ...],
+    ) -> Decision | None:
         by = self._by(grounds)
         if not request.usable_options:
             return Decision(None, by=by)
@@ -340,7 +401,31 @@ class Permissions:
 
     def _covers(self, request: PermissionRequest, act: Act) -> bool:
         """Whether an approved call covers an act, which is then used up."""
-        return self._session(request.session_id).approvals.spend(act, self._shared.holds)
+        covered = self._session(request.session_id).approvals.spend(act, self._shared.holds)
+        if covered and self._shared.on_decided is not None:
+            made = Decided(request, allowed=True, cancelled=False, by="call")
+            self._shared.on_decided(made, self._agent)
+        return covered
+
+    def _report(self, request: PermissionRequest, decision: Decision) -> None:
+        assert self._shared.on_decided is not None
+        option = request.option(decision.option_id or "")
+        scope: str = decision.scope
+        if scope == "once" and option is not None and option.scope is not None:
+            # The option itself says how long it holds.
+            scope = option.scope
+        rule, why = self._grounds.pop(id(request), (None, None))
+        made = Decided(
+            request,
+            allowed=option is not None and option.allows,
+            cancelled=option is None,
+            by=decision.by,
+            rule=rule,
+            scope=scope,
+            beyond=self._facts(request).beyond_its_kind(),
+            why=why,
+        )
+        self._shared.on_decided(made, self._agent)
 
     async def _ask_user(self, request: PermissionRequest, facts: Facts) -> Decision:
         state = self._session(request.session_id)

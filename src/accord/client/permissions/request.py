@@ -1,23 +1,21 @@
-"""What a client is asked to permit, and what it decides: values of no version.
+"""Permission requests and decisions, as values of no version.
 
-It must not know the wire, tasks or rules; who asks builds a `PermissionRequest`, who decides
-returns a `Decision`.
+It must not know the wire, tasks, or how rules match.
 
 Always holds
     * A decision without an option is never an approval.
-    * `options` are what was offered; an option whose id was offered twice is no answer to
-      anything (`usable_options`).
+    * `options` are what was offered; an option whose id was offered twice cannot be chosen
+      (`usable_options`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-if TYPE_CHECKING:
-    from accord.client.permissions.policy import Rule
-    from accord.transcript.items.tool_call import ToolCall
+from accord.client.permissions.rules import Rule
+from accord.transcript.items.tool_call import ToolCall
 
 ALLOWING_KINDS: frozenset[str] = frozenset({"allow_once", "allow_always"})
 REJECTING_KINDS: frozenset[str] = frozenset({"reject_once", "reject_always"})
@@ -121,6 +119,24 @@ class Decision:
 
 CANCELLED = Decision(None, by="cancelled")
 
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A decision that was made: the request, the outcome, and where the decision came from."""
+
+    request: PermissionRequest
+    allowed: bool
+    cancelled: bool
+    # As in `Decision`, or "call" where the approval of a tool call covered it.
+    by: str
+    rule: Rule | None = None
+    scope: str = "once"
+    # Why a rule for its kind would not cover it: the file that is the reason, if any, and a text.
+    beyond: tuple[str | None, str] | None = None
+    # Why a rule refuses the command.
+    why: str | None = None
+
+
 # What we offer where we ask ourselves; the ids are the kinds.
 OWN_OPTIONS: tuple[PermissionOption, ...] = (
     PermissionOption("allow_once", "Allow once", "allow_once"),
@@ -176,6 +192,7 @@ __all__ = [
     "LASTING_KINDS",
     "OWN_OPTIONS",
     "REJECTING_KINDS",
+    "Decided",
     "DecidedBy",
     "Decision",
     "Origin",

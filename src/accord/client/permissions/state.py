@@ -15,11 +15,14 @@ import anyio
 from accord.client.permissions.answers import Answer
 from accord.client.permissions.approvals import Approvals
 from accord.client.permissions.grants import Grant, Grants, Place
-from accord.client.permissions.policy import Effect, ReadRule
-from accord.client.permissions.request import PermissionRequest
+from accord.client.permissions.policy import ReadRule
+from accord.client.permissions.request import Decided, PermissionRequest
+from accord.client.permissions.rules import Effect
 from accord.client.session.queue import Queue
 
 Callback: TypeAlias = Callable[[PermissionRequest], "Answer | Awaitable[Answer]"]
+# Called with each decision and the agent's name.
+DecisionListener: TypeAlias = Callable[[Decided, str | None], None]
 
 
 def check_callback(callback: object) -> None:
@@ -33,7 +36,7 @@ def check_callback(callback: object) -> None:
 
 
 @dataclass(slots=True)
-class Shared:
+class SharedPermissions:
     """What all connections of one `Permissions` have in common."""
 
     rules: list[ReadRule]
@@ -41,6 +44,8 @@ class Shared:
     callback: Callback | None
     grants: Grants
     per_session: bool
+    on_decided: DecisionListener | None = None
+    before_decision: Callable[[], None] | None = None
     session_grants: Grants = field(default_factory=Grants)
     queue: Queue = field(default_factory=Queue)
     connections: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
@@ -88,7 +93,7 @@ class Shared:
 
 
 @dataclass(slots=True)
-class SessionState:
+class SessionPermissions:
     """One session: its directory, what was approved in it, and what the user is asked now."""
 
     workspace: str | None = None
@@ -97,4 +102,10 @@ class SessionState:
     asking: set[anyio.CancelScope] = field(default_factory=set)
 
 
-__all__ = ["Callback", "SessionState", "Shared", "check_callback"]
+__all__ = [
+    "Callback",
+    "DecisionListener",
+    "SessionPermissions",
+    "SharedPermissions",
+    "check_callback",
+]

@@ -1,51 +1,55 @@
-"""The services that serve one connection: permissions, files, terminals, forms.
+"""The services of one connection: permissions, files, terminals, forms.
 
-Each may be anybody's object; what it does not have, it is not told.  Session ids are the agent's
-own, and two agents may use the same: a service that can, serves each connection apart.
+Each may be an object of the program's; its optional methods are called where it has them.  Session
+ids are the agent's own, and two agents may use the same: `for_connection` gives each connection a
+service of its own.
 
 What always holds: when the connection is over, so is everything that a service started for it.
 """
 
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import Any
 
 import anyio
 
 from accord.client.callbacks import call, guarded
 from accord.client.options import Options
+from accord.client.services.protocols import AnswersElicitations, Decides, RunsTerminals
+from accord.client.services.requests import result_of
 from accord.connection.connection import Connection
+from accord.errors import RequestError
 from accord.machine.logs import logger
-
-if TYPE_CHECKING:
-    from accord.client.session.state import Conversation
 
 _log = logger("accord.client")
 
 
 class Services:
-    """What an agent may ask of us.  A service that is None was not offered."""
+    """The services that an agent may use.  A service that is None was not offered."""
 
     def __init__(self, options: Options, connection: Connection) -> None:
         self._connection = connection
-        # There once somebody ends the services, and set when they have ended.
+        # Made when the end begins, and set when everything has ended.
         self._closed: anyio.Event | None = None
-        self.permissions: Any = options.permissions
+        self.permissions: Decides = options.permissions
+        # Some of the interfaces in `protocols.py`, which are looked for where they are used.
         self.files: Any = _own(options.files)
-        self.terminals: Any = options.terminals
-        self.elicitation: Any = _own(options.elicitation)
+        self.terminals: RunsTerminals | None = options.terminals
+        self.elicitation: AnswersElicitations | None = _own(options.elicitation)
+        self._output_parameters = _output_parameters(options.terminals)
 
     def begin(self, agent_name: str | None) -> None:
-        """The handshake is done: it is known who asks, and tasks can be started."""
+        """The handshake is done: the agent has a name, and tasks can be started."""
         self.permissions = _own(self.permissions, agent_name)
         self.terminals = _own(self.terminals, self._connection.tasks)
 
-    def add_session(self, session: "Conversation") -> None:
-        """A session works here."""
-        _tell(self.permissions, "add_session", session.id, session.cwd)
-        _tell(self.permissions, "add_roots", session.id, session.roots)
-        _tell(self.files, "add_session", session.id, session.roots)
-        _tell(self.terminals, "add_session", session.id, session.cwd)
+    def add_session(self, session_id: str, roots: tuple[str, ...]) -> None:
+        """A session works in these folders, the first of which is its working folder."""
+        _tell(self.permissions, "add_session", session_id, roots[0])
+        _tell(self.permissions, "add_roots", session_id, roots)
+        _tell(self.files, "add_session", session_id, roots)
+        _tell(self.terminals, "add_session", session_id, roots[0])
 
     def remove_session(self, session_id: str) -> None:
         """The session is over."""
@@ -54,32 +58,49 @@ class Services:
         _tell(self.elicitation, "cancel_session", session_id)
         close = getattr(self.terminals, "close_session", None)
         if close is not None and self._connection.error is None:
-            # The session is out with the call; only the end of its commands takes time.
+            # The call ends the session; only the end of its commands takes time.
             rest = close(session_id)
             if inspect.isawaitable(rest):
                 self._connection.run(lambda: _finish(rest))
 
     def cancel_session(self, session_id: str) -> None:
-        """The turn was cancelled: nobody waits for the user any more."""
+        """The turn was cancelled: withdraw its questions to the user."""
         _tell(self.permissions, "cancel_session", session_id)
         _tell(self.elicitation, "cancel_session", session_id)
 
     def end_turn(self, session_id: str) -> None:
-        """The turn is over: what was approved for it too."""
+        """The turn is over, and so are the approvals for it."""
         _tell(self.permissions, "end_turn", session_id)
 
     def lost(self) -> None:
-        """The agent is gone; what was started for it does not wait for the client's end."""
+        """The agent is gone; end now what was started for it, not when the client ends."""
         _tell(self.permissions, "end_connection")
         self._connection.tasks.start_soon(self.aclose, name="end of services")
 
     @property
-    def are_over(self) -> bool:
-        """Whether their end has begun: what is started from now on, nobody else would end."""
-        return self._closed is not None
+    def streams_output(self) -> bool:
+        """Whether the terminals report output as it comes."""
+        return "on_output" in self._output_parameters
+
+    def output_listeners(self, **listeners: Any) -> dict[str, Any]:
+        """Those of the listeners that the terminals' `create` takes."""
+        return {name: one for name, one in listeners.items() if name in self._output_parameters}
+
+    async def require_running(self, session_id: str, terminal_id: str) -> None:
+        """End a command that started while the agent was lost: `close_all` may have missed it.
+
+        Raises:
+            RequestError: the services have ended.
+        """
+        if self._closed is None:
+            return
+        assert self.terminals is not None
+        with anyio.CancelScope(shield=True), suppress(RequestError):
+            await result_of(self.terminals.release(session_id, terminal_id))
+        raise RequestError.cancelled("the connection has ended")
 
     async def aclose(self) -> None:
-        """End what was started for the agent; returns when that is done, whoever began it."""
+        """End what was started for the agent; returns when that is done, also if called twice."""
         if self._closed is not None:
             await self._closed.wait()
             return
@@ -93,15 +114,26 @@ class Services:
             self._closed.set()
 
 
+def _output_parameters(terminals: RunsTerminals | None) -> frozenset[str]:
+    """The optional parameters of `create`, which services need not have."""
+    if terminals is None:
+        return frozenset()
+    try:
+        parameters = inspect.signature(terminals.create).parameters
+    except (TypeError, ValueError):
+        return frozenset()
+    return frozenset({"on_output", "on_stderr"} & parameters.keys())
+
+
 async def _finish(rest: Awaitable[Any]) -> None:
     try:
         await guarded(rest)
-    except Exception:  # noqa: BLE001 - the others are to end too
+    except Exception:  # noqa: BLE001 - the other services must end too
         _log.exception("a service failed to end what it had started")
 
 
 def _own(service: Any, *facts: Any) -> Any:
-    """The service for one connection, where it makes a difference."""
+    """The service for one connection, where it has one for each."""
     make: Callable[..., Any] | None = getattr(service, "for_connection", None)
     return service if make is None else make(*facts)
 

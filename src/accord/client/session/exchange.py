@@ -10,16 +10,17 @@ What always holds
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.client.callbacks import guarded
+from accord.client.connection.agent_connection import AgentLink
 from accord.client.connection.error_context import add_last_message
 from accord.client.session.inbox import Inbox
-from accord.client.session.retry import Patience, Repeat
-from accord.client.session.transcript_span import Passage
+from accord.client.session.retry import Repeat, RetrySchedule
+from accord.client.session.transcript_span import TranscriptSpan
 from accord.client.session.turn_end import ForegroundWork, Outcome, Verdict, failure_of
 from accord.client.wire.wire import Request, unreadable
 from accord.connection.lazy_event import LazyEvent
@@ -33,10 +34,7 @@ from accord.jsonrpc.error_codes import INTERNAL_ERROR
 from accord.machine.logs import logger
 from accord.schema.codec import Invalid
 from accord.schema.struct import Raw
-from accord.transcript import Message
-
-if TYPE_CHECKING:
-    from accord.client.session.state import Conversation
+from accord.transcript import Message, Transcript
 
 _log = logger("accord.client")
 
@@ -44,15 +42,68 @@ _log = logger("accord.client")
 QUIET_SECONDS_MAX = 1.0
 
 
+class ExchangeLine(Protocol):
+    """The session that an exchange belongs to, and the line of its open exchanges."""
+
+    @property
+    def link(self) -> AgentLink[Any]:
+        """The connection of the session."""
+        ...
+
+    @property
+    def transcript(self) -> Transcript:
+        """The transcript of the session."""
+        ...
+
+    async def cancel(self) -> None:
+        """Stop what the agent does in the session."""
+        ...
+
+    async def log_in_after(self, error: AuthenticationRequired) -> None:
+        """Log in because the agent asked for it."""
+        ...
+
+    def exchange_begins(self, exchange: "Exchange") -> None:
+        """Its prompt is about to be sent."""
+        ...
+
+    def exchange_waits(self, exchange: "Exchange") -> None:
+        """The agent has not taken its prompt, which will be sent again later."""
+        ...
+
+    def exchange_repeats(self, exchange: "Exchange", *, inserted: bool) -> None:
+        """Its prompt is about to be sent again; the first one may have been `inserted`."""
+        ...
+
+    def exchange_rejoins(self, exchange: "Exchange") -> None:
+        """Its prompt is sent: it is the last in the line."""
+        ...
+
+    def exchange_inserted(self, exchange: "Exchange") -> None:
+        """The agent has made its prompt part of the conversation."""
+        ...
+
+    def exchange_ended(self, exchange: "Exchange") -> None:
+        """It is over."""
+        ...
+
+    def left_exchange_ended(self, exchange: "Exchange") -> None:
+        """The agent has ended a turn that the program had left."""
+        ...
+
+    def end_cancelled_calls(self) -> None:
+        """A cancelled turn is over, and so are its tool calls."""
+        ...
+
+
 class Exchange:
     """A prompt and what the agent does about it."""
 
-    def __init__(
-        self, conversation: "Conversation", blocks: Sequence[Any], request: Request
-    ) -> None:
-        self._conversation = conversation
+    def __init__(self, session: ExchangeLine, blocks: Sequence[Any], request: Request) -> None:
+        self._session = session
         self._request = request
-        link = conversation.link
+        link = session.link
+        self._ends_by_answer = link.wire.ends_turn_by_answer
         self.stop_reason: str | None = None
         self.usage: Any = None
         self.error: Exception | None = None
@@ -65,13 +116,13 @@ class Exchange:
         # The prompt as the transcript shows it.
         self.message: Message | None = None
         # Its part of the transcript.
-        self.passage = Passage(conversation.transcript)
+        self.span = TranscriptSpan(session.transcript)
         # The open call, unless a task makes it: then that lives in the scope.
         self._call_id: int | None = None
         self._scope: anyio.CancelScope | None = None
         # Whether the agent has been sent it; what waits for a place or a login has not.
         self._on_wire = False
-        self._sent, self._ended, self._conversed = LazyEvent(), LazyEvent(), LazyEvent()
+        self._sent, self._ended, self._call_settled = LazyEvent(), LazyEvent(), LazyEvent()
         self._raised = self._looking = self._logs_in = False
         # Whether another prompt of ours was open at the same time.
         self.overlaps = False
@@ -80,13 +131,9 @@ class Exchange:
         # There while the prompt waits to be sent once more.
         self._waiting: Repeat | None = None
         self._cancelled = False
-        self._patience = Patience(link.options.retry)
+        self._retry_schedule = RetrySchedule(link.options.retry)
         # Told when the answer comes to a turn that was given up.
         self._on_late_end: Callable[[], None] | None = None
-
-    @property
-    def _is_v2(self) -> bool:
-        return self._conversation.link.wire.version == 2
 
     @property
     def was_sent(self) -> bool:
@@ -103,18 +150,18 @@ class Exchange:
         """Whether a v2 agent has taken the prompt in."""
         return self.work is not None and self.work.is_inserted
 
-    def begins_here(self) -> None:
+    def restart_span(self) -> None:
         """What was said so far was about a prompt that was left, as it turns out."""
-        self.passage.forget()
+        self.span.forget()
         self.inbox.empty()
-        self.passage.begin()
+        self.span.begin()
 
     # ---- for the turn, which the program holds
 
     async def send(self) -> None:
         """Begin; returns when the prompt is on its way, or its end is known."""
         await checkpoint_if_cancelled()
-        self._conversation.exchange_begins(self)
+        self._session.exchange_begins(self)
         self.inbox.closed = False
         self._call_at_once()
         try:
@@ -136,7 +183,7 @@ class Exchange:
         if not reads_on:
             await self._ended.wait()
             return
-        with self._conversation.link.connection.reading.awaited():
+        with self._session.link.connection.reading.awaited():
             await self._ended.wait()
 
     async def raise_error(self) -> None:
@@ -144,18 +191,18 @@ class Exchange:
         error = self.error
         if error is not None and not self._raised:
             self._raised = True
-            await self._conversation.link.explain(error)
+            await self._session.link.explain(error)
             raise error
 
     async def leave(self) -> None:
         """Cancel and wait for the end; after the bound the exchange is over all the same."""
         self.inbox.discard()
         self._raised = True
-        link = self._conversation.link
+        link = self._session.link
         seconds = link.options.limits.close_seconds
         with anyio.move_on_after(seconds, shield=True), link.connection.reading.awaited():
             if link.connection.error is None and not self.is_over:
-                await self._conversation.cancel()
+                await self._session.cancel()
             await self._ended.wait()
         if not self.is_over:
             _log.warning("the agent did not end a cancelled turn within %g s", seconds)
@@ -164,22 +211,22 @@ class Exchange:
         self._abandon()
         # So that the agent is told of this end before it hears the next prompt.
         with anyio.move_on_after(seconds, shield=True):
-            await self._conversed.wait()
+            await self._call_settled.wait()
 
     # ---- the conversation about it
 
     def _call_at_once(self) -> None:
         """Send the prompt; only what takes time before it can be sent is left to a task."""
-        self._logs_in = self._conversation.link.may_log_in
+        self._logs_in = self._session.link.may_log_in
         try:
             self._begin_call()
         except LocalProtocolError as error:
-            self._conversed.set()
+            self._call_settled.set()
             self.fail(error)
             return
         if self._call_id is None:
             self._step_aside()
-            self._converse_by(self._call)
+            self._run_task(self._call)
         else:
             self._on_wire = True
             self._sent.set()
@@ -188,13 +235,13 @@ class Exchange:
         """The agent cannot be stopped: it is over for us, and the answer is waited for apart."""
         if self._call_id is not None:
             self._call_id, self._on_late_end = None, on_end
-            self._conversed.set()
+            self._call_settled.set()
         self._finish(Outcome("cancelled"))
 
     def _begin_call(self) -> None:
         """The answer is taken as it comes, before anything behind it, and no task waits for it."""
         method, params = self._request
-        self._call_id = self._conversation.link.connection.begin_call(
+        self._call_id = self._session.link.connection.begin_call(
             method, params, on_result=self._answered, on_end=self._call_ended
         )
 
@@ -203,15 +250,15 @@ class Exchange:
         if self._on_late_end is not None:
             self._on_late_end()
             return
-        conversed = self._conversed
+        settled = self._call_settled
         if isinstance(error, AuthenticationRequired) and self._logs_in:
             self._logs_in = False
             self._step_aside()
-            self._converse_by(partial(self._call_after_login, error))
+            self._run_task(partial(self._call_after_login, error))
             return
         if error is not None:
             self._call_failed(error)
-        conversed.set()
+        settled.set()
 
     def _call_failed(self, error: Exception) -> None:
         if isinstance(error, Invalid):
@@ -231,17 +278,17 @@ class Exchange:
         if self._scope is not None:
             self._scope.cancel()
         if self._call_id is not None:
-            link = self._conversation.link
+            link = self._session.link
             link.connection.give_up(self._call_id, self._answered_late)
             self._call_id = None
-            self._conversed.set()
+            self._call_settled.set()
 
-    def _converse_by(self, work: Callable[[], Awaitable[None]]) -> None:
+    def _run_task(self, work: Callable[[], Awaitable[None]]) -> None:
         """Send the prompt by a task of the connection."""
         scope = self._scope = anyio.CancelScope()
-        conversed = self._conversed
+        settled = self._call_settled
 
-        async def converse() -> None:
+        async def run() -> None:
             try:
                 with scope:
                     await guarded(work())
@@ -249,29 +296,29 @@ class Exchange:
                 self._call_failed(error)
             finally:
                 if self._call_id is None:
-                    conversed.set()
+                    settled.set()
 
-        self._conversation.link.connection.run(converse)
+        self._session.link.connection.run(run)
 
     async def _call(self) -> None:
-        await self._conversation.link.connection.place()
+        await self._session.link.connection.place()
         if not self.is_over:
             self._on_wire = True
             self._sent.set()
-            self._conversation.exchange_rejoins(self)
+            self._session.exchange_rejoins(self)
             self._begin_call()
 
     def _step_aside(self) -> None:
         """The agent has nothing of it; what it tells until it is sent again is about others."""
         self.work = None
         self._on_wire = self._looking = False
-        self.passage.forget()
-        self._conversation.exchange_waits(self)
+        self.span.forget()
+        self._session.exchange_waits(self)
 
     async def _call_after_login(self, error: AuthenticationRequired) -> None:
         if self._cancelled:
             raise error
-        await self._conversation.log_in_after(error)
+        await self._session.log_in_after(error)
         await self._call()
 
     async def _repeat(self, repeat: Repeat) -> None:
@@ -279,15 +326,15 @@ class Exchange:
             await self._ended.wait()
         if not self.is_over:
             self._waiting = None
-            self._conversation.exchange_repeats(self, inserted=repeat.inserted)
-            self._logs_in = self._conversation.link.may_log_in
+            self._session.exchange_repeats(self, inserted=repeat.inserted)
+            self._logs_in = self._session.link.may_log_in
             await self._call()
 
     def _answered(self, result: Raw) -> None:
-        conversation = self._conversation
-        answer = conversation.link.wire.read_prompt_answer(result)
+        session = self._session
+        answer = session.link.wire.read_prompt_answer(result)
         if self.message is not None and answer.message_id is not None:
-            conversation.transcript.prompt_inserted(self.message, answer.message_id)
+            session.transcript.prompt_inserted(self.message, answer.message_id)
         if self.work is None or answer.stop_reason is not None:
             self._finish(Outcome(answer.stop_reason, answer.usage, answer.error))
         else:
@@ -304,7 +351,7 @@ class Exchange:
 
     def _inserted(self, work: ForegroundWork) -> None:
         verdict = work.inserted()
-        self._conversation.exchange_inserted(self)
+        self._session.exchange_inserted(self)
         self._judge(verdict)
 
     def state_came(self, is_idle: bool, outcome: Outcome) -> None:
@@ -330,7 +377,7 @@ class Exchange:
             self._finish(self.work.outcome)
         elif verdict is Verdict.PERHAPS and not self._looking:
             self._looking = True
-            self._conversation.link.connection.run(partial(self._look_again, self.work))
+            self._session.link.connection.run(partial(self._look_again, self.work))
 
     async def _look_again(self, work: ForegroundWork) -> None:
         with anyio.move_on_after(QUIET_SECONDS_MAX):
@@ -345,19 +392,19 @@ class Exchange:
 
         An agent that has said or done something for it would do that twice.
         """
-        if self.is_over or self._cancelled or not self.passage.is_empty:
+        if self.is_over or self._cancelled or not self.span.is_empty:
             return False
         if inserted and self.overlaps:
             # Prompts that were taken in together cannot be told apart any more.
             return False
-        seconds = self._patience.seconds_after(error)
+        seconds = self._retry_schedule.seconds_after(error)
         if seconds is None:
             return False
         _log.info("session/prompt: rate limited, next try in %g s", seconds)
         self._waiting = repeat = Repeat(seconds, inserted)
         self._step_aside()
-        self._conversed = LazyEvent()
-        self._converse_by(partial(self._repeat, repeat))
+        self._call_settled = LazyEvent()
+        self._run_task(partial(self._repeat, repeat))
         return True
 
     # ---- the end
@@ -383,32 +430,32 @@ class Exchange:
         self._close()
 
     def _refused(self) -> None:
-        """A v2 agent that refuses a prompt has not made it part of the conversation."""
-        if self._is_v2:
+        """Where the answer does not end the turn, a refused prompt is not in the conversation."""
+        if not self._ends_by_answer:
             self._reject_prompt()
 
     def _reject_prompt(self) -> None:
         if self.message is not None:
-            self._conversation.transcript.prompt_rejected(self.message)
+            self._session.transcript.prompt_rejected(self.message)
             self.message = None
 
     def _close(self) -> None:
         if self.is_over:
             if self.is_left:
                 self.is_left = False
-                self._conversation.left_exchange_ended(self)
+                self._session.left_exchange_ended(self)
             return
-        if self._waiting is not None and not self._waiting.inserted and self._is_v2:
+        if self._waiting is not None and not (self._waiting.inserted or self._ends_by_answer):
             self._reject_prompt()
         if self.stop_reason == "cancelled":
-            self._conversation.end_cancelled_calls()
+            self._session.end_cancelled_calls()
         elif self.error is not None:
-            add_last_message(self.error, self._conversation.transcript, self.passage)
-        self.passage.end()
+            add_last_message(self.error, self._session.transcript, self.span)
+        self.span.end()
         self._ended.set()
         self._sent.set()
         self.inbox.close()
-        self._conversation.exchange_ended(self)
+        self._session.exchange_ended(self)
 
 
 def _is_stopped(error: Exception) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from accord.client.connection.capabilities import AgentCapabilities
-from accord.client.connection.outgoing import blaming_caller
+from accord.client.connection.outgoing_params import blaming_caller
 from accord.client.options import Options
 from accord.client.wire.wire import Setup
 from accord.errors import LocalProtocolError, RemoteProtocolError, SpawnFailed
@@ -41,7 +41,7 @@ def prompt_items(content: Iterable[Any]) -> list[Any]:
 
 
 def check_blocks(
-    items: Sequence[Any], capabilities: AgentCapabilities, *, is_draft: bool = False
+    items: Sequence[Any], capabilities: AgentCapabilities, *, takes_draft: bool = False
 ) -> None:
     """A prompt says something, and only what the agent takes."""
     if not items:
@@ -51,7 +51,7 @@ def check_blocks(
             continue
         if type(item).__module__.startswith("accord.schema.draft"):
             # Whether such an agent takes it, its wire form knows.
-            if not is_draft:
+            if not takes_draft:
                 raise LocalProtocolError(
                     f"{type(item).__name__} of the 2026-02 draft is for agents that speak it"
                 )
@@ -86,7 +86,7 @@ def make_setup(
     mcp_servers: Iterable[Any],
     system_prompt: str | None = None,
     system_prompt_mode: str = "append",
-    is_draft: bool = False,
+    takes_draft: bool = False,
 ) -> Setup:
     """Where and with what a session works; relative paths become absolute.
 
@@ -101,11 +101,11 @@ def make_setup(
     if others and not capabilities.additional_directories:
         raise LocalProtocolError("the agent takes no additional directories")
     servers = tuple(
-        _checked_server(server, capabilities, is_draft)
+        _checked_server(server, capabilities, takes_draft)
         for server in _several(mcp_servers, "mcp_servers", "servers")
     )
     if system_prompt is not None:
-        unstable = options.unstable or is_draft
+        unstable = options.unstable or takes_draft
         _check_system_prompt(system_prompt, system_prompt_mode, capabilities, unstable=unstable)
     return Setup(root, tuple(others), servers, system_prompt, system_prompt_mode)
 
@@ -189,14 +189,14 @@ def _check_fields(value: Any) -> None:
             conform(type(value), value)
 
 
-def _checked_server(server: Any, capabilities: AgentCapabilities, is_draft: bool) -> Any:
+def _checked_server(server: Any, capabilities: AgentCapabilities, takes_draft: bool) -> Any:
     # v1 names no type for a program; the draft has a transport of its own, with its type.
     transport = getattr(server, "transport", None)
     tag = tag_of(server) or tag_of(transport) or getattr(server, "type", None) or "stdio"
     if tag.startswith("_"):
         return server
     need = _SERVER_NEEDS.get(tag)
-    if need is None or not hasattr(server, "name") or (transport is not None and not is_draft):
+    if need is None or not hasattr(server, "name") or (transport is not None and not takes_draft):
         raise LocalProtocolError(f"{server!r} is no MCP server that can be described")
     if not getattr(capabilities, need):
         raise LocalProtocolError(f"the agent cannot use MCP servers of type {tag!r}")

@@ -24,7 +24,7 @@ class Retry:
     tell: Callable[[RateLimited, float], None] | None = None
 
 
-class Patience:
+class RetrySchedule:
     """Of one request.  Guards: it is tried again so often or for so long, and no more."""
 
     __slots__ = ("_left", "_retry", "_seconds", "_tries")
@@ -69,4 +69,4 @@ class Repeat:
     inserted: bool
 
 
-__all__ = ["RETRY_SECONDS_FIRST", "RETRY_SECONDS_MAX", "Patience", "Repeat", "Retry"]
+__all__ = ["RETRY_SECONDS_FIRST", "RETRY_SECONDS_MAX", "Repeat", "Retry", "RetrySchedule"]

@@ -1,27 +1,44 @@
-"""A session as a client's program uses it: prompts, settings, and everything that is told about it.
+"""A session as a program uses it: prompts and their turns, settings, updates.
 
-Must not know: the form of any message; the wire form of the link knows that.  What the library
-itself does with a session is in `conversation.py`.
+A turn is an async context manager and an async iterator.  Leaving it early, by `break`, `return`
+or an exception, cancels it and waits for its end, within a bound.
+
+Must not know: the form of any message, which the wire of the connection knows.  The library's own
+side of a session is in `state.py`.
+
+What always holds
+    * A turn yields every update between the prompt and the end of the work once, in order, except
+      for the echo of the prompt and the agent's reports of its own state, which v1 does not have.
+      A loop that falls behind while others wait on the connection gets several updates of one item
+      as one.
+    * An error of a turn is raised once: where the iteration stands, else at the end of the block.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import anyio
 
-from accord.client.connection.outgoing import blaming_caller
+from accord.client.connection.capabilities import AgentCapabilities
+from accord.client.connection.handshake import Implementation
+from accord.client.connection.outgoing_params import blaming_caller
 from accord.client.session.exchange import Exchange
 from accord.client.session.inbox import Inbox
 from accord.client.session.request_checks import check_blocks, prompt_items
-from accord.client.session.state import Conversation
-from accord.client.session.turn import PromptTurn, Reply
+from accord.client.session.state import SessionState, UpdateListener
+from accord.client.wire.wire import AuthMethod, SessionPage
 from accord.errors import AccordError, LocalProtocolError
-from accord.transcript import ConfigOption, Transcript, Update
+from accord.transcript import ConfigOption, Message, ToolCall, Transcript, Update
 
 if TYPE_CHECKING:
-    from accord.client.client import Client
     from accord.schema import draft, v1, v2
+
+    # The token counts of a turn; the fields of both are the same.
+    Tokens: TypeAlias = v1.Usage | v2.Usage
 
     # What a prompt is made of: text, blocks, or lists of them; those of the draft are for its
     # agents alone.
@@ -30,55 +47,118 @@ if TYPE_CHECKING:
     Prompted: TypeAlias = str | ContentBlock | Sequence[str | ContentBlock]
 
 
+_NOT_ENTERED = "enter the turn first: async with session.prompt(...) as turn"
+
+
+class SessionClient(Protocol):
+    """The `Client` of a session, as far as a session shows it."""
+
+    @property
+    def agent_info(self) -> Implementation | None:
+        """Name and version of the agent, where it gave them."""
+        ...
+
+    @property
+    def capabilities(self) -> AgentCapabilities:
+        """The capabilities that the agent offered."""
+        ...
+
+    @property
+    def auth_methods(self) -> tuple[AuthMethod, ...]:
+        """The ways to log in that the agent offers."""
+        ...
+
+    @property
+    def protocol_version(self) -> int:
+        """The version in use."""
+        ...
+
+    async def authenticate(self, method_id: str | None = None) -> None:
+        """Log in by one of the agent's methods."""
+        ...
+
+    async def close_session(self, session: "Session") -> None:
+        """Stop everything in a session and free its resources."""
+        ...
+
+    async def delete_session(self, session_id: str) -> None:
+        """Remove a session from the agent's list."""
+        ...
+
+    async def fork_session(
+        self, session: "Session", *, on_update: UpdateListener | None = None
+    ) -> "Session":
+        """Open a copy of a session."""
+        ...
+
+    async def list_page(
+        self,
+        cursor: str | None = None,
+        *,
+        cwd: str | os.PathLike[str] | None = None,
+        archived: str | None = None,
+    ) -> SessionPage:
+        """One page of the agent's sessions, of one folder or of all."""
+        ...
+
+    async def call_extension(self, method: str, params: object = None) -> Any:
+        """Call a method beyond the protocol."""
+        ...
+
+    async def notify_extension(self, method: str, params: object = None) -> None:
+        """Send a notification beyond the protocol."""
+        ...
+
+
 class Session:
     """One conversation with the agent, in one folder."""
 
-    def __init__(self, client: "Client", conversation: Conversation) -> None:
+    def __init__(self, client: SessionClient, state: SessionState) -> None:
         """For `Client`, which opens sessions."""
         self._client = client
-        self._conversation = conversation
+        self._state = state
 
     def __repr__(self) -> str:
         return f"<Session {self.id!r} in {self.cwd!r}{' (closed)' if self.is_closed else ''}>"
 
     @property
-    def client(self) -> "Client":
+    def client(self) -> SessionClient:
         """The client that it belongs to."""
         return self._client
 
     @property
     def id(self) -> str:
         """The agent's name for it."""
-        return self._conversation.id
+        return self._state.id
 
     @property
     def transcript(self) -> Transcript:
         """Everything that was said and done, as far as it is known here."""
-        return self._conversation.transcript
+        return self._state.transcript
 
     @property
     def cwd(self) -> str:
         """The absolute path of the folder that it works in."""
-        return self._conversation.cwd
+        return self._state.cwd
 
     @property
     def roots(self) -> tuple[str, ...]:
         """All folders that it may touch, the working folder first."""
-        return self._conversation.roots
+        return self._state.roots
 
     @property
     def is_busy(self) -> bool:
         """Whether a turn of ours is open, or the agent says that it works."""
-        return self._conversation.is_busy
+        return self._state.is_busy
 
     @property
     def is_closed(self) -> bool:
         """Whether it is over, here or because the agent is gone."""
-        return self._conversation.is_closed
+        return self._state.is_closed
 
     # ---- talking
 
-    def prompt(self, *content: "Prompted") -> PromptTurn:
+    def prompt(self, *content: "Prompted") -> "PromptTurn":
         """Say something to the agent: `async with session.prompt("...") as turn`.
 
         Content is text, content blocks, or lists of them.  Nothing is sent before the block is
@@ -93,18 +173,18 @@ class Session:
             LocalProtocolError: the session is closed, nothing was said, the agent does not take
                 such content, or it cannot be sent.
         """
-        conversation = self._conversation
-        conversation.require_open("prompt")
+        state = self._state
+        state.require_open("prompt")
         items = prompt_items(content)
-        link = conversation.link
-        check_blocks(items, link.facts.capabilities, is_draft=link.wire.dialect == "draft")
+        link = state.link
+        check_blocks(items, link.facts.capabilities, takes_draft=link.wire.takes_draft_content)
         with blaming_caller():
             blocks = link.wire.blocks(items)
         # Encoded here, so that what cannot be sent is told to whoever wrote it.
-        request = link.wire.prompt(conversation.id, blocks)
-        return PromptTurn(self, Exchange(conversation, blocks, request))
+        request = link.wire.prompt(state.id, blocks)
+        return PromptTurn(self, Exchange(state, blocks, request))
 
-    async def ask(self, *content: "Prompted") -> Reply:
+    async def ask(self, *content: "Prompted") -> "Reply":
         """Say something and wait for the whole answer.
 
         Several questions may be asked at once; they are answered one after the other, see
@@ -115,7 +195,7 @@ class Session:
 
     async def cancel(self) -> None:
         """Stop what the agent is doing here.  Nothing happens when it does nothing."""
-        await self._conversation.cancel()
+        await self._state.cancel()
 
     # ---- settings
 
@@ -125,25 +205,21 @@ class Session:
         Raises:
             LocalProtocolError: the agent has no such mode.
         """
-        self._conversation.require_open("set the mode")
+        self._state.require_open("set the mode")
         modes = self.transcript.modes
         option = next((o for o in self.transcript.config_options if o.category == "mode"), None)
         if option is not None:
             await self.set_option(option.option_id, mode_id)
             return
         known = [mode.mode_id for mode in modes.available]
-        if self._conversation.link.wire.version != 1 or mode_id not in known:
+        if mode_id not in known:
             raise LocalProtocolError(f"the agent has no mode {mode_id!r}; it has {known}")
-        wire = self._conversation.link.wire
-        if wire.dialect == "draft":
-            from accord.client.wire.draft.settings import set_mode as set_draft_mode
-
-            await set_draft_mode(self._conversation, mode_id)
-            return
-        from accord.client.wire.v1.wire import set_mode
-
-        await self._call(*set_mode(self.id, mode_id))
-        self.transcript.mode_selected(mode_id)
+        wire = self._state.link.wire
+        answer = await self._state.read(wire.set_mode(self.id, mode_id), wire.read_mode)
+        if answer is None:
+            self.transcript.mode_selected(mode_id)
+        else:
+            self.transcript.session_setup(answer)
 
     async def set_option(self, option_id: str, value: str | bool | int | float) -> None:
         """Set a config option; afterwards the transcript shows all options as they are.
@@ -153,44 +229,29 @@ class Session:
         Raises:
             LocalProtocolError: there is no such option, or it does not take such a value.
         """
-        self._conversation.require_open("set an option")
-        if self._conversation.link.wire.dialect == "draft":
-            from accord.client.wire.draft.settings import set_option
-
-            await set_option(self._conversation, option_id, value)
-            return
-        option = self._option(option_id, value)
-        assert isinstance(value, str | bool)
+        self._state.require_open("set an option")
+        wire = self._state.link.wire
+        option = self._option(option_id)
+        if not wire.takes_any_option:
+            _check_value(option, value)
         if option.is_models:
-            from accord.client.wire.v1.wire import set_model
-
-            await self._call(*set_model(self.id, str(value)))
+            await self._call(*wire.set_model(self.id, str(value)))
             self.transcript.model_selected(str(value))
             return
-        wire = self._conversation.link.wire
         request = wire.set_option(self.id, option_id, value)
-        answer = await self._conversation.read(request, wire.read_options)
+        answer = await self._state.read(request, wire.read_options)
         if answer is None:
+            assert isinstance(value, str | bool), "only these are sent to such an agent"
             self.transcript.option_selected(option_id, value)
         else:
             self.transcript.session_setup(answer)
 
-    def _option(self, option_id: str, value: object) -> ConfigOption:
+    def _option(self, option_id: str) -> ConfigOption:
         options = self.transcript.config_options
         option = next((o for o in options if o.option_id == option_id), None)
         if option is None:
             known = [o.option_id for o in options]
             raise LocalProtocolError(f"the session has no option {option_id!r}; it has {known}")
-        is_wrong = not isinstance(value, str | bool)
-        if is_wrong or (option.type == "boolean") is not isinstance(value, bool):
-            raise LocalProtocolError(
-                f"the option {option_id!r} is of type {option.type} and cannot be {value!r}"
-            )
-        choices = [choice.value for choice in option.choices]
-        if option.type == "select" and value not in choices:
-            raise LocalProtocolError(
-                f"the option {option_id!r} cannot be {value!r}; its values are {choices}"
-            )
         return option
 
     async def cancel_tool_call(self, tool_call_id: str) -> None:
@@ -198,18 +259,16 @@ class Session:
         call = self.transcript.tool_call(tool_call_id)
         if call is None or not call.cancellable or call.is_final:
             raise LocalProtocolError(f"the tool call {tool_call_id!r} cannot be cancelled alone")
-        from accord.client.wire.v2.wire import cancel_tool_call
-
-        await self._call(*cancel_tool_call(self.id, tool_call_id))
+        wire = self._state.link.wire
+        await self._call(*wire.cancel_tool_call(self.id, tool_call_id))
 
     async def cancel_terminal(self, terminal_id: str) -> None:
         """Stop the process of one of the agent's terminals, which must offer it."""
         terminal = self.transcript.terminal(terminal_id)
         if terminal is None or not terminal.cancellable or terminal.exit_status is not None:
             raise LocalProtocolError(f"the terminal {terminal_id!r} cannot be cancelled")
-        from accord.client.wire.v2.wire import cancel_terminal
-
-        await self._call(*cancel_terminal(self.id, terminal_id))
+        wire = self._state.link.wire
+        await self._call(*wire.cancel_terminal(self.id, terminal_id))
 
     async def cancel_subagent(self, session_id: str) -> None:
         """Stop a child session, which must offer it.  Unstable."""
@@ -217,9 +276,9 @@ class Session:
         child = next((one for one in children if one.session_id == session_id), None)
         if child is None or not child.cancellable:
             raise LocalProtocolError(f"the child session {session_id!r} cannot be cancelled")
-        self._conversation.require_open("cancel")
-        method, params = self._conversation.link.wire.about_session("session/cancel", session_id)
-        await self._conversation.link.connection.notify(method, params)
+        self._state.require_open("cancel")
+        method, params = self._state.link.wire.about_session("session/cancel", session_id)
+        await self._state.link.connection.notify(method, params)
 
     # ---- watching
 
@@ -232,8 +291,8 @@ class Session:
         Raises:
             LocalProtocolError: the session is closed, so that none will come.
         """
-        self._conversation.require_open("watch")
-        return UpdateStream(self, self._conversation.stream())
+        self._state.require_open("watch")
+        return UpdateStream(self, self._state.stream())
 
     # ---- the end
 
@@ -244,13 +303,13 @@ class Session:
         """
         if self.is_closed:
             return
-        self._conversation.require_open("close")
-        if self._conversation.link.facts.capabilities.close:
+        self._state.require_open("close")
+        if self._state.link.facts.capabilities.close:
             await self.client.close_session(self)
         else:
             if self.is_busy:
                 await self.cancel()
-            self._conversation.over()
+            self._state.over()
 
     async def delete(self) -> None:
         """Take the session off the agent's list for good; it is over for us too."""
@@ -261,7 +320,20 @@ class Session:
         return await self.client.fork_session(self)
 
     async def _call(self, method: str, params: bytes) -> Any:
-        return await self._conversation.call(method, params)
+        return await self._state.call(method, params)
+
+
+def _check_value(option: ConfigOption, value: object) -> None:
+    is_wrong = not isinstance(value, str | bool)
+    if is_wrong or (option.type == "boolean") is not isinstance(value, bool):
+        raise LocalProtocolError(
+            f"the option {option.option_id!r} is of type {option.type} and cannot be {value!r}"
+        )
+    choices = [choice.value for choice in option.choices]
+    if option.type == "select" and value not in choices:
+        raise LocalProtocolError(
+            f"the option {option.option_id!r} cannot be {value!r}; its values are {choices}"
+        )
 
 
 async def begin_with(
@@ -314,4 +386,118 @@ class UpdateStream:
         self._inbox.close()
 
 
-__all__ = ["Session", "UpdateStream", "begin_with"]
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a turn added up to.
+
+    `messages` begins with the prompt.  `usage` has the token counts that the agent reported, if
+    it did: `total_tokens`, `input_tokens`, `output_tokens` and more.
+    """
+
+    text: str
+    stop_reason: str | None
+    messages: tuple[Message, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: "Tokens | None" = None
+
+
+class PromptTurn:
+    """One prompt: `async with session.prompt(...) as turn: async for update in turn: ...`
+
+    When the block is left before the agent is done, the turn is cancelled.
+    """
+
+    def __init__(self, session: Session, exchange: Exchange) -> None:
+        """For `Session.prompt`."""
+        self.session = session
+        self._exchange = exchange
+        self._inbox = exchange.inbox
+        self._entered = False
+
+    def __repr__(self) -> str:
+        state = "open" if not self.is_over else self.stop_reason or repr(self.error)
+        return f"<PromptTurn of session {self.session.id}: {state}>"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the agent is done with it."""
+        return self._exchange.is_over
+
+    @property
+    def stop_reason(self) -> str | None:
+        """Why the agent stopped; None before that, and where it failed instead."""
+        return self._exchange.stop_reason
+
+    @property
+    def usage(self) -> "Tokens | None":
+        """The tokens that the turn cost, where the agent reported them at its end."""
+        usage: Tokens | None = self._exchange.usage
+        return usage
+
+    @property
+    def error(self) -> Exception | None:
+        """What the turn failed with, if it did."""
+        return self._exchange.error
+
+    @property
+    def reply(self) -> Reply:
+        """What the turn has added up to so far."""
+        told, span = self._exchange, self._exchange.span
+        own = () if told.message is None else (told.message,)
+        # Prompts of others are theirs.
+        messages = own + span.messages
+        return Reply(span.text, told.stop_reason, messages, span.tool_calls, self.usage)
+
+    async def __aenter__(self) -> "PromptTurn":
+        if self._entered:
+            raise LocalProtocolError("a turn can be entered once; prompt again for another")
+        self._entered = True
+        await self._exchange.send()
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if not self.is_over:
+            await self._exchange.leave()
+        elif exc is None:
+            await self._exchange.raise_error()
+
+    def __aiter__(self) -> "PromptTurn":
+        self._require_entered()
+        return self
+
+    async def __anext__(self) -> Update:
+        update = self._inbox.take() or await self._inbox.get()
+        if update is None:
+            self._require_entered()
+            await self._exchange.raise_error()
+            raise StopAsyncIteration
+        return update
+
+    async def cancel(self) -> None:
+        """Ask the agent to stop; the turn then ends with the stop reason `cancelled`."""
+        self._require_entered()
+        if not self.is_over:
+            await self.session.cancel()
+
+    async def wait(self, *, reads_on: bool = True) -> Reply:
+        """Wait for the end without looking at the updates; what is queued is dropped.
+
+        Meanwhile the connection reads on, and a loop over `session.updates()` that falls behind
+        gets joined updates.  With `reads_on=False` the agent waits for such a loop instead.
+        """
+        self._require_entered()
+        await self._exchange.wait(reads_on=reads_on)
+        await self._exchange.raise_error()
+        return self.reply
+
+    def _require_entered(self) -> None:
+        if not self._entered:
+            raise LocalProtocolError(_NOT_ENTERED)
+
+
+__all__ = ["PromptTurn", "Reply", "Session", "SessionClient", "UpdateStream", "begin_with"]

@@ -15,9 +15,9 @@ What always holds
 
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
-from accord.client.connection.agent_connection import Link
+from accord.client.connection.agent_connection import AgentLink
 from accord.client.session.exchange import Exchange
 from accord.client.session.inbox import Inbox
 from accord.client.session.turn_end import ForegroundWork, Outcome
@@ -32,11 +32,6 @@ from accord.transcript import (
     UserMessageChanged,
 )
 from accord.transcript.update import ToolCallWithTerminals
-
-if TYPE_CHECKING:
-    from accord.client.connection.core import Connected
-    from accord.client.permissions.open_requests import Question
-    from accord.client.session.session import Session
 
 UpdateListener: TypeAlias = Callable[[Update], None]
 T = TypeVar("T")
@@ -54,28 +49,62 @@ _HANDED_ON_WITH_CARE: frozenset[type] = frozenset(
 )
 
 
-class Conversation:
+class Caller(Protocol):
+    """Calls the agent, and logs in where the agent asks for it."""
+
+    async def call(self, link: "AgentLink[Any] | None", method: str, params: bytes) -> Raw:
+        """Call a method, on this link if one is given."""
+        ...
+
+    async def read(
+        self, request: Request, read: Callable[[Raw], T], *, link: "AgentLink[Any] | None" = None
+    ) -> T:
+        """Call a method and read its answer."""
+        ...
+
+    async def log_in_after(
+        self, error: AuthenticationRequired, link: "AgentLink[Any] | None"
+    ) -> None:
+        """Log in, or raise the error where there is no way to."""
+        ...
+
+
+class WithdrawableRequest(Protocol):
+    """A permission request that waits for the user."""
+
+    @property
+    def subjects(self) -> frozenset[str]:
+        """The ids of the tool call and the terminal that it is about."""
+        ...
+
+    def withdraw(self) -> None:
+        """Answer it `cancelled`."""
+        ...
+
+
+class SessionState:
     """One session of one link."""
 
-    # What the program holds of it; set when that is made.
-    session: "Session"
+    # The `Session` that wraps it; set by the client, which alone knows that type.
+    session: Any = None
 
     def __init__(
         self,
-        connected: "Connected",
-        link: Link,
+        caller: Caller,
+        link: "AgentLink[SessionState]",
         session_id: str,
         setup: Setup,
         on_update: UpdateListener | None = None,
     ) -> None:
-        self._connected = connected
+        self._caller = caller
         self.link = link
         self.id = session_id
         self.setup = setup
         self.transcript = Transcript(link.wire.dialect)
         self.is_closed = False
+        self._ends_by_answer = link.wire.ends_turn_by_answer
         # Permission requests that wait for the user.
-        self.questions: set[Question] = set()
+        self.questions: set[WithdrawableRequest] = set()
         self._cancelling = False
         # Those that the agent has, in the order in which it got them, and those that wait to be
         # sent once more.
@@ -131,11 +160,11 @@ class Conversation:
 
     async def call(self, method: str, params: bytes) -> Raw:
         """Call the agent on the link that the session lives on."""
-        return await self._connected.call(self.link, method, params)
+        return await self._caller.call(self.link, method, params)
 
     async def read(self, request: Request, read: Callable[[Raw], T]) -> T:
         """Call the agent on that link and read its answer."""
-        return await self._connected.read(request, read, link=self.link)
+        return await self._caller.read(request, read, link=self.link)
 
     async def log_in_after(self, error: AuthenticationRequired) -> None:
         """The agent wants a login before it does what it was asked.
@@ -143,20 +172,20 @@ class Conversation:
         Raises:
             AuthenticationRequired: we know no way to log in.
         """
-        await self._connected.log_in_after(error, self.link)
+        await self._caller.log_in_after(error, self.link)
 
     async def cancel(self) -> None:
         """Stop what the agent is doing here.  Nothing happens when it does nothing."""
         self.require_open("cancel")
         connection = self.link.connection
         self._cancelling = self.is_busy
-        can_cancel = getattr(self.link.wire, "can_cancel", True)
+        can_cancel = self.link.wire.can_cancel
         # All of it before anybody else can prompt: what begins behind the cancel goes on.
         if can_cancel:
             connection.post(*self.link.wire.about_session("session/cancel", self.id))
         self.transcript.turn_cancelled()
         self._settle_questions()
-        if self.link.wire.version == 1:
+        if self.link.wire.uses_client_services:
             # Writes and terminals wait for the user too.
             self.link.services.cancel_session(self.id)
         for exchange in (*self._exchanges, *self._waiting):
@@ -179,7 +208,7 @@ class Conversation:
         background = self.transcript.state.background or ()
         going_on = {item.item_id for item in background if item.item_id is not None}
         for question in tuple(self.questions):
-            if self.link.wire.version == 1 or not (question.subjects & going_on):
+            if not (question.subjects & going_on):
                 question.withdraw()
 
     # ---- what came
@@ -275,7 +304,7 @@ class Conversation:
             self.transcript.turn_started()
         queued = bool(self._exchanges)
         exchange.message = self.transcript.prompt_sent(exchange.blocks, queued=queued)
-        if self.link.wire.version == 2:
+        if not self._ends_by_answer:
             exchange.work = ForegroundWork(busy=busy)
         self._join_line(exchange)
         for one in self._exchanges if queued else ():
@@ -300,7 +329,7 @@ class Conversation:
         """Its prompt is sent: it is the last in the line."""
         if exchange in self._waiting:
             self._waiting.remove(exchange)
-            if self.link.wire.version == 2:
+            if not self._ends_by_answer:
                 exchange.work = ForegroundWork(busy=bool(self._exchanges) or self._reports_work)
             if not self._exchanges:
                 self.transcript.turn_started()
@@ -318,13 +347,13 @@ class Conversation:
             if one.is_left:
                 self.left_exchange_ended(one)
             elif not one.is_inserted:
-                one.passage.forget()
+                one.span.forget()
         self._choose_inbox()
-        exchange.passage.begin()
+        exchange.span.begin()
 
     def end_cancelled_calls(self) -> None:
         """A turn is over that was cancelled; v1 agents have no word for calls that it cut off."""
-        if self.link.wire.dialect == "v1":
+        if self.link.wire.ends_cancelled_calls:
             for call in self.transcript.turn_cancelled():
                 call.end_cancelled()
                 self.hand_on(ToolCallChanged(call, "", None))
@@ -345,33 +374,33 @@ class Conversation:
         else:
             if exchange.stop_reason == "cancelled" and self._follows_a_left_one(exchange):
                 # Agents take prompts in turn, so this one was cancelled while it was queued.
-                exchange.passage.forget()
+                exchange.span.forget()
             self._leave_line(exchange)
 
     def _follows_a_left_one(self, exchange: Exchange) -> bool:
         """Whether a v1 agent still owes the answer to an earlier prompt."""
-        if self.link.wire.version != 1 or exchange not in self._exchanges:
+        if not self._ends_by_answer or exchange not in self._exchanges:
             return False
         return any(one.is_left for one in self._exchanges[: self._exchanges.index(exchange)])
 
     def left_exchange_ended(self, exchange: Exchange) -> None:
         """What comes from here on belongs to the next."""
-        if self.link.wire.version == 1 and exchange in self._exchanges:
+        if self._ends_by_answer and exchange in self._exchanges:
             # Agents take prompts in turn: of later ones that were left too, nothing has come yet.
             for later in self._exchanges[self._exchanges.index(exchange) + 1 :]:
                 if later.is_left:
-                    later.passage.forget()
+                    later.span.forget()
         self._leave_line(exchange, was_left=True)
 
     def _join_line(self, exchange: Exchange) -> None:
         is_first = not self._exchanges
-        if self.link.wire.version == 1:
+        if self._ends_by_answer:
             # There may be no end of those that were left, so perhaps it has begun.
             is_first = all(one.is_left for one in self._exchanges)
         self._exchanges.append(exchange)
         self._choose_inbox()
         if is_first:
-            exchange.passage.begin()
+            exchange.span.begin()
 
     def _leave_line(self, exchange: Exchange, *, was_left: bool = False) -> None:
         if exchange in self._exchanges:
@@ -383,17 +412,17 @@ class Conversation:
                 pass
             elif was_left and self._exchanges.index(heard) >= place:
                 self.transcript.turn_started()
-                heard.begins_here()
+                heard.restart_span()
             elif heard is not heard_before:
                 self.transcript.turn_started()
-                heard.passage.begin()
+                heard.span.begin()
         self._end_approvals()
 
     @property
     def _heard(self) -> Exchange | None:
         """The one that what comes is for."""
         line = self._exchanges
-        if self.link.wire.version == 1:
+        if self._ends_by_answer:
             return next((one for one in line if not one.is_left), None)
         # Nothing that comes before its prompt is inserted can be for a later one.
         return next((one for one in line if one.is_inserted), line[0] if line else None)
@@ -423,4 +452,4 @@ class Conversation:
             stream.close()
 
 
-__all__ = ["Conversation", "UpdateListener"]
+__all__ = ["SessionState", "UpdateListener"]

@@ -6,7 +6,7 @@ Must not know: prompts, turns, or why it begins and ends where it does.
 from accord.transcript import Message, ToolCall, Transcript
 
 
-class Passage:
+class TranscriptSpan:
     """From where it begins to where it ends; until it has ended it grows with the transcript."""
 
     __slots__ = ("_begin", "_end", "_transcript")
@@ -64,4 +64,4 @@ class Passage:
         return tuple(self._transcript.tool_calls[self._begin[1] : until])
 
 
-__all__ = ["Passage"]
+__all__ = ["TranscriptSpan"]

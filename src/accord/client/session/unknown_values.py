@@ -1,6 +1,6 @@
-"""Words that the protocol does not list: they are kept as they are, and somebody is told.
+"""Values that the protocol does not list: they are kept as they are, and reported.
 
-Must not know: what follows from a word.
+Must not know: what follows from a value.
 """
 
 from collections.abc import Callable, Mapping
@@ -8,22 +8,22 @@ from typing import Any, TypeAlias
 
 from accord.schema.enumeration import enumeration
 
-Words: TypeAlias = Mapping[type, Mapping[str, frozenset[str]]]
-"""By type and field, the words that are on the list."""
+KnownValues: TypeAlias = Mapping[type, Mapping[str, frozenset[str]]]
+"""The listed values, by type and field."""
 
 
 def listed(alias: Any) -> frozenset[str]:
-    """The words of `Literal[...] | str`."""
+    """The values of `Literal[...] | str`."""
     return frozenset(enumeration(alias, open=True).values)
 
 
-def tell_unknown(value: Any, words: Words, report: Callable[[str], None]) -> None:
-    """Report every word that is not listed; those that start with `_` belong to who made them."""
-    for field, known in words.get(type(value), {}).items():
-        word = getattr(value, field)
-        # The common answer first.
-        if word not in known and isinstance(word, str) and not word.startswith("_"):
-            report(f"{type(value).__name__}: unknown {field} {word!r}")
+def report_unknown(struct: Any, known: KnownValues, report: Callable[[str], None]) -> None:
+    """Report every value that is not listed; those that start with `_` are custom."""
+    for field, values in known.get(type(struct), {}).items():
+        value = getattr(struct, field)
+        # The common case first.
+        if value not in values and isinstance(value, str) and not value.startswith("_"):
+            report(f"{type(struct).__name__}: unknown {field} {value!r}")
 
 
-__all__ = ["Words", "listed", "tell_unknown"]
+__all__ = ["KnownValues", "listed", "report_unknown"]

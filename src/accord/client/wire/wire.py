@@ -1,7 +1,7 @@
-"""What the two wire forms have in common, and the version-neutral values that go in and out.
+"""The interface of a wire form, and the version-neutral values that go in and out.
 
-A wire form turns what a session wants into the params of its version, and answers into neutral
-values.  It is chosen once per connection, after the handshake.
+A wire form turns requests of a session into params of its version, and answers into neutral
+values.  One is chosen per connection, after the handshake.
 
 Must not know: which version it is.
 """
@@ -12,32 +12,43 @@ from typing import Any, Protocol, TypeAlias
 
 from accord.client.connection.capabilities import AgentCapabilities
 from accord.client.connection.handshake import Implementation
-from accord.client.session.unknown_values import Words
+from accord.client.session.unknown_values import KnownValues
 from accord.errors import RemoteProtocolError
 from accord.schema.codec import Invalid, to_python
 from accord.schema.struct import Raw
 from accord.transcript import Dialect
 
-# A block of the version that is spoken, or a string that becomes a text block.
+# A content block of the version in use.
 Block: TypeAlias = Any
 
 
 @dataclass(frozen=True, slots=True)
 class AuthMethod:
-    """A way to log in.  `kind` is "agent", "terminal", or a word that we do not know."""
+    """A way to log in.  `kind` is "agent", "terminal", or a kind that we do not know."""
 
     method_id: str
     name: str
     kind: str = "agent"
     description: str | None = None
-    # For a login in a terminal: what is added to the agent's own command.
+    # For a login in a terminal: arguments and variables to add to the agent's command.
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
+class AuthStatus:
+    """Whether a login is needed.  A state that is not understood is `unknown`.
+
+    `accounts` are for display, as the agent sent them; keep them out of logs.
+    """
+
+    state: str
+    accounts: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class AgentFacts:
-    """What the answer to `initialize` says about the agent."""
+    """The agent as its answer to `initialize` describes it."""
 
     info: Implementation | None
     capabilities: AgentCapabilities
@@ -46,15 +57,15 @@ class AgentFacts:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """Where a session works and with what."""
+    """The folders, servers and prompt that a session is opened with."""
 
     cwd: str
     additional_directories: tuple[str, ...] = ()
-    # Structs of v2, whatever is spoken.
+    # Structs of v1 or v2.
     mcp_servers: tuple[Any, ...] = ()
     system_prompt: str | None = None
     system_prompt_mode: str = "append"
-    # What the draft takes with the request that opens the session.
+    # Only for wires that open a session with its settings.
     mode: str | None = None
     config_options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -73,7 +84,7 @@ class SessionInfo:
 
 @dataclass(frozen=True, slots=True)
 class SessionPage:
-    """One page of a list; no cursor means that it is the last."""
+    """One page of a list; the last one has no cursor."""
 
     sessions: tuple[SessionInfo, ...]
     next_cursor: str | None = None
@@ -86,20 +97,20 @@ class PromptAnswer:
     stop_reason: str | None = None
     message_id: str | None = None
     usage: Any = None
-    # With the stop reason "error": what failed, with code, message and data, where that was said.
+    # With the stop reason "error": its code, message and data, where the agent gave them.
     error: Any = None
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A permission request: the struct for the transcript, and what it says in words."""
+class PermissionAsked:
+    """A permission request in neutral values, and its tool call for the transcript."""
 
     session_id: str
     title: str | None
     reason: str | None
-    # (id, label, kind)
+    # Id, name and kind.
     options: tuple[tuple[str, str, str], ...]
-    # A patch of a tool call in the version that is spoken, or None.
+    # A patch of a tool call, in the version in use.
     tool_call: Any = None
     command: str | None = None
     cwd: str | None = None
@@ -108,16 +119,16 @@ class Asked:
 
 
 class Incoming(Protocol):
-    """A `session/update` of either version."""
+    """A `session/update` of any version."""
 
     @property
     def session_id(self) -> str:
-        """Whose."""
+        """The session that the update is about."""
         ...
 
     @property
     def update(self) -> Any:
-        """What."""
+        """The update, as a struct of its version."""
         ...
 
 
@@ -125,28 +136,50 @@ Request: TypeAlias = tuple[str, bytes]
 
 
 def unreadable(method: str, error: Invalid) -> RemoteProtocolError:
-    """What a caller is told when an answer is not what the protocol says."""
+    """The error for an answer that does not fit the protocol."""
     return RemoteProtocolError(f"the answer to {method} is invalid: {error}")
 
 
 def lacks_options(result: Raw) -> bool:
-    """Whether an answer to a setting says no more than that it was taken, as droid's does."""
+    """Whether an answer to a setting lacks the options, as droid's does."""
     answer = to_python(result)
     return answer is None or (isinstance(answer, dict) and "configOptions" not in answer)
 
 
 class Wire(Protocol):
-    """The form of one version.  Requests come back as method and params."""
+    """The wire form of one version.  Requests are pairs of method and params."""
 
     version: int
-    # "v1", "v2" or "draft", which calls itself version 1.
+    # The draft calls itself version 1.
     dialect: Dialect
-    # The words that updates and answers may say, by type.
-    words: Words
+    # The module of the version's wire types.
+    schema: Any
+    # The values that the protocol lists for fields of updates and answers.
+    known_values: KnownValues
+    # Whether the answer to a prompt ends the turn; otherwise a state does, and the answer says
+    # that the message is part of the conversation.
+    ends_turn_by_answer: bool
+    # Whether the client marks the open calls of a cancelled turn as ended, because agents cannot.
+    ends_cancelled_calls: bool
+    # Whether agents ask the client for files and terminals.
+    uses_client_services: bool
+    # Whether mode and options of a new session go into the request that opens it.
+    opens_with_settings: bool
+    # Whether config options take any JSON value.
+    takes_any_option: bool
+    # Whether structs of the 2026-02 draft may be sent.
+    takes_draft_content: bool
+    # Whether a login needs a credential instead of one of the agent's methods.
+    logs_in_by_credential: bool
+
+    @property
+    def can_cancel(self) -> bool:
+        """Whether the agent stops a turn when asked to."""
+        ...
 
     @property
     def update_params(self) -> type[Any] | None:
-        """The type of the params of `session/update`; None where they are not read in one go."""
+        """The type of the params of `session/update`; None where reading takes several steps."""
         ...
 
     @property
@@ -158,8 +191,16 @@ class Wire(Protocol):
         """Read the answer to `initialize`."""
         ...
 
-    def blocks(self, prompt: Sequence[Any]) -> list[Block]:
-        """Content blocks in this version's form; a string is a text block."""
+    def login(self, method_id: str) -> Request:
+        """Log in by one of the agent's methods."""
+        ...
+
+    def logout(self) -> Request:
+        """Log out."""
+        ...
+
+    def read_auth_status(self, params: Raw) -> AuthStatus | None:
+        """Read a login state; None where the version has no such thing."""
         ...
 
     def new_session(self, setup: Setup) -> Request:
@@ -179,22 +220,30 @@ class Wire(Protocol):
         ...
 
     def read_opened(self, method: str, result: Raw) -> Any:
-        """The answer to one of these, as the struct that a transcript understands."""
+        """Read the answer to one of these, as a struct that a transcript understands."""
         ...
 
-    def told(self, setup: Setup) -> Sequence[Any]:
-        """What is known of a session that is opened so, before anything is told about it.
+    def known_at_opening(self, setup: Setup) -> Sequence[Any]:
+        """What is known of a session before the agent says anything about it.
 
         As structs that a transcript understands.
         """
         ...
 
     def list_sessions(self, cwd: str | None, cursor: str | None, archived: str | None) -> Request:
-        """Ask for one page."""
+        """Ask for one page of the agent's sessions."""
         ...
 
     def read_page(self, result: Raw) -> SessionPage:
         """Read one page."""
+        ...
+
+    def about_session(self, method: str, session_id: str) -> Request:
+        """A message that names nothing but the session: cancel, close, delete."""
+        ...
+
+    def blocks(self, prompt: Sequence[Any]) -> list[Block]:
+        """Content blocks in this version's form; a string is a text block."""
         ...
 
     def prompt(self, session_id: str, blocks: Sequence[Block]) -> Request:
@@ -202,33 +251,38 @@ class Wire(Protocol):
         ...
 
     def read_prompt_answer(self, result: Raw) -> PromptAnswer:
-        """Read the answer to it."""
+        """Read the answer to `session/prompt`."""
         ...
 
-    def about_session(self, method: str, session_id: str) -> Request:
-        """A request or notification that needs nothing but the session: cancel, close, delete."""
+    def cancel_tool_call(self, session_id: str, tool_call_id: str) -> Request:
+        """Stop one tool call that offers it."""
         ...
 
-    def set_option(self, session_id: str, option_id: str, value: str | bool) -> Request:
+    def cancel_terminal(self, session_id: str, terminal_id: str) -> Request:
+        """Stop one of the agent's terminals that offers it."""
+        ...
+
+    def set_mode(self, session_id: str, mode_id: str) -> Request:
+        """Switch the mode of a session that has modes."""
+        ...
+
+    def read_mode(self, result: Raw) -> Any:
+        """Read the answer as a struct for the transcript; None where the answer is empty."""
+        ...
+
+    def set_model(self, session_id: str, model_id: str) -> Request:
+        """Choose one of the models that a session offers."""
+        ...
+
+    def set_option(self, session_id: str, option_id: str, value: Any) -> Request:
         """Set a config option."""
         ...
 
     def read_options(self, result: Raw) -> Any:
-        """The answer to it, as the struct that a transcript understands.
-
-        None where the agent took the value and told nothing about its options.
-        """
+        """Read the answer as a struct for the transcript; None where it names no options."""
         ...
 
-    def login(self, method_id: str) -> Request:
-        """Log in by one of the agent's methods."""
-        ...
-
-    def logout(self) -> Request:
-        """Log out."""
-        ...
-
-    def read_permission(self, params: Raw) -> Asked:
+    def read_permission(self, params: Raw) -> PermissionAsked:
         """Read a permission request."""
         ...
 
@@ -237,20 +291,23 @@ class Wire(Protocol):
         ...
 
     def read_completed(self, params: Raw) -> str:
-        """Read which page has done its work."""
+        """Read the id of the elicitation whose page is done."""
         ...
 
 
 __all__ = [
     "AgentFacts",
-    "Asked",
     "AuthMethod",
+    "AuthStatus",
     "Block",
     "Incoming",
+    "PermissionAsked",
     "PromptAnswer",
     "Request",
     "SessionInfo",
     "SessionPage",
     "Setup",
     "Wire",
+    "lacks_options",
+    "unreadable",
 ]

@@ -68,8 +68,10 @@ class Host:
     terminals: dict[str, Terminal] = field(default_factory=dict)
     read: list[str] = field(default_factory=list)
     written: list[str] = field(default_factory=list)
-    # Further folders that the session has.
+    # Further folders that sessions have.
     roots: list[Path] = field(default_factory=list)
+    # The folders of sessions that have another one than the usual.
+    folders: dict[str, Path] = field(default_factory=dict)
     # Once it is set, nothing is started any more.
     ended: anyio.Event = field(default_factory=anyio.Event)
 
@@ -151,7 +153,8 @@ class Host:
         if self.ended.is_set():
             return Reply.refused(INTERNAL_ERROR, "it is over")
         try:
-            process = await start_command(params, self.folder, stderr=stderr)
+            folder = self.folders.get(str(params.get("sessionId")), self.folder)
+            process = await start_command(params, folder, stderr=stderr)
         except OSError as error:
             return Reply.refused(INTERNAL_ERROR, f"not started: {error.strerror}")
         if self.ended.is_set():

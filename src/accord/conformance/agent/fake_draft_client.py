@@ -59,7 +59,7 @@ class DraftHost(Host):
     async def _permission(self, params: Message) -> Reply | None:
         reply = await self.permission(params)
         if reply is not None and isinstance(reply.result, dict):
-            return Reply(_granted(reply.result))
+            return Reply(granted(reply.result))
         return reply
 
     # ---- files
@@ -196,7 +196,7 @@ def _ended(code: int) -> Message:
     return {"exitCode": 128 - code, "signal": signal.Signals(-code).name}
 
 
-def _granted(result: Message) -> Message:
+def granted(result: Message) -> Message:
     """A choice in the words of the draft, which has no options to choose from."""
     outcome = result.get("outcome")
     chosen = str(outcome.get("optionId", "")) if isinstance(outcome, dict) else ""

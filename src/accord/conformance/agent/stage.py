@@ -19,8 +19,8 @@ from typing import Any, cast
 
 import anyio
 
+from accord.conformance.agent.dialects import DIALECTS, Dialect
 from accord.conformance.agent.fake_client import Host
-from accord.conformance.agent.fake_draft_client import DraftHost
 from accord.conformance.agent.scenario import DEFAULT_SAY, Scenario
 from accord.conformance.check import Check, Findings
 from accord.conformance.frames.raw_peer import (
@@ -44,20 +44,6 @@ from accord.machine.own_command_line import own_file
 NO_METHOD = -32601
 # An answer may take as long as so many starts of the agent.
 STARTS_IN_PATIENCE = 5.0
-INFO = {"name": "accord-check", "version": "1"}
-V1_CAPABILITIES: Message = {
-    "fs": {"readTextFile": True, "writeTextFile": True},
-    "terminal": True,
-    "elicitation": {"form": {}, "url": {}},
-    "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
-    "plan": {},
-}
-DRAFT_CAPABILITIES: Message = {
-    "fs": {"read": True, "write": True},
-    "terminal": {"create": True},
-    "ui": {"permissionDialogs": True},
-}
-V2_CAPABILITIES: Message = {"elicitation": {"form": {}, "url": {}}}
 # Eight grey pixels by eight, as a PNG.
 IMAGE: Message = {
     "type": "image",
@@ -65,13 +51,7 @@ IMAGE: Message = {
     "data": "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAAAAADhZOFXAAAADklEQVR42mOohwIG"
     "yhgAd4QfwYuWm4wAAAAASUVORK5CYII=",
 }
-# The client that is played in each version.
-HOSTS: dict[Version, type[Host]] = {"1": Host, "2": Host, "draft": DraftHost}
 MCP_RECORDER = Path(__file__).with_name("mcp_recorder.py")
-
-
-# What an agent answers that wants a login first, which it may.
-LOGIN_NEEDED: dict[Version, int] = {"1": -32000, "2": -32000, "draft": -32001}
 # What every agent answers, with an error where it has no params.
 KNOWN_METHOD = "session/new"
 # The requests that make or take up a session.
@@ -109,6 +89,10 @@ class Talk:
     # How the scenario logs in, where the agent wants it.
     login_method: str = ""
     logged_in: bool = False
+
+    @property
+    def dialect(self) -> Dialect:
+        return DIALECTS[self.version]
 
     @property
     def peer(self) -> RawPeer:
@@ -149,7 +133,7 @@ class Talk:
 
     def _wants_login(self, answer: Message) -> bool:
         error = answer.get("error")
-        return isinstance(error, dict) and error.get("code") == LOGIN_NEEDED[self.version]
+        return isinstance(error, dict) and error.get("code") == self.dialect.login_needed
 
     async def prepare(self, method: str, params: Any) -> Message:
         """Ask for something on the way to what is checked: that it works is checked elsewhere."""
@@ -168,18 +152,7 @@ class Talk:
 
     def hello(self, **changes: Any) -> Message:
         """The params of `initialize`; None takes a key away."""
-        params: Message
-        if self.version == "draft":
-            params = {"protocolVersion": 1, "clientInfo": INFO, "capabilities": DRAFT_CAPABILITIES}
-        elif self.version == "2":
-            params = {"protocolVersion": 2, "info": INFO, "capabilities": V2_CAPABILITIES}
-        else:
-            params = {
-                "protocolVersion": 1,
-                "clientInfo": INFO,
-                "clientCapabilities": V1_CAPABILITIES,
-            }
-        params |= changes
+        params = self.dialect.hello | changes
         return {key: value for key, value in params.items() if value is not None}
 
     async def initialize(self, **changes: Any) -> Message:
@@ -191,17 +164,16 @@ class Talk:
         # A machine on which a start takes long is slow with the rest, too.
         slow = STARTS_IN_PATIENCE * (time.monotonic() - began)
         self.peer.patience = max(self.peer.patience, min(slow, self.seconds))
-        if self.agent.get("protocolVersion") != (2 if self.version == "2" else 1):
+        if self.agent.get("protocolVersion") != self.dialect.number:
             found = self.agent.get("protocolVersion")
             raise NotReady(f"the agent does not speak version {self.version} but {found!r}")
-        if self.version == "draft" and "capabilities" not in self.agent:
-            raise NotReady("the agent does not speak the draft")
+        if self.dialect.mark not in self.agent:
+            raise NotReady(f"the agent does not speak version {self.version}")
         return self.capabilities
 
     @property
     def capabilities(self) -> Message:
-        key = "agentCapabilities" if self.version == "1" else "capabilities"
-        found = self.agent.get(key)
+        found = self.agent.get(self.dialect.capabilities)
         return found if isinstance(found, dict) else {}
 
     def can(self, path: str) -> bool:
@@ -214,13 +186,11 @@ class Talk:
     async def login(self, method: str) -> None:
         """Log in with a method of the agent's, where the scenario names one."""
         if method:
-            name = "auth/login" if self.version == "2" else "authenticate"
-            await self.prepare(name, {"methodId": method})
+            await self.prepare(self.dialect.login, {"methodId": method})
 
     async def new_session(self, **changes: Any) -> Message:
         """Make a session in the folder; returns the whole result."""
-        folder = "workingDirectory" if self.version == "draft" else "cwd"
-        params = {folder: str(self.folder), "mcpServers": []} | changes
+        params = {self.dialect.folder: str(self.folder), "mcpServers": []} | changes
         with self.reached.step("session/new", usual=not changes):
             return await self.ask("session/new", params, timeout=max(self.seconds, 10))
 
@@ -236,7 +206,7 @@ class Talk:
         since = len(self.peer.frames)
         sent = await self.send_prompt(session, text)
         try:
-            if self.version == "2":
+            if self.dialect.ends_idle:
                 return await self.idle(session, since=since, prompt=sent)
             answer = await self.peer.answer_to(sent, timeout=self.seconds)
         except Unanswered as error:
@@ -282,7 +252,7 @@ class Talk:
             return
         if self.peer.frames[at].method != "session/prompt" or isinstance(error, Gone):
             self.peer.note_unanswered(sent, error)
-        elif self.version != "2" and not self.waits_in_line(at):
+        elif not self.dialect.ends_idle and not self.waits_in_line(at):
             self.note_hanging(sent, at, error)
 
     def waits_in_line(self, at: int) -> bool:
@@ -309,8 +279,8 @@ class Talk:
     async def send_prompt(self, session: str, text: str) -> Any:
         """Send a prompt without waiting; the id of the request."""
         block = {"type": "text", "text": text}
-        key = "content" if self.version == "draft" else "prompt"
-        return await self.peer.ask("session/prompt", {"sessionId": session, key: [block]})
+        params = {"sessionId": session, self.dialect.prompt: [block]}
+        return await self.peer.ask("session/prompt", params)
 
     async def idle(
         self, session: str, *, since: int, timeout: float | None = None, prompt: Any = None
@@ -324,7 +294,7 @@ class Talk:
         def fits(frame: Frame) -> bool:
             if frame.is_response:
                 return "error" in frame.object and same(frame.object.get("id"), prompt)
-            return update_of(frame).get("state") == "idle" and (
+            return self.dialect.update_of(frame).get("state") == "idle" and (
                 frame.params.get("sessionId") == session
             )
 
@@ -333,7 +303,7 @@ class Talk:
         )
         if frame.is_response:
             raise self.refusal(frame.object)
-        return update_of(frame)
+        return self.dialect.update_of(frame)
 
     def updates(
         self, *, since: int = 0, until: int | None = None, kind: str | None = None
@@ -342,7 +312,7 @@ class Talk:
 
         One of the draft is its data, with its type as `sessionUpdate`.
         """
-        look = draft_update_of if self.version == "draft" else update_of
+        look = self.dialect.update_of
         found = [look(frame) for frame in self.peer.frames[since:until] if not frame.sent]
         return [one for one in found if one and (kind is None or one.get("sessionUpdate") == kind)]
 
@@ -354,8 +324,8 @@ class Talk:
                 content = update.get("content")
                 blocks = content if isinstance(content, list) else [content]
                 texts += [str(one.get("text", "")) for one in blocks if isinstance(one, dict)]
-                if self.version == "draft" and isinstance(content, str):
-                    texts.append(content)
+                # The draft has plain text in its place.
+                texts += [content] if isinstance(content, str) else []
         return "".join(texts)
 
     def came(self, *, since: int = 0) -> str:
@@ -390,6 +360,11 @@ class AgentStage:
         """The working folder of sessions."""
         return self.root / "work"
 
+    @property
+    def programs(self) -> Path:
+        """A folder of the agent's search path that is empty at first."""
+        return self.root / "bin"
+
     async def another(self) -> Talk:
         """Start the agent once more, with the same home and folders."""
         program = await self.stack.enter_async_context(
@@ -403,7 +378,7 @@ class AgentStage:
         program.peer.gate = self.reached.need
         program.peer.known_method = KNOWN_METHOD
         tasks = await self.stack.enter_async_context(anyio.create_task_group())
-        host = HOSTS[self.version](self.folder, tasks)
+        host = DIALECTS[self.version].host(self.folder, tasks)
         host.serve(program.peer)
         self.stack.callback(tasks.cancel_scope.cancel)
         self.stack.push_async_callback(host.end)
@@ -445,9 +420,7 @@ class AgentStage:
             "args": args,
             "env": [{"name": "ACCORD_CHECK_TOKEN", "value": "s3cr3t-of-the-server"}],
         }
-        if self.version == "2":
-            server["type"] = "stdio"
-        return server, log
+        return server | DIALECTS[self.version].server, log
 
     def conversations(self) -> Sequence[Sequence[Frame]]:
         return [talk.peer.frames for talk in self.talks]
@@ -463,7 +436,7 @@ def agent_stages(
     patience: float = 10.0,
 ) -> OpenStage:
     """How checks of this agent are staged."""
-    reached = {version: Reached() for version in HOSTS}
+    reached = {version: Reached() for version in DIALECTS}
 
     @asynccontextmanager
     async def open_stage(check: Check[Any], judge: Findings) -> AsyncGenerator[AgentStage]:
@@ -514,7 +487,7 @@ async def speaks(open_stage: OpenStage, version: Version) -> bool:
 
 def _prepare(name: str, scenario: Scenario) -> tuple[Path, dict[str, str]]:
     root = Path(os.path.realpath(name))
-    for folder in ("home", "work", "config", "state"):
+    for folder in ("home", "work", "config", "state", "bin"):
         (root / folder).mkdir()
     for name, text in scenario.files.items():
         path = root / "work" / name
@@ -529,6 +502,7 @@ def _prepare(name: str, scenario: Scenario) -> tuple[Path, dict[str, str]]:
         "XDG_DATA_HOME": str(root / "state"),
         "ACCORD_CONFIG_DIR": str(root / "config"),
         "ACCORD_STATE_DIR": str(root / "state"),
+        "PATH": f"{root / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         "NO_COLOR": "1",
         "TERM": "dumb",
         **scenario.environment,
@@ -538,22 +512,6 @@ def _prepare(name: str, scenario: Scenario) -> tuple[Path, dict[str, str]]:
 def went_well(result: Message) -> bool:
     """Whether a turn did what it was told; by which word it says so is judged elsewhere."""
     return result.get("stopReason") not in ("refusal", "cancelled")
-
-
-def update_of(frame: Frame) -> Message:
-    """The update in a `session/update`, or an empty object."""
-    if frame.method != "session/update":
-        return {}
-    update = frame.params.get("update")
-    return update if isinstance(update, dict) else {}
-
-
-def draft_update_of(frame: Frame) -> Message:
-    """The same for an update of the draft, which has a type and data."""
-    data = frame.params.get("data")
-    if frame.method != "session/update" or not isinstance(data, dict):
-        return {}
-    return {**data, "sessionUpdate": frame.params.get("type")}
 
 
 def _short(answer: Message) -> str:

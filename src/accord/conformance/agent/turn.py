@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from accord.conformance.agent.stage import AgentStage, Talk, draft_update_of, update_of
+from accord.conformance.agent.stage import AgentStage, Talk
 from accord.conformance.frames.raw_peer import Frame, Message, NotReady, Unanswered, same
 
 # How long after its first word a tool of the agent's may begin.
@@ -33,7 +33,7 @@ async def begun(talk: Talk, since: int, *, command: bool = False) -> bool:
     Work is a tool that runs, or an answer that is still being said a moment after its first word,
     or one that nothing follows; with `command` it is a tool in any case.
     """
-    look = draft_update_of if talk.version == "draft" else update_of
+    look = talk.dialect.update_of
 
     def says(frame: Frame) -> bool:
         kind = str(look(frame).get("sessionUpdate"))
@@ -117,11 +117,11 @@ def turn_is_over(talk: Talk, since: int) -> bool:
         if frame.sent:
             continue
         if frame.is_response and same(frame.object.get("id"), asked.object["id"]):
-            if talk.version != "2" or "error" in frame.object:
+            if not talk.dialect.ends_idle or "error" in frame.object:
                 return True
             taken = True
         # A session may say that it is idle before it has taken the prompt.
-        state = update_of(frame).get("state") if talk.version == "2" else None
+        state = talk.dialect.update_of(frame).get("state") if talk.dialect.ends_idle else None
         if taken and state == "idle":
             return True
         taken = taken or state == "running"
@@ -194,10 +194,11 @@ def ends_turn(talk: Talk, frame: Frame, sent: Any) -> bool:
     """Whether a frame ends the turn of a prompt: its answer, in v2 an idle state or a refusal."""
     if frame.sent:
         return False
-    if talk.version == "2" and update_of(frame).get("state") == "idle":
+    idles = talk.dialect.ends_idle
+    if idles and talk.dialect.update_of(frame).get("state") == "idle":
         return True
     answered = frame.is_response and same(frame.object.get("id"), sent)
-    return answered and (talk.version != "2" or "error" in frame.object)
+    return answered and (not idles or "error" in frame.object)
 
 
 async def asked_in(talk: Talk, method: str, sent: Any, since: int) -> Frame | None:

@@ -19,7 +19,9 @@ MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
         "agent.v1.wire",
         "agent.v1.sessions",
         "agent.v1.session_history",
+        "agent.v1.forks_and_archives",
         "agent.v1.turns",
+        "agent.v1.modes_and_options",
         "agent.v1.extensions",
         "agent.faults",
         "agent.v1.notices_and_forms",
@@ -39,6 +41,7 @@ MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
     ("client", "1"): (
         "client.v1.wire",
         "client.v1.initialize",
+        "client.v1.logins",
         "client.v1.turns",
         "client.v1.files_and_terminals",
         "client.v1.session_state",

@@ -8,6 +8,7 @@ What always holds: every wait has a bound.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -256,8 +257,8 @@ def error_code(answer: Message) -> int | None:
     return error.get("code") if isinstance(error, dict) else None
 
 
-def modes(version: Version) -> Message:
-    """A mode and a config option to choose from, as they come with a session.
+def modes(version: Version, names: Sequence[str] = MODES) -> Message:
+    """Modes or a config option to choose from, as they come with a session.
 
     The draft names its modes in `initialize`; a session of it comes with its birthday.
     """
@@ -267,13 +268,14 @@ def modes(version: Version) -> Message:
         "name": "Mode",
         "category": "mode",
         "type": "select",
-        "currentValue": MODES[0],
-        "options": [{"value": mode, "name": mode.title()} for mode in MODES],
+        "currentValue": names[0] if names else None,
+        "options": [{"value": mode, "name": mode.title()} for mode in names],
     }
     if version == "2":
         return {"configOptions": [{"configId": "mode", **option}]}
-    available = [{"id": mode, "name": mode.title()} for mode in MODES]
-    return {"modes": {"currentModeId": MODES[0], "availableModes": available}}
+    available = [{"id": mode, "name": mode.title()} for mode in names]
+    held = {"currentModeId": names[0], "availableModes": available} if names else None
+    return {"modes": held}
 
 
 # What an agent answers that has the method.
@@ -286,8 +288,19 @@ _ANSWERS: dict[str, Message | Literal["options"]] = {
     "session/close": {},
     "session/delete": {},
     "session/set_mode": {},
+    "providers/set": {},
+    "providers/disable": {},
     "session/set_config_option": "options",
 }
+
+
+def always(result: Message) -> Callable[[Message], Awaitable[Reply | None]]:
+    """The same answer to every request."""
+
+    async def respond(params: Message) -> Reply | None:
+        return Reply(result)
+
+    return respond
 
 
 def _responder(result: Message | Literal["options"] | None) -> Any:

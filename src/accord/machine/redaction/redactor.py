@@ -17,24 +17,21 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
+from accord.machine.redaction.secret_finder import (
+    LEARNT_MAX,
+    KnownValues,
+    SecretFinder,
+    all_named,
+    named_value,
+)
 from accord.machine.redaction.secret_patterns import (
-    ADDRESS,
-    ADDRESS_BEGUN,
-    BEARER,
-    BEARER_BEGUN,
     IGNORED,
-    KEY_HEADS,
-    KEYS,
-    KEYS_BEGUN,
-    KNOWN_CHARACTERS_MIN,
     LOGINS,
     MARK,
-    NAME_CHARACTERS_MAX,
-    NAMED,
     WORDS,
     is_known_value,
     is_secret_in_command,
@@ -43,27 +40,11 @@ from accord.machine.redaction.secret_patterns import (
     names_secret,
     secret_values,
 )
-from accord.machine.redaction.secret_stream import (
-    WAITING_CHARACTERS_MAX,
-    SecretByteStream,
-    SecretStream,
-    Span,
-)
+from accord.machine.redaction.secret_stream import SecretByteStream, SecretStream
 
-LEARNT_MAX: Final = 256
-"""Values that are remembered from a conversation; the oldest are forgotten first."""
-LEARNT_CHARACTERS_MAX: Final = 4096
-NAMES_NESTED_MAX: Final = 8
-"""Names in a row, such as `author: key: token=`, that are told apart."""
 KEY_CHARACTERS_MIN: Final = 12
 """A key of a JSON object that is shorter is a name, and no secret."""
 
-_HEAD_CHARACTERS_MAX: Final = max(map(len, KEY_HEADS))
-_HEADS_BEGUN: Final = re.compile(
-    r"\b(?:"
-    + "|".join(sorted({re.escape(one[:n]) for one in KEY_HEADS for n in range(1, len(one))}))
-    + r")\Z"
-)
 _WORDS_IN_BYTES: Final = tuple(word.encode() for word in (*WORDS, "env", "headers", "\\u"))
 _PAIRS: Final = frozenset({"env", "environment", "headers"})
 """Keys of JSON whose members are variables or headers, which are taken out whatever they are."""
@@ -72,54 +53,11 @@ _COMMANDS: Final = frozenset({"args", "argv", "arguments", "command", "cmd"})
 _OPTION: Final = re.compile(r"--?([A-Za-z][\w-]*)")
 
 
-class _Known:
-    """The values that are secrets wherever they stand."""
-
-    def __init__(self, values: Iterable[str]) -> None:
-        # Each with its forms in JSON, where some characters are escaped.
-        self._values: dict[str, tuple[bytes, ...]] = {}
-        # Those that were learnt, the oldest first.
-        self._learnt: dict[str, None] = {}
-        self.longest = 0
-        for value in values:
-            self._add(value)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def is_in(self, frame: bytes) -> bool:
-        """Whether a frame has one of them."""
-        return any(form in frame for forms in self._values.values() for form in forms)
-
-    def learn(self, value: str) -> None:
-        """Add a value of a conversation."""
-        if not KNOWN_CHARACTERS_MIN <= len(value) <= LEARNT_CHARACTERS_MAX:
-            return
-        if value in self._values and value not in self._learnt:
-            return
-        self._learnt.pop(value, None)
-        self._learnt[value] = None
-        self._add(value)
-        if len(self._learnt) > LEARNT_MAX:
-            oldest = next(iter(self._learnt))
-            del self._learnt[oldest], self._values[oldest]
-
-    def _add(self, value: str) -> None:
-        # Texts are looked at without the characters that nobody sees.
-        value = IGNORED.sub("", value)
-        if value and value not in self._values:
-            forms = {json.dumps(value, ensure_ascii=way)[1:-1] for way in (False, True)}
-            self._values[value] = tuple(one.encode("utf-8", "surrogatepass") for one in forms)
-            self.longest = max(self.longest, len(value))
-
-
 class Redactor:
     """Knows the values to look for, besides what is a secret by its form or by its name."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
-        self._known = _Known(values)
-        self._by_name = True
-        self.knows_forms = True
+        self._finder = SecretFinder(KnownValues(values))
 
     @classmethod
     def of_environment(cls, *more: str) -> Redactor:
@@ -130,25 +68,19 @@ class Redactor:
     def by_form(self) -> Redactor:
         """The same without names, for text that must stay what it is, such as source code."""
         made = Redactor()
-        made._known, made._by_name = self._known, False
+        made._finder = SecretFinder(self._known, by_form=self._finder.by_form, by_name=False)
         return made
 
     @property
     def by_value(self) -> Redactor:
         """The same with nothing but the known values."""
-        made = self.by_form
-        made.knows_forms = False
+        made = Redactor()
+        made._finder = SecretFinder(self._known, by_form=False, by_name=False)
         return made
 
     @property
-    def waiting_max(self) -> int:
-        """How much of a stream may wait."""
-        return max(WAITING_CHARACTERS_MAX, self._known.longest)
-
-    @property
-    def before(self) -> int:
-        """How much of a stream has to be looked back at."""
-        return max(NAME_CHARACTERS_MAX, self._known.longest)
+    def _known(self) -> KnownValues:
+        return self._finder.known
 
     # ---- texts
 
@@ -161,7 +93,7 @@ class Redactor:
         if not self._is_suspicious(text):
             return text
         made = self.text(text)
-        return _without_values(made) if self._by_name else made
+        return _without_values(made) if self._finder.by_name else made
 
     def words(self, words: Sequence[str]) -> list[str]:
         """A command without secrets; one may be a word behind the option that names it."""
@@ -187,11 +119,11 @@ class Redactor:
 
     def stream(self) -> SecretStream:
         """For a text that comes in pieces."""
-        return SecretStream(self)
+        return SecretStream(self._finder)
 
     def byte_stream(self) -> SecretByteStream:
         """For bytes that come in pieces."""
-        return SecretByteStream(self)
+        return SecretByteStream(self._finder)
 
     # ---- JSON
 
@@ -204,7 +136,7 @@ class Redactor:
             return self.text(value)
         if isinstance(value, list):
             made = [self.value(one, keep_ids=keep_ids) for one in self.blocks(value)]
-            return self._without_options(value, made) if self._by_name else made
+            return self._without_options(value, made) if self._finder.by_name else made
         if isinstance(value, dict):
             named, given = value.get("name"), value.get("value")
             # {"name": "API_KEY", "value": "..."}, wherever it stands.
@@ -212,7 +144,7 @@ class Redactor:
                 value = {**value, "value": self._hidden(named, given)}
             members = {key: self._member(key, one, keep_ids) for key, one in value.items()}
             title = members.get("title")
-            if self._by_name and value.get("kind") == "execute" and isinstance(title, str):
+            if self._finder.by_name and value.get("kind") == "execute" and isinstance(title, str):
                 # Agents name a call that runs a command by that command.
                 members["title"] = self.line(title)
             return {self._key(key): one for key, one in members.items()}
@@ -232,7 +164,7 @@ class Redactor:
         return [{**one, "text": "" if at else whole} for at, one in enumerate(blocks)]
 
     def _names(self, name: str) -> bool:
-        return self._by_name and names_secret(name)
+        return self._finder.by_name and names_secret(name)
 
     def _key(self, key: str) -> str:
         return key if len(key) < KEY_CHARACTERS_MIN else self.text(key)
@@ -276,7 +208,7 @@ class Redactor:
     def _member(self, key: str, member: Any, keep_ids: bool) -> Any:
         if keep_ids and is_identifier(key):
             return member if isinstance(member, str) else self.value(member, keep_ids=True)
-        if self._by_name:
+        if self._finder.by_name:
             if key.lower() in _PAIRS:
                 return self._hidden_pairs(member)
             if names_secret(key):
@@ -322,88 +254,14 @@ class Redactor:
         if is_known or is_secret_under(name, value):
             self._known.learn(value)
 
-    # ---- for streams
-
-    def spans(self, text: str, since: int, *, is_cut: bool) -> list[Span]:
-        """Where secrets stand from `since` on, private keys aside; of values also those before.
-
-        What stands before is there to be looked back at.  With `is_cut` its beginning is missing,
-        so that a name that stands first may be the end of a longer one.
-        """
-        found: list[Span] = []
-        if self.knows_forms:
-            found += (match.span() for match in KEYS.finditer(text, since))
-            for form in (ADDRESS, BEARER):
-                found += (one.span(1) for one in form.finditer(text) if one.start(1) >= since)
-        for match in _all_named(text) if self._by_name else ():
-            name, (start, stop) = _named(match)
-            is_whole = match.start() > 0 or not is_cut
-            if start >= since and is_whole and is_secret_under(name, text[start:stop]):
-                found.append((start, stop))
-        for value in self._known:
-            at = -1
-            while (at := text.find(value, at + 1)) >= 0:
-                found.append((at, at + len(value)))
-        return found
-
-    def begun(self, text: str, since: int, *, is_cut: bool) -> int:
-        """Where the first thing begins that may become a secret; the text's end if nothing does."""
-        end = len(text)
-        first = self._form_begun(text, since) if self.knows_forms else end
-        for match in _all_named(text) if self._by_name else ():
-            _, (start, stop) = _named(match)
-            if stop == end and start >= since and (match.start() > 0 or not is_cut):
-                first = min(first, start)
-        for value in self._known:
-            at = max(0, end - len(value) + 1) - 1
-            while 0 <= (at := text.find(value[0], at + 1)) < first:
-                if value.startswith(text[at:]):
-                    first = at
-        return max(first, since)
-
-    def _form_begun(self, text: str, since: int) -> int:
-        end = first = len(text)
-        for match in KEYS_BEGUN.finditer(text, since):
-            if match.end() == end:
-                first = match.start()
-        head = _HEADS_BEGUN.search(text, max(since, end - _HEAD_CHARACTERS_MAX))
-        first = first if head is None else min(first, head.start())
-        for pattern in (ADDRESS_BEGUN, BEARER_BEGUN):
-            begun = pattern.search(text)
-            if begun is not None and begun.start(1) >= since:
-                first = min(first, begun.start(1))
-        return first
-
-
-def _named(match: re.Match[str]) -> tuple[str, Span]:
-    """The name in front of a value, and where the value stands."""
-    group = next(one for one in ("double", "single", "bare") if match[one] is not None)
-    return match["name"] or match["option"].lstrip("-"), match.span(group)
-
-
-def _all_named(text: str) -> Iterator[re.Match[str]]:
-    """The names in a text with their values, also of a value that begins with a name itself.
-
-    In `author: API_KEY=x` the harmless name comes first.
-    """
-    at = depth = outer_stop = 0
-    while (match := NAMED.search(text, at)) is not None:
-        yield match
-        name, (start, stop) = _named(match)
-        # Each step reads the value again, so their number has a bound.
-        depth = depth + 1 if match.start() < outer_stop else 0
-        outer_stop = max(outer_stop, stop)
-        is_looked_into = not names_secret(name) and depth < NAMES_NESTED_MAX
-        at = start if is_looked_into else match.end()
-
 
 def _without_values(text: str) -> str:
     """The text without what stands behind the name of a secret."""
     text = LOGINS.sub(_without_login, text)
     made: list[str] = []
     done = 0
-    for match in _all_named(text):
-        name, (start, stop) = _named(match)
+    for match in all_named(text):
+        name, (start, stop) = named_value(match)
         if start >= done and is_secret_in_command(name, text[start:stop]):
             made += (text[done:start], MARK)
             done = stop

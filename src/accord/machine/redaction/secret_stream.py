@@ -18,8 +18,9 @@ import re
 from bisect import bisect_left
 from codecs import getincrementaldecoder
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from accord.machine.redaction.secret_finder import SecretFinder, Span
 from accord.machine.redaction.secret_patterns import (
     IGNORED,
     IGNORED_BEGUN,
@@ -30,9 +31,6 @@ from accord.machine.redaction.secret_patterns import (
     PEM_ENDS,
 )
 
-if TYPE_CHECKING:
-    from accord.machine.redaction.redactor import Redactor
-
 WAITING_CHARACTERS_MAX: Final = 8192
 """What may be a secret's beginning and goes on for longer than this is none."""
 LOOKED_AT_CHARACTERS: Final = 256
@@ -40,8 +38,6 @@ LOOKED_AT_CHARACTERS: Final = 256
 
 PARTED: Final = "\u200b"
 """Stands for any number of characters that nobody sees."""
-
-Span = tuple[int, int]
 
 # How a key or a token goes on that was too long to wait for.
 _GOES_ON = re.compile(r"[\w+/=.~*-]*+")
@@ -93,10 +89,10 @@ def _view(text: str, hidden: Sequence[re.Match[str]], instead: str) -> _View:
 class SecretStream:
     """One text that comes in pieces.  Guards: nothing is said before it is known to be harmless."""
 
-    __slots__ = ("_in_key", "_is_cut", "_is_long", "_look_at", "_raw", "_redactor", "_said")
+    __slots__ = ("_finder", "_in_key", "_is_cut", "_is_long", "_look_at", "_raw", "_said")
 
-    def __init__(self, redactor: Redactor) -> None:
-        self._redactor = redactor
+    def __init__(self, finder: SecretFinder) -> None:
+        self._finder = finder
         # The last of what came, and how much of that has been said or taken out.
         self._raw = ""
         self._said = 0
@@ -184,21 +180,21 @@ class SecretStream:
     def _drop(self, since: int, until: int) -> None:
         """Keep what waits, and as much of what was said as has to be looked back at."""
         before = IGNORED.sub(PARTED, self._raw[since:until])
-        kept = before[-2 * self._redactor.before :]
+        kept = before[-2 * self._finder.lookback_characters :]
         self._is_cut = self._is_cut or since > 0 or len(kept) < len(before)
         self._raw, self._said = kept + self._raw[until:], len(kept)
 
     def _spans(self, text: str) -> tuple[list[Span], int | None]:
         """Where secrets stand, none upon another; and where a private key begins without an end."""
         views = _views(text)
-        found = [] if views else self._redactor.spans(text, self._said, is_cut=self._is_cut)
+        found = [] if views else self._finder.spans(text, self._said, is_cut=self._is_cut)
         for view in views:
             since = bisect_left(view.places, self._said)
-            spans = self._redactor.spans(view.text, since, is_cut=self._is_cut)
+            spans = self._finder.spans(view.text, since, is_cut=self._is_cut)
             found += map(view.back, spans)
         is_open = False
         at = -1
-        if not self._redactor.knows_forms:
+        if not self._finder.by_form:
             at = len(text) + 1
         elif not self._in_key:
             begins = PEM_BEGINS.search(text)
@@ -224,11 +220,11 @@ class SecretStream:
             text = text[: cut.start()]
         views = _views(text)
         if not views:
-            return max(self._redactor.begun(text, since, is_cut=self._is_cut), since)
+            return max(self._finder.begun(text, since, is_cut=self._is_cut), since)
         first = len(text)
         for view in views:
             at = bisect_left(view.places, since)
-            begun = self._redactor.begun(view.text, at, is_cut=self._is_cut)
+            begun = self._finder.begun(view.text, at, is_cut=self._is_cut)
             first = min(first, view.places[begun])
         return max(first, since)
 
@@ -241,7 +237,7 @@ class SecretStream:
         for start, stop in spans:
             if start < until < stop:
                 until = max(start, self._said)
-        if end - until > self._redactor.waiting_max:
+        if end - until > max(WAITING_CHARACTERS_MAX, self._finder.known.longest):
             self._is_long = bool(spans) and spans[-1][1] == end
             return end
         return until
@@ -267,8 +263,8 @@ class SecretStream:
 class SecretByteStream:
     """The same for bytes, which are UTF-8 for the most part; others stay as they are."""
 
-    def __init__(self, redactor: Redactor) -> None:
-        self._stream = SecretStream(redactor)
+    def __init__(self, finder: SecretFinder) -> None:
+        self._stream = SecretStream(finder)
         self._decoder = getincrementaldecoder("utf-8")("surrogateescape")
 
     def feed(self, data: bytes) -> bytes:

@@ -107,7 +107,7 @@ def surroundings(
 
 def _secrets(method: str) -> Json:
     """What this process was started with, if it is for that method."""
-    from accord.client.wire.draft.login import from_environment
+    from accord.client.credential import from_environment
 
     credential = from_environment()
     return dict(credential.secrets) if credential and credential.method == method else {}

@@ -28,20 +28,14 @@ class MediaSource(WireStruct, frozen=True, kw_only=True):
 
 
 class TextContent(WireStruct, frozen=True, kw_only=True, tag_field="type", tag="text"):
-    """Plain text."""
-
     text: str
 
 
 class ImageContent(WireStruct, frozen=True, kw_only=True, tag_field="type", tag="image"):
-    """A picture."""
-
     source: MediaSource
 
 
 class AudioContent(WireStruct, frozen=True, kw_only=True, tag_field="type", tag="audio"):
-    """A sound."""
-
     source: MediaSource
 
 

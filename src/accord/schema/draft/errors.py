@@ -18,7 +18,7 @@ class ErrorCode:
 
 _ROWS = (
     ErrorCode(-32700, "parse_error", "the text is not JSON"),
-    ErrorCode(-32600, "invalid_request", "the JSON is no request"),
+    ErrorCode(-32600, "invalid_request", "the JSON is not a request"),
     ErrorCode(-32601, "method_not_found", "nobody handles the method"),
     ErrorCode(-32602, "invalid_params", "the parameters do not fit the method"),
     ErrorCode(-32603, "internal_error", "the peer failed for a reason of its own"),

@@ -79,8 +79,6 @@ class ThoughtMessageChunk(WireStruct, frozen=True, kw_only=True):
 
 
 class Command(WireStruct, frozen=True, kw_only=True):
-    """A slash command."""
-
     name: str
     description: str
 

@@ -9,7 +9,7 @@ needs most of them.
 
 from typing import TYPE_CHECKING
 
-from accord.loading import on_first_use
+from accord.lazy_names import on_first_use
 
 if TYPE_CHECKING:
     # ruff: noqa: F403

@@ -33,11 +33,11 @@ class AuthenticateRequest(WireStruct, frozen=True, kw_only=True):
 
 
 class AuthenticateResponse(WireStruct, frozen=True, kw_only=True):
-    """The login worked."""
+    """Empty: the login succeeded."""
 
 
 class LogoutRequest(WireStruct, frozen=True, kw_only=True):
-    """Forget the credentials."""
+    """Ask the agent to forget its credentials."""
 
 
 class LogoutResponse(WireStruct, frozen=True, kw_only=True):

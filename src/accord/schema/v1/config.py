@@ -29,8 +29,6 @@ class SessionModeState(WireStruct, frozen=True, kw_only=True):
 
 
 class SetSessionModeRequest(WireStruct, frozen=True, kw_only=True):
-    """Switch the mode."""
-
     session_id: str
     mode_id: SessionModeId
 

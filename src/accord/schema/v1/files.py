@@ -13,8 +13,6 @@ class ReadTextFileRequest(WireStruct, frozen=True, kw_only=True):
 
 
 class ReadTextFileResponse(WireStruct, frozen=True, kw_only=True):
-    """The text."""
-
     content: str
 
 

@@ -26,15 +26,11 @@ McpConnectionId: TypeAlias = str
 
 
 class EnvVariable(WireStruct, frozen=True, kw_only=True):
-    """One environment variable."""
-
     name: str
     value: str
 
 
 class HttpHeader(WireStruct, frozen=True, kw_only=True):
-    """One HTTP header."""
-
     name: str
     value: str
 
@@ -139,8 +135,6 @@ class ConnectMcpRequest(WireStruct, frozen=True, kw_only=True):
 
 
 class ConnectMcpResponse(WireStruct, frozen=True, kw_only=True):
-    """The connection."""
-
     __unstable__: ClassVar[bool] = True
 
     connection_id: McpConnectionId

@@ -179,8 +179,6 @@ class NesTextEdit(WireStruct, frozen=True, kw_only=True):
 
 
 class NesEditSuggestion(WireStruct, frozen=True, kw_only=True, tag_field="kind", tag="edit"):
-    """Edit a file."""
-
     __unstable__: ClassVar[bool] = True
 
     id: NesSuggestionId
@@ -200,8 +198,6 @@ class NesJumpSuggestion(WireStruct, frozen=True, kw_only=True, tag_field="kind",
 
 
 class NesRenameSuggestion(WireStruct, frozen=True, kw_only=True, tag_field="kind", tag="rename"):
-    """Rename a symbol."""
-
     __unstable__: ClassVar[bool] = True
 
     id: NesSuggestionId

@@ -36,7 +36,7 @@ class CancelledPermissionOutcome(
 class SelectedPermissionOutcome(
     WireStruct, frozen=True, kw_only=True, tag_field="outcome", tag="selected"
 ):
-    """The option that was chosen; one that was not offered is no consent."""
+    """The option that was chosen; an option that was not offered does not count as consent."""
 
     option_id: PermissionOptionId
 
@@ -50,7 +50,7 @@ else:
 
 
 class RequestPermissionResponse(WireStruct, frozen=True, kw_only=True):
-    """What became of the request; an outcome that is not understood is no consent."""
+    """What became of the request; an unknown outcome does not count as consent."""
 
     outcome: RequestPermissionOutcome
 

@@ -35,8 +35,6 @@ class ListProvidersRequest(WireStruct, frozen=True, kw_only=True):
 
 
 class ListProvidersResponse(WireStruct, frozen=True, kw_only=True):
-    """The provider slots."""
-
     __unstable__: ClassVar[bool] = True
 
     providers: list[ProviderInfo]

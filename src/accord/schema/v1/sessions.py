@@ -199,8 +199,6 @@ class SessionStatusResponse(WireStruct, frozen=True, kw_only=True):
 
 
 class SetSessionTitleRequest(WireStruct, frozen=True, kw_only=True):
-    """Rename a session."""
-
     __unstable__: ClassVar[bool] = True
 
     session_id: SessionId

@@ -13,8 +13,6 @@ IdleStopReason: TypeAlias = (
 
 
 class RunningStateUpdate(WireStruct, frozen=True, kw_only=True, tag_field="state", tag="running"):
-    """The child works."""
-
     __unstable__: ClassVar[bool] = True
 
 

@@ -40,15 +40,15 @@ class LoginAuthRequest(WireStruct, frozen=True, kw_only=True):
 
 
 class LoginAuthResponse(WireStruct, frozen=True, kw_only=True):
-    """Logged in."""
+    """Empty: the login succeeded."""
 
 
 class LogoutAuthRequest(WireStruct, frozen=True, kw_only=True):
-    """Forget the credentials."""
+    """Ask the agent to forget its credentials."""
 
 
 class LogoutAuthResponse(WireStruct, frozen=True, kw_only=True):
-    """Logged out."""
+    """Empty: the agent has forgotten the credentials."""
 
 
 class AuthAccount(WireStruct, frozen=True, kw_only=True):

@@ -1,7 +1,7 @@
 """What either side of v2 says it can do, and what can be done to one tool call or terminal.
 
 Support is said by an object, and `{}` is a whole yes.  Absent, null and malformed all mean no, so
-a flag such as `"image": true` of v1 is no support.
+a flag such as v1's `"image": true` does not count as support.
 """
 
 from typing import ClassVar

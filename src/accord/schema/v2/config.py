@@ -69,8 +69,6 @@ class SessionConfigSelect(
 class SessionConfigBoolean(
     ConfigOptionFields, frozen=True, kw_only=True, tag_field="type", tag="boolean"
 ):
-    """On or off."""
-
     current_value: bool
 
 

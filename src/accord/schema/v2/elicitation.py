@@ -49,8 +49,6 @@ class StringPropertySchema(WireStruct, frozen=True, kw_only=True, tag_field="typ
 
 
 class NumberPropertySchema(WireStruct, frozen=True, kw_only=True, tag_field="type", tag="number"):
-    """A number."""
-
     title: E[Patch[str]] = UNSET
     description: E[Patch[str]] = UNSET
     minimum: Patch[float] = UNSET
@@ -59,8 +57,6 @@ class NumberPropertySchema(WireStruct, frozen=True, kw_only=True, tag_field="typ
 
 
 class IntegerPropertySchema(WireStruct, frozen=True, kw_only=True, tag_field="type", tag="integer"):
-    """A whole number."""
-
     title: E[Patch[str]] = UNSET
     description: E[Patch[str]] = UNSET
     minimum: Patch[Int64] = UNSET
@@ -69,8 +65,6 @@ class IntegerPropertySchema(WireStruct, frozen=True, kw_only=True, tag_field="ty
 
 
 class BooleanPropertySchema(WireStruct, frozen=True, kw_only=True, tag_field="type", tag="boolean"):
-    """Yes or no."""
-
     title: E[Patch[str]] = UNSET
     description: E[Patch[str]] = UNSET
     default: E[Patch[bool]] = UNSET

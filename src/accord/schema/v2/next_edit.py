@@ -45,8 +45,6 @@ class CloseNesRequest(WireStruct, frozen=True, kw_only=True):
 
 
 class CloseNesResponse(WireStruct, frozen=True, kw_only=True):
-    """Ended."""
-
     __unstable__: ClassVar[bool] = True
 
 
@@ -75,8 +73,6 @@ class DisconnectMcpRequest(WireStruct, frozen=True, kw_only=True):
 
 
 class DisconnectMcpResponse(WireStruct, frozen=True, kw_only=True):
-    """Closed."""
-
     __unstable__: ClassVar[bool] = True
 
 
@@ -110,8 +106,6 @@ class NesTextEdit(WireStruct, frozen=True, kw_only=True):
 
 
 class NesEditSuggestion(WireStruct, frozen=True, kw_only=True, tag_field="kind", tag="edit"):
-    """Change this text."""
-
     __unstable__: ClassVar[bool] = True
 
     suggestion_id: NesSuggestionId
@@ -131,8 +125,6 @@ class NesExcerpt(WireStruct, frozen=True, kw_only=True):
 
 
 class NesJumpSuggestion(WireStruct, frozen=True, kw_only=True, tag_field="kind", tag="jump"):
-    """Go there."""
-
     __unstable__: ClassVar[bool] = True
 
     suggestion_id: NesSuggestionId
@@ -194,8 +186,6 @@ class NesRepository(WireStruct, frozen=True, kw_only=True):
 class NesSearchAndReplaceSuggestion(
     WireStruct, frozen=True, kw_only=True, tag_field="kind", tag="searchAndReplace"
 ):
-    """Replace every match."""
-
     __unstable__: ClassVar[bool] = True
 
     suggestion_id: NesSuggestionId

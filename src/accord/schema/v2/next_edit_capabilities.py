@@ -123,8 +123,6 @@ class NesOpenFilesCapabilities(WireStruct, frozen=True, kw_only=True):
 
 
 class NesDiagnosticsCapabilities(WireStruct, frozen=True, kw_only=True):
-    """It wants diagnostics."""
-
     __unstable__: ClassVar[bool] = True
 
 

@@ -81,7 +81,7 @@ class CancelledPermissionOutcome(
 class SelectedPermissionOutcome(
     WireStruct, frozen=True, kw_only=True, tag_field="outcome", tag="selected"
 ):
-    """The option that was chosen; one that was never offered is no approval."""
+    """The option that was chosen; an option that was never offered does not count as approval."""
 
     option_id: PermissionOptionId
 

@@ -13,8 +13,6 @@ PlanEntryStatus: TypeAlias = Literal["pending", "in_progress", "completed", "can
 
 
 class PlanEntry(WireStruct, frozen=True, kw_only=True):
-    """One task."""
-
     content: str
     priority: PlanEntryPriority
     status: PlanEntryStatus

@@ -35,8 +35,6 @@ class ListProvidersRequest(WireStruct, frozen=True, kw_only=True):
 
 
 class ListProvidersResponse(WireStruct, frozen=True, kw_only=True):
-    """All slots."""
-
     __unstable__: ClassVar[bool] = True
 
     providers: list[ProviderInfo]
@@ -54,8 +52,6 @@ class SetProviderRequest(WireStruct, frozen=True, kw_only=True):
 
 
 class SetProviderResponse(WireStruct, frozen=True, kw_only=True):
-    """Configured."""
-
     __unstable__: ClassVar[bool] = True
 
 
@@ -68,8 +64,6 @@ class DisableProviderRequest(WireStruct, frozen=True, kw_only=True):
 
 
 class DisableProviderResponse(WireStruct, frozen=True, kw_only=True):
-    """Disabled."""
-
     __unstable__: ClassVar[bool] = True
 
 

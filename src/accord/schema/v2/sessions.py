@@ -180,8 +180,6 @@ class UnarchiveSessionRequest(WireStruct, frozen=True, kw_only=True):
 
 
 class UnarchiveSessionResponse(WireStruct, frozen=True, kw_only=True):
-    """No longer archived."""
-
     __unstable__: ClassVar[bool] = True
 
 
@@ -203,8 +201,6 @@ class SessionStatusResponse(WireStruct, frozen=True, kw_only=True):
 
 
 class SetSessionTitleRequest(WireStruct, frozen=True, kw_only=True):
-    """Name a session."""
-
     __unstable__: ClassVar[bool] = True
 
     session_id: SessionId

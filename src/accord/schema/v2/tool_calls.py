@@ -62,7 +62,7 @@ class DiffPathPairChange(DiffPathChange, frozen=True, kw_only=True):
 
 
 class DiffAdd(DiffPathChange, frozen=True, kw_only=True, tag_field="operation", tag="add"):
-    """A new file."""
+    """A file that the call created."""
 
 
 class DiffDelete(DiffPathChange, frozen=True, kw_only=True, tag_field="operation", tag="delete"):
@@ -78,7 +78,7 @@ class DiffMove(DiffPathPairChange, frozen=True, kw_only=True, tag_field="operati
 
 
 class DiffCopy(DiffPathPairChange, frozen=True, kw_only=True, tag_field="operation", tag="copy"):
-    """A file copied."""
+    """A file that the call copied from `old_path`."""
 
 
 if TYPE_CHECKING:

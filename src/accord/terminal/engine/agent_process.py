@@ -1,11 +1,11 @@
-"""One agent's program, for as long as it runs, and the questions that it asks.
+"""The process of one agent, and the requests that it makes of the user.
 
-Must not know how anything is shown, nor what is said in a chat.
+This module does not know how anything is shown, nor the content of a chat.
 
-What always holds
-    * The program lives in one task; when that is over, so is the program.
-    * Whoever waits for the start is told how it went, and `lost` is told once when it ends by
-      itself.
+Invariants
+    * The process belongs to one task, and ends with it.
+    * Every waiter for the start learns its outcome, and `on_lost` is called once if the process
+      ends on its own.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from typing import Any
 import anyio
 
 from accord.client.audit.log import AuditLog
-from accord.client.audit.services import AuditedTerminals, Decided, record_decision, why_denied
+from accord.client.audit.services import AuditedTerminals, record_decision, why_denied
 from accord.client.client import Client
-from accord.client.options import ClientOptions, DialectMemory, TerminalRunner
+from accord.client.credential import Credential, from_environment
+from accord.client.login import TerminalRunner
+from accord.client.options import ClientOptions, DialectMemory, DraftOptions
 from accord.client.permissions.permissions import Permissions
-from accord.client.permissions.request import CANCELLED, Decision, PermissionRequest
+from accord.client.permissions.request import CANCELLED, Decided, Decision, PermissionRequest
 from accord.client.services.elicitation import Elicitations, FormRequest, UrlRequest
-from accord.client.wire.draft.login import Credential, from_environment
 from accord.client.wire.wire import AuthMethod
 from accord.connection.limits import Limits
 from accord.errors import AccordError
-from accord.terminal.engine.chat_permissions import ChatPermissions
-from accord.terminal.engine.launch_options import Order
+from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.engine.log_handler import hears_mistakes
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.permissions.request_text import subject_words
@@ -37,11 +37,10 @@ from accord.terminal.model.traffic import Traffic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What all agents of one client have in common.
+class SharedServices:
+    """Services that all agents of one client share.
 
-    `run_in_terminal` runs a login where the person sees it; `files` makes the service that serves
-    their files, for the journal that it is to tell.
+    `run_in_terminal` runs a login program in the user's terminal.
     """
 
     permissions: Permissions
@@ -52,28 +51,28 @@ class Surroundings:
     limits: Limits | None = None
 
 
-class AgentLink:
-    """One start of one agent.  Guards: `client` is there from `ready` on until it is lost."""
+class AgentProcess:
+    """One run of one agent.  Guards: `client` is set from the handshake until the agent ends."""
 
-    def __init__(self, order: Order, surroundings: Surroundings, files: Any) -> None:
-        self.order = order
+    def __init__(self, launch: LaunchOptions, surroundings: SharedServices, files: Any) -> None:
+        self.launch = launch
         self.client: Client | None = None
         self.chats: list[Chat] = []
         self.traffic = Traffic()
-        self.traffic.command = order.command
-        # Why it could not be started, or how it ended.
+        self.traffic.command = launch.command
+        # Why it could not start, or how it ended.
         self.error: AccordError | None = None
-        # Told when the agent ends by itself.
-        self.on_lost: Callable[[AgentLink], None] = lambda _: None
-        # The chat that asks for what has no session: logins, forms of the agent itself.
+        # Called when the agent ends on its own.
+        self.on_lost: Callable[[AgentProcess], None] = lambda _: None
+        # The chat that shows requests without a session, such as logins.
         self.asking: Chat | None = None
         self._surroundings = surroundings
         self._files = files
-        self.permissions = ChatPermissions.asking(
-            surroundings.permissions,
-            self._decide,
-            self._decided,
-            surroundings.refresh_grants,
+        self.permissions = surroundings.permissions.derived(
+            ask=self._decide,
+            per_session=True,
+            on_decided=self._decided,
+            before_decision=surroundings.refresh_grants,
         )
         self._starting = anyio.CancelScope()
         self._closing = anyio.Event()
@@ -81,7 +80,7 @@ class AgentLink:
         self._gone = anyio.Event()
 
     async def run(self) -> None:
-        """Start it and live until `aclose`, or until it ends by itself."""
+        """Run the agent until `aclose` is called or it ends on its own."""
         hears_mistakes.set(self._mistake)
         try:
             with self._starting:
@@ -101,11 +100,11 @@ class AgentLink:
             chat.remark(words, "warning")
 
     async def _live(self) -> None:
-        order = self.order
+        launch = self.launch
         async with Client.spawn(
-            *order.command,
-            cwd=order.agent_cwd,
-            env=order.env,
+            *launch.command,
+            cwd=launch.agent_cwd,
+            env=launch.env,
             login_terminal=self._surroundings.run_in_terminal or False,
             **self._options(),
         ) as client:
@@ -126,36 +125,36 @@ class AgentLink:
 
     @property
     def is_over(self) -> bool:
-        """Whether the program has ended, or never began."""
+        """Whether the process has ended or never started."""
         return self._gone.is_set()
 
     def waiting(self, chat: Chat) -> int:
-        """How many questions wait in line behind the one that a chat shows."""
+        """The number of requests that wait behind the one that a chat shows."""
         return self.permissions.waiting(chat.session_id) if chat.session_id else 0
 
     async def started(self) -> Client:
         """Wait for the handshake.
 
         Raises:
-            AccordError: the agent could not be started; says why.
+            AccordError: the agent could not be started.
         """
         await self._ready.wait()
         if self.client is None:
-            raise self.error or AccordError("the agent was ended")
+            raise self.error or AccordError("the agent was stopped")
         return self.client
 
     async def aclose(self) -> None:
-        """End the program and wait until it is gone."""
+        """End the process and wait until it has exited."""
         self.stop()
         await self._gone.wait()
 
     def stop(self) -> None:
-        """End the program, soon; one that has not answered yet is not waited for."""
+        """Ask the process to end; do not wait for an unfinished handshake."""
         self._closing.set()
         if self.client is None:
             self._starting.cancel()
 
-    # ---- what the agent may ask
+    # ---- requests of the agent
 
     def _options(self) -> ClientOptions:
         around = self._surroundings
@@ -165,23 +164,24 @@ class AgentLink:
             elicitation=Elicitations(
                 on_form=self._fill_in, on_url=self._visit, on_complete=self._visited
             ),
-            versions=self.order.versions,
+            versions=self.launch.versions,
             unstable=True,
             login=self._choose_login,
-            credential=self._credential,
-            ui=("diff_viewer", "code_navigation"),
+            draft=DraftOptions(
+                credential=self._credential,
+                dialects=around.dialects,
+                ui=("diff_viewer", "code_navigation"),
+            ),
             traffic=self.traffic.record,
         )
         if around.log is not None:
             options["terminals"] = AuditedTerminals(around.log)
-        if around.dialects is not None:
-            options["dialects"] = around.dialects
         if around.limits is not None:
             options["limits"] = around.limits
         return options
 
     def chat_of(self, session_id: str | None) -> Chat | None:
-        """The chat of a session; what belongs to none is asked where something is being done."""
+        """The chat of a session; requests without one go to the chat that is being opened."""
         for chat in self.chats:
             if session_id is not None and chat.session_id == session_id:
                 return chat
@@ -204,7 +204,7 @@ class AgentLink:
         chat.denied_request = decided.request
         is_told = call is not None and chat.deny(call.tool_call_id, why)
         if not is_told:
-            chat.remark(f"Not allowed: {subject_words(decided.request)} ({why})", "warning")
+            chat.remark(f"Denied: {subject_words(decided.request)} ({why})", "warning")
 
     async def _fill_in(self, form: FormRequest) -> Any:
         chat = self.chat_of(form.session_id)
@@ -231,12 +231,12 @@ class AgentLink:
         found = from_environment()
         if found is not None:
             return found
-        variable = self.order.api_key_env
+        variable = self.launch.api_key_env
         key = os.environ.get(variable) if variable else None
         chat = self.chat_of(None)
         if not key and chat is not None:
-            key = await chat.questions.ask("credential", f"{chat.agent_name} wants a key")
+            key = await chat.questions.ask("credential", f"{chat.agent_name} needs an API key")
         return Credential.api_key(key) if key else None
 
 
-__all__ = ["AgentLink", "Surroundings"]
+__all__ = ["AgentProcess", "SharedServices"]

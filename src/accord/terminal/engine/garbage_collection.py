@@ -1,7 +1,7 @@
-"""When the process looks for garbage: seldom, and never in what stays until its end.
+"""Tuning of the garbage collector: few collections, and none of long-lived objects.
 
-A client that draws while somebody types must not stop for a twentieth of a second to look through
-all that it has: a long session is a great many small things, none of which is garbage.
+A full collection of a long session takes a twentieth of a second, which is too long while the user
+types.  A session consists of many small objects, and almost none of them is garbage.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ GARBAGE_THRESHOLDS = (10_000, 20, 20)
 
 
 def look_seldom() -> None:
-    """For a process that is ours: look when there is likely to be something."""
+    """Collect less often.  Call this only in a process of our own."""
     gc.set_threshold(*GARBAGE_THRESHOLDS)
 
 
 def keep_all() -> None:
-    """What is there now stays; it is not looked through again."""
+    """Exclude all current objects from future collections."""
     gc.freeze()
 
 

@@ -1,4 +1,4 @@
-"""What the person wants to talk to, and where: one agent, one folder, perhaps one session."""
+"""How a chat starts: its agent, its folder, and perhaps an existing session."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-# Programs that are named only because another one needs them, and what may follow them.
+# Programs that only start others, and their subcommands.
 _STARTERS = re.compile(r"python[\d.]*|node|npx|bunx?|deno|uvx?|pipx|env")
 _VERBS = frozenset({"", "run", "tool", "exec", "x"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """How a chat begins.
+class LaunchOptions:
+    """How a chat starts.
 
-    `session` is the one to go on with; with `go_on` it is the last one of the folder.  What is in
-    `mcp_servers` and `add_dirs` the person named, so an agent that cannot take it is an error;
-    what is in `wished_dirs` and `wished_servers` stands in the configuration and may be left out.
-    `begun_in` is the folder that the person was in when they asked for a session of another one.
+    `session` is the session to continue; with `go_on` it is the latest one of the folder.  The
+    user named `mcp_servers` and `add_dirs`, so an agent that cannot take them is an error.  The
+    configuration names `wished_dirs` and `wished_servers`, which may be left out.  `begun_in` is
+    the folder that the user was in when they opened a session of another folder.
     """
 
     command: tuple[str, ...]
@@ -42,16 +42,16 @@ class Order:
 
     @property
     def roots(self) -> tuple[str, ...]:
-        """The folders that the person named."""
+        """The folders that the user named."""
         return (self.folder, *self.add_dirs)
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Those of them that are not there."""
+        """The named folders that do not exist."""
         return tuple(one for one in self.roots if not os.path.isdir(one))
 
-    def standing(self) -> Order:
-        """The same in folders that are there: where this one is gone, where the person was."""
+    def standing(self) -> LaunchOptions:
+        """The same options with existing folders; a missing one is replaced by the user's."""
         gone = self.missing
         folder = self.folder
         if folder in gone:
@@ -62,19 +62,19 @@ class Order:
 
     @property
     def versions(self) -> tuple[int, ...]:
-        """What is spoken, by the servers that the person named."""
+        """The protocol versions that the named MCP servers allow."""
         from accord.mcp.server_handoff import versions_for
 
         return versions_for(self.mcp_servers)
 
     @property
     def agent(self) -> str:
-        """What tells this agent from others: its name in the configuration, or its command."""
+        """An identifier of the agent: its name in the configuration, or its command."""
         return self.name or shlex.join(self.command)
 
     @property
     def label(self) -> str:
-        """A name for the agent before it has told its own."""
+        """A name for the agent until it introduces itself."""
         return self.name or _program(self.command)
 
 
@@ -82,12 +82,12 @@ def _here() -> str:
     try:
         return os.getcwd()
     except OSError:
-        # It was taken away beneath us.
+        # The current folder was deleted.
         return ""
 
 
 def _program(command: tuple[str, ...]) -> str:
-    """The program that is meant: behind what only starts others, the first word of its own."""
+    """The program of a command, without launchers such as `npx` in front of it."""
     first, *rest = (word.rpartition("/")[2] for word in command)
     if _STARTERS.fullmatch(first):
         own = (word for word in rest if word not in _VERBS and not word.startswith("-"))
@@ -95,4 +95,4 @@ def _program(command: tuple[str, ...]) -> str:
     return first
 
 
-__all__ = ["Order"]
+__all__ = ["LaunchOptions"]

@@ -1,11 +1,11 @@
-"""What the library logs while chats run: mistakes of an agent are told in its chat.
+"""A log handler that shows an agent's mistakes in its chat.
 
-Must not know any screen.
+This module does not know any screen.
 
-What always holds
-    * Nothing that is logged is written to the terminal: it may have an agent's words in it.
-    * A mistake is told in a chat of the agent that made it, clean, and once per kind, because the
-      library logs it once.
+Invariants
+    * No log record is written to the terminal: it may contain text of an agent.
+    * A mistake is shown in a chat of the agent that made it, made safe to print, and once per
+      kind, because the library logs it once.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from accord.machine.logs import logger
 from accord.terminal.model.text.display_text import one_line
 
 TOLERATED = "tolerated: "
-"""How the library begins what it says of a mistake that it lived with."""
+"""The prefix of log messages about a tolerated mistake."""
 WORDS_COLUMNS_MAX = 300
 
-# Who is told of mistakes of the agent whose tasks run; set where an agent is started.
+# Called with mistakes of the agent whose task is running; set when an agent starts.
 hears_mistakes: ContextVar[Callable[[str], None] | None] = ContextVar(
     "accord_hears_mistakes", default=None
 )
 
 
 class ChatLog(logging.Handler):
-    """Takes what is logged.  Guards the invariants at the head of this file."""
+    """Handles log records.  Guards the invariants of this module."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Tell it, if it is a mistake of an agent; a thread that works for one tells nothing."""
+        """Show the record if it is a mistake of an agent; records of worker threads are dropped."""
         hear = hears_mistakes.get()
         said = record.getMessage()
         if hear is None or not said.startswith(TOLERATED):
@@ -48,7 +48,7 @@ class ChatLog(logging.Handler):
 
 @contextmanager
 def logging_in_chats() -> Generator[None]:
-    """Take all that the library logs, and nothing of it further."""
+    """Handle all records of the library here and do not propagate them."""
     log = logger("accord")
     handler, goes_on = ChatLog(), log.propagate
     log.addHandler(handler)

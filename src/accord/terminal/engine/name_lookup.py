@@ -1,4 +1,4 @@
-"""Which session, mode or model is meant, among those that an agent has."""
+"""Find a session, mode or model of an agent by what the user typed."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from accord.errors import LocalProtocolError
 from accord.transcript import ConfigOption
 
 MODEL_LIST_SECONDS_MAX = 6.0
-"""How long a model that is not listed yet is waited for; servers have five to list theirs."""
+"""How long to wait for an unlisted model; model servers have five seconds to list theirs."""
 SESSIONS_SEEN_MAX = 10_000
-"""Sessions that are looked through."""
+"""The number of sessions that are read from the agent."""
 ID_CHARACTERS_MIN = 4
-"""Of an id, to find the session by; fewer are a slip of the hand."""
+"""The minimum length of an id prefix; a shorter one is probably a typo."""
 
 
 async def sessions_of(client: Client, folder: str | None) -> list[SessionInfo]:
-    """The agent's sessions, of one folder or of all, the one that was used last first.
+    """The agent's sessions, of one folder or of all, most recently used first.
 
     Raises:
-        LocalProtocolError: it does not list them.
+        LocalProtocolError: the agent does not list its sessions.
     """
     if not client.capabilities.listing:
         raise LocalProtocolError("the agent does not list its sessions; name one with --session")
@@ -37,19 +37,19 @@ async def sessions_of(client: Client, folder: str | None) -> list[SessionInfo]:
 
 
 async def last_session(client: Client, folder: str) -> str:
-    """The session of this folder that was used last.
+    """The most recently used session of this folder.
 
     Raises:
-        LocalProtocolError: there is none.
+        LocalProtocolError: the folder has no session.
     """
     found = await sessions_of(client, folder)
     if not found:
-        raise LocalProtocolError(f"there is no session to go on with in {folder}")
+        raise LocalProtocolError(f"there is no session to continue in {folder}")
     return found[0].session_id
 
 
 async def whole_id(client: Client, beginning: str) -> str | None:
-    """The id of the one session whose id begins so; None where there is none, or another."""
+    """The id of the only session whose id has this prefix; None if there is not exactly one."""
     if len(beginning) < ID_CHARACTERS_MIN or not client.capabilities.listing:
         return None
     found = await sessions_of(client, None)
@@ -58,9 +58,9 @@ async def whole_id(client: Client, beginning: str) -> str | None:
 
 
 async def choose_model(session: Session, wanted: str) -> None:
-    """Set the model that is meant by its own word or by its name.
+    """Set the model by its id or its name.
 
-    An agent may have to ask servers for their models: one that is not listed is waited for.
+    Waits for a model that is not listed yet, because an agent may have to ask servers for theirs.
 
     Raises:
         LocalProtocolError: the agent has no such model.
@@ -85,7 +85,7 @@ async def _listed(session: Session, wanted: str) -> tuple[str, str]:
     finally:
         updates.close()
     if option is None:
-        raise LocalProtocolError("the agent offers no choice of models")
+        raise LocalProtocolError("the agent does not offer a choice of models")
     values = ", ".join(choice.value for choice in option.choices)
     raise LocalProtocolError(f"the agent has no model {wanted!r}; it has {values}")
 
@@ -97,7 +97,7 @@ def option_of(options: Sequence[ConfigOption], category: str) -> ConfigOption | 
 
 def _meant(option: ConfigOption, wanted: str) -> str | None:
     if option.type == "unknown" or any(choice.value == wanted for choice in option.choices):
-        # An agent of the 2026-02 draft does not say which values there are.
+        # An agent of the 2026-02 draft does not list the possible values.
         return wanted
     named = [one.value for one in option.choices if one.name.lower() == wanted.lower()]
     return named[0] if len(named) == 1 else None

@@ -1,11 +1,12 @@
-"""How a chat comes to its session: a new one, one that goes on, one that is opened again.
+"""Open the session of a chat: a new one, an existing one, or the same one again.
 
-Must not know tabs or screens.
+This module does not know tabs or screens.
 
-What always holds
-    * The chat shows a session only when it is open, with all that came before the answer.
-    * What the configuration wishes and the agent cannot take is left out and said; what the person
-      named and it cannot take is an error.
+Invariants
+    * The chat shows a session only once it is open, including updates that came before the
+      response.
+    * Servers and folders of the configuration that the agent cannot take are left out with a
+      warning; if the user named them, it is an error.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from accord.discovery.user_paths import consents_file
 from accord.errors import AccordError, ConfigError, LocalProtocolError, NotFound
 from accord.mcp.project_file import Consents, ProjectServer, read_project_file
 from accord.mcp.server_handoff import HandedOn, hand_on
-from accord.terminal.engine.launch_options import Order
+from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.engine.name_lookup import choose_model, last_session, whole_id
 from accord.terminal.model.chat import Chat
 from accord.transcript import Update
 
 
 class Listener:
-    """Hears a session for a chat; before it is open, only that something came."""
+    """Passes updates of a session on to its chat once the session is open."""
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
@@ -41,63 +42,63 @@ class Listener:
             self._chat.listen(update)
 
 
-async def open_new(client: Client, chat: Chat, order: Order) -> Session:
-    """A session as the order says: new, the named one, or the last one of the folder.
+async def open_new(client: Client, chat: Chat, launch: LaunchOptions) -> Session:
+    """Open the session that the options ask for: new, named, or the latest of the folder.
 
     Raises:
-        AccordError: the agent cannot do what the person asked for.
+        AccordError: the agent cannot do what the user asked for.
     """
-    session_id = order.session
-    if order.go_on:
-        session_id = await last_session(client, order.folder)
+    session_id = launch.session
+    if launch.go_on:
+        session_id = await last_session(client, launch.folder)
     if session_id is not None:
-        return await _open_named(client, chat, order, session_id)
-    handed = await _handed_on(client, chat, order)
+        return await _open_named(client, chat, launch, session_id)
+    handed = await _handed_on(client, chat, launch)
     hears = Listener(chat)
     session = await client.new_session(
-        order.folder,
+        launch.folder,
         mcp_servers=handed.servers,
         additional_directories=handed.directories,
         on_update=hears,
     )
-    await _choose(client, session, order, is_new=True)
-    # What stands there stays: a word of ours, or what was said in a session that is lost.
+    await _choose(client, session, launch, is_new=True)
+    # Keep what is shown: our remarks, or the conversation of a lost session.
     _show(chat, session, hears, keep=True)
     return session
 
 
-async def _open_named(client: Client, chat: Chat, order: Order, named: str) -> Session:
-    """The session with this id, or the only one whose id begins so: lists show no more of it."""
+async def _open_named(client: Client, chat: Chat, launch: LaunchOptions, named: str) -> Session:
+    """Open the session with this id or id prefix; lists show only the beginning of an id."""
     try:
-        return await open_known(client, chat, order, named)
+        return await open_known(client, chat, launch, named)
     except LocalProtocolError as error:
         is_missing = isinstance(error.__cause__, NotFound)
         whole = await whole_id(client, named) if is_missing else None
         if whole is None:
             raise
-    return await open_known(client, chat, order, whole)
+    return await open_known(client, chat, launch, whole)
 
 
 async def open_known(
-    client: Client, chat: Chat, order: Order, session_id: str, *, keep: bool = False
+    client: Client, chat: Chat, launch: LaunchOptions, session_id: str, *, keep: bool = False
 ) -> Session:
-    """A session that the agent has: with its history where that can be had.
+    """Open an existing session, with its history if the agent can load it.
 
-    With `keep` what the chat shows already is the history where the agent does not tell it again.
+    With `keep`, what the chat already shows stays if the agent does not repeat the history.
 
     Raises:
-        AccordError: the agent cannot go on with sessions, or not with this one.
+        AccordError: the agent cannot resume sessions, or not this one.
     """
     able = client.capabilities
     if not (able.load or able.resume):
-        raise LocalProtocolError("the agent cannot go on with an earlier session")
-    handed = await _handed_on(client, chat, order)
+        raise LocalProtocolError("the agent cannot resume an earlier session")
+    handed = await _handed_on(client, chat, launch)
     hears = Listener(chat)
     go_on = client.load_session if able.load else client.resume_session
     try:
         session = await go_on(
             session_id,
-            order.folder,
+            launch.folder,
             mcp_servers=handed.servers,
             additional_directories=handed.directories,
             on_update=hears,
@@ -106,15 +107,15 @@ async def open_known(
         raise LocalProtocolError(
             f"the agent has no session {session_id}: {error.message}"
         ) from error
-    if order.session is not None or order.go_on:
-        await _choose(client, session, order, is_new=False)
+    if launch.session is not None or launch.go_on:
+        await _choose(client, session, launch, is_new=False)
     _show(chat, session, hears, keep=keep and not session.transcript.timeline)
     chat.loaded()
     return session
 
 
 async def open_fork(client: Client, chat: Chat, session: Session) -> Session:
-    """A session that goes on from another one."""
+    """Open a fork of a session."""
     hears = Listener(chat)
     other = await client.fork_session(session, on_update=hears)
     _show(chat, other, hears)
@@ -127,15 +128,15 @@ def _show(chat: Chat, session: Session, hears: Listener, *, keep: bool = False) 
     chat.adopt(session.transcript, session.id, keep=keep)
 
 
-async def _choose(client: Client, session: Session, order: Order, *, is_new: bool) -> None:
+async def _choose(client: Client, session: Session, launch: LaunchOptions, *, is_new: bool) -> None:
     try:
-        if order.model is not None:
-            await choose_model(session, order.model)
-        if order.mode is not None:
-            await session.set_mode(order.mode)
+        if launch.model is not None:
+            await choose_model(session, launch.model)
+        if launch.mode is not None:
+            await session.set_mode(launch.mode)
     except AccordError:
         if is_new and client.capabilities.delete:
-            # Nothing was said in it: `--continue` would go on with it.
+            # Delete the empty session, or `--continue` would pick it.
             with suppress(AccordError):
                 await client.delete_session(session.id)
         raise
@@ -144,27 +145,27 @@ async def _choose(client: Client, session: Session, order: Order, *, is_new: boo
 # ---- servers and folders
 
 
-async def _handed_on(client: Client, chat: Chat, order: Order) -> HandedOn:
-    named = {server.name for server in order.mcp_servers}
-    wished = dict(order.wished_servers)
-    wished.update(await _of_project(chat, order.folder))
+async def _handed_on(client: Client, chat: Chat, launch: LaunchOptions) -> HandedOn:
+    named = {server.name for server in launch.mcp_servers}
+    wished = dict(launch.wished_servers)
+    wished.update(await _of_project(chat, launch.folder))
     others = {name: one for name, one in wished.items() if name not in named}
-    handed = hand_on(client.capabilities, others, order.wished_dirs, required=False)
+    handed = hand_on(client.capabilities, others, launch.wished_dirs, required=False)
     for warning in handed.warnings:
         chat.remark(warning, "warning")
     return HandedOn(
-        servers=(*order.mcp_servers, *handed.servers),
-        directories=(*order.add_dirs, *handed.directories),
+        servers=(*launch.mcp_servers, *handed.servers),
+        directories=(*launch.add_dirs, *handed.directories),
     )
 
 
 async def _of_project(chat: Chat, folder: str) -> Mapping[str, Any]:
-    """The servers of the folder's own file that the person agrees to, asked once for each."""
+    """The servers of the project's file that the user allows; each is asked about once."""
     try:
         found = await to_thread.run_sync(read_project_file, Path(folder))
         consents = Consents(consents_file()) if found else None
     except ConfigError as error:
-        # Not the person's own file, so it does not keep them from their work.
+        # An error in the project's file must not keep the user from working.
         chat.remark(str(error), "warning")
         return {}
     allowed: dict[str, ProjectServer] = {}
@@ -172,7 +173,7 @@ async def _of_project(chat: Chat, folder: str) -> Mapping[str, Any]:
         assert consents is not None
         if server.unset:
             names = ", ".join(server.unset)
-            chat.remark(f"The MCP server {name} needs {names}, which is not set here.", "warning")
+            chat.remark(f"The MCP server {name} needs {names}, which is not set.", "warning")
             continue
         said = consents.said(server)
         if said is None:
@@ -188,8 +189,10 @@ async def _agreed(chat: Chat, server: ProjectServer, consents: Consents) -> bool
         try:
             consents.remember(server, allowed=said)
         except OSError as error:
-            # It counts for now; the question comes again.
-            chat.remark(f"Your answer about {server.name} is not kept: {error.strerror}", "warning")
+            # The answer counts for now; the question will be asked again.
+            chat.remark(
+                f"Your answer about {server.name} was not saved: {error.strerror}", "warning"
+            )
     return said is True
 
 

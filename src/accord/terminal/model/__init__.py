@@ -1,1 +1,1 @@
-"""What a person sees of a conversation and may answer; no screen, no connection."""
+"""What a user sees of a conversation and may answer; no screen, no connection."""

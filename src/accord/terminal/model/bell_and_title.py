@@ -1,9 +1,9 @@
-"""Calling the person who looks elsewhere: the bell, and the title of the window.
+"""Calling the user who looks elsewhere: the bell, and the title of the window.
 
-Must not know any screen: it is told whether the person is here, and says what to write.
+This module does not know any screen: it is told whether the user is here, and says what to write.
 
-What always holds
-    * The bell rings once for what happened, only where the person wants it, and only while the
+Invariants
+    * The bell rings once for what happened, only where the user wants it, and only while the
       terminal is not in front.
     * The title is our own words and the clean name of a folder, so that it commands nothing.
 """
@@ -21,7 +21,7 @@ TITLE_COLUMNS_MAX = 80
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What to do now: ring, and write this as it is; None where the title is right already."""
+    """What to do now: ring, and write this as it is; None if the title is right already."""
 
     bell: bool = False
     title: str | None = None
@@ -37,14 +37,14 @@ class _Known:
 
 
 class Attention:
-    """When to call the person.  Guards the invariants at the head of this file."""
+    """When to call the user.  Guards the invariants of this module."""
 
     def __init__(self, *, bell: bool = False) -> None:
         self._bell = bell
         self._is_here = True
         self._known: dict[int, _Known] = {}
         self._is_wanted = False
-        # What ended while the person was elsewhere, in words.
+        # What ended while the user was elsewhere, in words.
         self._news = ""
         self._title = ""
 
@@ -56,7 +56,7 @@ class Attention:
             self._is_wanted = False
 
     def chat_changed(self, chat: Chat) -> None:
-        """Look whether the person is needed for it, or waited for it."""
+        """Look whether the user is needed for it, or waited for it."""
         known = self._known.setdefault(id(chat), _Known())
         questions = len(chat.questions.all)
         failed = chat.problem is not None

@@ -1,12 +1,12 @@
-"""One conversation as a person sees it: its entries, where its turn stands, what went wrong.
+"""One conversation as a user sees it: its entries, where its turn stands, what went wrong.
 
-Must not know the connection or any screen.  The engine tells it what happens; whoever shows it
-looks at it when `on_change` was called, as often as the eye can see and no more.
+This module does not know the connection or any screen.  The engine tells it what happens; whoever
+shows it looks at it when `on_change` was called, as often as the eye can see and no more.
 
-What always holds
+Invariants
     * `entries` has every entry of the transcript once, in order, and our own remarks between them.
     * Taking in an update costs the same however long the conversation is.
-    * A tool call that the person denied is known as denied, whatever status the agent gives it.
+    * A tool call that the user denied is known as denied, whatever status the agent gives it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Entry: TypeAlias = TranscriptEntry | Remark
 ProblemKind: TypeAlias = Literal[
     "start_failed", "agent_lost", "turn_failed", "rate_limited", "session_lost", "login_needed"
 ]
-# What a person may do about a problem, each by one key.
+# What a user may do about a problem, each by one key.
 Remedy: TypeAlias = Literal["retry", "restart", "new_session", "log_in", "dismiss"]
 
 _CHANGES_MAX = 4096
@@ -41,7 +41,7 @@ _CHANGES_MAX = 4096
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What went wrong, for a person: what happened, what is known about it, what can be done."""
+    """What went wrong, for a user: what happened, what is known about it, what can be done."""
 
     kind: ProblemKind
     text: str
@@ -60,11 +60,11 @@ class Changes:
 
 
 class Chat:
-    """One conversation.  Guards the invariants at the head of this file."""
+    """One conversation.  Guards the invariants of this module."""
 
     def __init__(self, folder: str, *, clock: Callable[[], float] = monotonic) -> None:
         self.folder = folder
-        # Folders beside it that the person named, by a flag or in the configuration.
+        # Folders beside it that the user named, by a flag or in the configuration.
         self.roots: tuple[str, ...] = ()
         self.clock = clock
         # Told after every change; must be quick, and draws nothing itself.
@@ -105,7 +105,7 @@ class Chat:
         self.denied: dict[str, str] = {}
         # What was asked for and not allowed last: it may be asked for again.
         self.denied_request: PermissionRequest | None = None
-        # Pages that the person was sent to, until the agent says that they are done.
+        # Pages that the user was sent to, until the agent says that they are done.
         self.pages: list[UrlRequest] = []
         # What was sent last, to be sent again where the turn failed.
         self.last_sent: Draft | None = None
@@ -159,7 +159,7 @@ class Chat:
 
     @property
     def needs_answer(self) -> bool:
-        """Whether somebody waits for the person."""
+        """Whether somebody waits for the user."""
         return self.questions.first is not None
 
     @property
@@ -175,7 +175,7 @@ class Chat:
         return self.clock() - self.heard_at
 
     def duration(self, call: ToolCall) -> float | None:
-        """Seconds that a call took, or has taken so far; None where we did not see it begin."""
+        """Seconds that a call took, or has taken so far; None if we did not see it begin."""
         began = self.call_began.get(call.tool_call_id)
         if began is None:
             return None
@@ -185,7 +185,7 @@ class Chat:
         return (self.clock() if ended is None else ended) - began
 
     def is_asked_about(self, call: ToolCall) -> bool:
-        """Whether a question about this call waits for the person."""
+        """Whether a question about this call waits for the user."""
         for question in self.questions.all:
             asked = getattr(question.request, "tool_call", None)
             if asked is not None and asked.tool_call_id == call.tool_call_id:
@@ -212,7 +212,7 @@ class Chat:
         self.on_change()
 
     def adopt(self, transcript: Transcript, session_id: str, *, keep: bool = False) -> None:
-        """Show another session, or with `keep` go on beneath what is shown already."""
+        """Show another session, or with `keep` go on below what is shown already."""
         self.transcript = transcript
         self.session_id = session_id
         self._seen = 0
@@ -293,12 +293,12 @@ class Chat:
         self.changed()
 
     def sent(self) -> None:
-        """What the person said is on its way: it stands there before the agent says anything."""
+        """What the user said is on its way: it stands there before the agent says anything."""
         self._catch_up()
         self.changed()
 
     def turn_cancelled(self) -> None:
-        """The person stopped the turn: the calls that run are marked at once."""
+        """The user stopped the turn: the calls that run are marked at once."""
         for call in self.transcript.tool_calls:
             if call.cancelled:
                 self.call_ended.setdefault(call.tool_call_id, self.clock())
@@ -306,7 +306,7 @@ class Chat:
         self.set_phase("stopping")
 
     def deny(self, tool_call_id: str, why: str) -> bool:
-        """The person, or a rule of theirs, said no to a call; whether there is an entry for it."""
+        """The user, or a rule of theirs, said no to a call; whether there is an entry for it."""
         self.denied[tool_call_id] = why
         call = self.transcript.tool_call(tool_call_id)
         if call is not None:
@@ -314,12 +314,12 @@ class Chat:
         return call is not None
 
     def page_opened(self, page: UrlRequest) -> None:
-        """The person agreed to visit a page, and went there."""
+        """The user agreed to visit a page, and went there."""
         self.pages.append(page)
         self.changed()
 
     def page_done(self, elicitation_id: str) -> None:
-        """The agent says, or the person, that a page has done its work or is not needed."""
+        """The agent says, or the user, that a page has done its work or is not needed."""
         self.pages[:] = [page for page in self.pages if page.elicitation_id != elicitation_id]
         self.changed()
 

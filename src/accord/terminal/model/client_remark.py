@@ -10,7 +10,7 @@ Tone: TypeAlias = Literal["info", "success", "warning", "error"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Remark:
-    """One line of ours between the entries of the agent; `detail` is folded beneath it."""
+    """One line of ours between the entries of the agent; `detail` is folded below it."""
 
     text: str
     tone: Tone = "info"

@@ -1,6 +1,6 @@
-"""Which editor the person has, and how each is told to open a file at a line.
+"""Which editor the user has, and how each is told to open a file at a line.
 
-Must not know any screen, nor start anything.
+This module does not know any screen, nor start anything.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Where the agent works: the file, the lines, and the tool call that says so.
 
-Must not know any screen, nor read any file.
+This module does not know any screen, nor read any file.
 
-What always holds: finding it takes the same time however long the conversation is.
+Invariant: finding it takes the same time however long the conversation is.
 """
 
 from __future__ import annotations

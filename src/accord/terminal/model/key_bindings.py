@@ -1,8 +1,8 @@
 """What can be done by a key, and by which: the defaults, and what the user's configuration changes.
 
-Must not know any screen.
+This module does not know any screen.
 
-What always holds: an action has at least one key or is in the palette; a key that the user gives
+Invariant: an action has at least one key or is in the palette; a key that the user gives
 to one action is taken from the other that had it.
 """
 
@@ -23,18 +23,18 @@ class Action:
 
 
 ACTIONS: tuple[Action, ...] = (
-    Action("send", ("enter",), "send the prompt, or queue it while a turn runs", "prompt"),
-    Action("newline", ("shift+enter", "alt+enter", "ctrl+j"), "begin a new line", "prompt"),
-    Action("search_history", ("ctrl+r",), "search what you said before", "prompt"),
+    Action("send", ("enter",), "send the prompt, or queue it during a turn", "prompt"),
+    Action("newline", ("shift+enter", "alt+enter", "ctrl+j"), "insert a line break", "prompt"),
+    Action("search_history", ("ctrl+r",), "search earlier prompts", "prompt"),
     Action("attach", ("ctrl+o",), "attach a file", "prompt"),
     Action("edit_outside", ("ctrl+g",), "write the prompt in $EDITOR", "prompt"),
-    Action("edit_queue", ("alt+up",), "take the last queued prompt back into the editor", "prompt"),
+    Action("edit_queue", ("alt+up",), "edit the last queued prompt", "prompt"),
     Action("stop", ("escape",), "stop the turn", "turn"),
-    Action("retry", ("alt+r",), "try what failed again, or restart the agent", "turn"),
+    Action("retry", ("alt+r",), "retry, or restart the agent", "turn"),
     Action("cycle_mode", ("shift+tab",), "next mode", "session"),
     Action("pick_options", ("f3",), "modes, models and options", "session"),
     Action("pick_session", ("f2",), "earlier sessions: resume, rename, fork, delete", "session"),
-    Action("new_tab", ("ctrl+t",), "another session in a tab", "session"),
+    Action("new_tab", ("ctrl+t",), "new session in a tab", "session"),
     Action("close_tab", ("alt+w",), "close the tab", "session"),
     Action("next_tab", ("ctrl+pagedown", "alt+right"), "next tab", "session"),
     Action("previous_tab", ("ctrl+pageup", "alt+left"), "previous tab", "session"),
@@ -45,34 +45,34 @@ ACTIONS: tuple[Action, ...] = (
     Action("side_by_side", ("alt+d",), "diffs inline or side by side", "view"),
     Action("previous_entry", ("ctrl+up",), "select the entry above", "view"),
     Action("next_entry", ("ctrl+down",), "select the entry below", "view"),
-    Action("details", ("alt+i",), "what the tool was given and gave back, raw", "view"),
+    Action("details", ("alt+i",), "raw input and output of the tool", "view"),
     Action("copy", ("alt+c",), "copy the entry", "view"),
     Action("open_editor", ("alt+o",), "open the file of the entry in $EDITOR", "view"),
     Action("toggle_plan", ("alt+p",), "show or hide the plan", "view"),
-    Action("follow", ("f4",), "follow the file that the agent works on", "view"),
-    Action("review", ("f5",), "changed files: keep or undo, whole or in parts", "view"),
-    Action("traffic", ("f6",), "every message between us and the agent", "view"),
-    Action("grants", ("f7",), "what agents may do: list and revoke", "view"),
+    Action("follow", ("f4",), "follow the file the agent is working on", "view"),
+    Action("review", ("f5",), "review changed files: keep or undo", "view"),
+    Action("traffic", ("f6",), "messages exchanged with the agent", "view"),
+    Action("grants", ("f7",), "permission rules: list and revoke", "view"),
     Action("theme", ("f8",), "light, dark, high contrast, no colour", "view"),
-    Action("palette", ("ctrl+p",), "everything by name", "program"),
-    Action("help", ("f1", "question_mark"), "the keys", "program"),
-    Action("quit", ("ctrl+q",), "leave", "program"),
+    Action("palette", ("ctrl+p",), "command palette", "program"),
+    Action("help", ("f1", "question_mark"), "keyboard shortcuts", "program"),
+    Action("quit", ("ctrl+q",), "quit", "program"),
 )
 
 
 # What the groups are, in words.
 GROUP_TEXTS = {
-    "prompt": "While you write",
-    "turn": "While the agent works",
+    "prompt": "Writing a prompt",
+    "turn": "During a turn",
     "session": "Sessions",
-    "view": "What you see",
-    "program": "The program",
+    "view": "View",
+    "program": "Program",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """The user gave a key to one action that another had; `is_last`: that has no key any more."""
+    """The user gave a key to one action that another had; `is_last`: that has no key anymore."""
 
     key: str
     given_to: str

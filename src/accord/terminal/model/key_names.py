@@ -1,6 +1,6 @@
 """How a key is called: as people write it in a file, as the screen knows it, as it is shown.
 
-Must not know what any key does.
+This module does not know what any key does.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _MAY_BE_TYPED = "help"
 
 
 def key_named(text: str) -> str | None:
-    """The key as the screen calls it, from how a person wrote it; None where there is none such.
+    """The key as the screen calls it, from how a user wrote it; None if there is none such.
 
     Case, `-` for `+`, the order of ctrl, alt and shift, and short names do not matter.
     """
@@ -103,7 +103,7 @@ def is_typed(key: str) -> bool:
 
 
 def key_text(key: str) -> str:
-    """A key for people to read: `Ctrl+PgDn`, `?`."""
+    """A key for display: `Ctrl+PgDn`, `?`."""
     *modifiers, last = key.split("+")
     shown = _SHOWN.get(last)
     if shown is None:

@@ -1,10 +1,11 @@
-"""What waits for the person's answer: permissions, forms, pages to visit, logins.
+"""Questions that wait for the user's answer: permissions, forms, pages to visit, logins.
 
-Must not know how anything is asked: a dialog or a line shows the first question and answers it.
+This module does not know how anything is asked: a dialog or a line shows the first question and
+answers it.
 
-What always holds
+Invariants
     * Questions are shown in the order in which they came, one at a time, and each is answered once.
-    * A question whose asker does not wait any more is gone at once, answered or not.
+    * A question whose asker does not wait anymore is gone at once, answered or not.
 """
 
 from __future__ import annotations
@@ -29,41 +30,41 @@ class Question:
     def __init__(self, kind: QuestionKind, request: Any, asked_at: float) -> None:
         self.kind: QuestionKind = kind
         self.request = request
-        # By the clock of the chat, for the guard against a key that was meant for something else.
+        # When it was shown; a key right after that was meant for something else.
         self.asked_at = asked_at
         self._answer: Any = None
         self._answered = anyio.Event()
 
     @property
     def is_answered(self) -> bool:
-        """Whether it is over."""
+        """Whether the question was answered or withdrawn."""
         return self._answered.is_set()
 
     def answer(self, value: Any) -> None:
-        """The person's answer; a second one changes nothing."""
+        """Set the user's answer; a second answer is ignored."""
         if not self._answered.is_set():
             self._answer = value
             self._answered.set()
 
     async def wait(self) -> Any:
-        """The answer."""
+        """Wait for the user's answer."""
         await self._answered.wait()
         return self._answer
 
 
 class Questions:
-    """The line of questions of one chat.  Guards the order; tells whoever looks of each change."""
+    """The queue of questions of one chat.  Guards their order and reports each change."""
 
     def __init__(self, clock: Callable[[], float], changed: Callable[[], None]) -> None:
         self._clock = clock
         self._changed = changed
         self._waiting: list[Question] = []
-        # Of requests that wait in front of us and were not asked yet, set by who knows.
+        # Counts the requests that wait behind the open one; set by the lifecycle.
         self.count_behind: Callable[[], int] = lambda: 0
 
     @property
     def first(self) -> Question | None:
-        """The one to show."""
+        """The question to show, if there is one."""
         return self._waiting[0] if self._waiting else None
 
     @property
@@ -73,11 +74,11 @@ class Questions:
 
     @property
     def waiting(self) -> int:
-        """How many there are, those included that the library keeps in line for us."""
+        """The number of questions, including those that the library still queues."""
         return len(self._waiting) + self.count_behind()
 
     async def ask(self, kind: QuestionKind, request: Any) -> Any:
-        """Show a question and wait for its answer; who stops waiting takes it back."""
+        """Show a question and wait for its answer; cancelling the wait withdraws it."""
         question = Question(kind, request, self._clock())
         self._waiting.append(question)
         self._changed()
@@ -85,7 +86,7 @@ class Questions:
             return await question.wait()
         finally:
             self._waiting.remove(question)
-            # Whoever shows it looks at this.
+            # The dialog that shows it checks this.
             question.answer(None)
             self._changed()
 

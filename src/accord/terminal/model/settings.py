@@ -1,11 +1,11 @@
-"""How the person wants the terminal client, from the configuration and what the terminal says.
+"""How the user wants the terminal client, from the configuration and what the terminal says.
 
-Must not know any screen, and reads no file: the configuration has been read.
+This module does not know any screen, and reads no file: the configuration has been read.
 
-What always holds
+Invariants
     * There are settings without a configuration.
     * A key that cannot be is a `ConfigError` that names the file, the key and what may be; what
-      only surprises (an action that is not known, or that has no key any more) is a warning.
+      only surprises (an action that is not known, or that has no key anymore) is a warning.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _LIGHT_BACKGROUNDS = frozenset({"7", "9", "10", "11", "12", "13", "14", "15"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What was chosen, complete and checked.  `actions` have the person's keys."""
+    """What was chosen, complete and checked.  `actions` have the user's keys."""
 
     theme: ThemeName = "accord-dark"
     actions: tuple[Action, ...] = ACTIONS
@@ -50,9 +50,9 @@ class Settings:
     bell: bool = False
     editor: tuple[str, ...] | None = None
     quiet_seconds: int = QUIET_SECONDS
-    # Folders beside the project's, named by the person for every agent.
+    # Folders beside the project's, named by the user for every agent.
     add_dirs: tuple[str, ...] = ()
-    # Names of MCP servers of the configuration, named by the person for every agent.
+    # Names of MCP servers of the configuration, named by the user for every agent.
     mcp_servers: tuple[str, ...] = ()
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
@@ -74,7 +74,7 @@ def settings_of(config: Config, environ: Mapping[str, str]) -> Settings:
         if clash.is_last:
             warnings.append(
                 f"{file}: chat.keys.{clash.given_to}: {clash.key} was the key of"
-                f" {clash.taken_from}, which is in the palette only now"
+                f" {clash.taken_from}, which is now only in the command palette"
             )
     return Settings(
         theme=THEMES.get(chat.theme) or theme_for(environ),
@@ -100,13 +100,13 @@ def _keys(
     owners: dict[str, str] = {}
     for name, texts in written.items():
         if name not in known:
-            warnings.append(f"{file}: chat.keys.{name} is not known and has no effect")
+            warnings.append(f"{file}: chat.keys.{name} is unknown and has no effect")
             continue
         # An empty text is how a key is taken away where a list looks odd.
         keys = tuple(_key(name, text, file) for text in texts if text)
         for key in keys:
             if owners.setdefault(key, name) != name:
-                raise _wrong(name, f"{key} is the key of {owners[key]} already", file)
+                raise _wrong(name, f"{key} is already the key of {owners[key]}", file)
         changes[name] = tuple(dict.fromkeys(keys))
     return changes, warnings
 
@@ -115,9 +115,9 @@ def _key(action: str, text: str, file: str) -> str:
     key = key_named(text)
     if key is None:
         may_be = "a key is written like f2, ctrl+t, alt+left, shift+tab or escape"
-        raise _wrong(action, f"there is no such key; {may_be}", file)
+        raise _wrong(action, f"unknown key; {may_be}", file)
     if not may_have(action, key):
-        raise _wrong(action, f"{key} alone writes; put ctrl+ or alt+ before it", file)
+        raise _wrong(action, f"{key} types a character; add ctrl+ or alt+", file)
     return key
 
 

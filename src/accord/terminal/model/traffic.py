@@ -1,9 +1,9 @@
 """Every frame between us and an agent, as long as there is room: heard, paired, saved.
 
-Must not know any screen.  A frame is only kept when it is heard; what it is, and which request it
-answers, is found when somebody looks.
+This module does not know any screen.  A frame is only kept when it is heard; what it is, and which
+request it answers, is found when somebody looks.
 
-What always holds
+Invariants
     * Frames have numbers from 1 on, in the order of the wire; the oldest go when there are too
       many or they take too much, and how many went is known.
     * `item(number)` takes the same time however many there are.
@@ -75,7 +75,7 @@ class Item:
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """The size in bytes."""
         return len(self.raw) + self.lost
 
     @property
@@ -85,7 +85,7 @@ class Item:
 
 
 class Traffic:
-    """Guards the invariants at the head of this file."""
+    """Guards the invariants of this module."""
 
     def __init__(
         self,
@@ -253,7 +253,7 @@ class Traffic:
             )
             for way, lost in gone.items():
                 if lost:
-                    writer.gap(0.0, _SPEAKERS[way], lost, "too long ago to be kept")
+                    writer.gap(0.0, _SPEAKERS[way], lost, "too old, not kept")
             frames = 0
             for item in items:
                 if item.kind != "end":

@@ -1,8 +1,8 @@
 """What of the traffic is looked at: filtered, searched, and one frame in full.
 
-Must not know any screen.
+This module does not know any screen.
 
-What always holds
+Invariants
     * `numbers` are those of the kept frames that pass the filter, in order.
     * Taking in new frames takes no longer when there are many old ones.
     * While it is paused, nothing is added; what is too old goes all the same.
@@ -77,7 +77,7 @@ class Filter:
 
     @property
     def is_empty(self) -> bool:
-        """Whether everything passes."""
+        """Whether the filter lets every frame pass."""
         return self == Filter()
 
     def passes(self, item: Item) -> bool:
@@ -103,7 +103,7 @@ def _has_all(item: Item, words: tuple[bytes, ...]) -> bool:
 
 
 class TrafficView:
-    """Guards the invariants at the head of this file."""
+    """Guards the invariants of this module."""
 
     def __init__(self, traffic: Traffic) -> None:
         self.traffic = traffic
@@ -114,11 +114,11 @@ class TrafficView:
 
     @property
     def filter(self) -> Filter:
-        """What is wanted."""
+        """The filter that is applied."""
         return self._filter
 
     def choose(self, wanted: Filter) -> None:
-        """Look at others."""
+        """Apply another filter to all frames."""
         self._filter = wanted
         end = self._seen
         self.traffic.catch_up()
@@ -171,11 +171,11 @@ class TrafficView:
 def pretty(item: Item) -> str:
     """The frame for reading: indented, and cut where it is very long."""
     if item.lost:
-        return f"{item.lost} bytes: too long to be kept"
+        return f"{item.lost} bytes: too long to keep"
     raw = item.raw
     if len(raw) > PRETTY_BYTES_MAX:
         shown = raw[:PRETTY_STRING_MAX].decode("utf-8", "replace")
-        return f"{shown}…\n({len(raw)} bytes, too many to be shown; they can be saved)"
+        return f"{shown}…\n({len(raw)} bytes, too many to show; you can save them)"
     try:
         text = json.dumps(_shortened(to_python(raw), DEPTH_MAX), indent=2, ensure_ascii=False)
     except (Invalid, RecursionError):

@@ -1,15 +1,15 @@
-"""`talk`: a conversation line by line, until the person leaves.
+"""The loop of the line mode: print updates, ask questions, read lines, until the user quits.
 
-The chat says what there is to see (`telling.py`) and to answer (`asking.py`); who answers is a
-`Listener`.
+`chat_updates.py` prints what happens in the chat, `question_dialogs.py` asks its questions, and a
+`Listener` reads the answers.
 
-What always holds
-    * Nobody is asked before everything that came before the question is told.
-    * Ctrl-C stops the turn; pressed again before the next prompt, it leaves.  A question that is
-      open is then answered with neither yes nor no.
-    * While a person writes, nothing is told; it is told when they are done, or write no more.
-    * What is written while the agent works is said when it is done, and that is said.
-    * What the agent asks because of a command of ours is answered while that command waits.
+Invariants
+    * Everything that came before a question is printed before it.
+    * Ctrl-C stops the turn; pressed again before the next prompt, it quits.  An open question is
+      then cancelled.
+    * Nothing is printed while the user types; it is printed when they are done or pause.
+    * A line that is typed while the agent works is queued, and a message says so.
+    * A question that a command of ours causes is answered while the command waits.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from anyio.abc import TaskGroup
 from accord.errors import AccordError
 from accord.machine.processes import shutdown
 from accord.machine.processes.descendants import kept
-from accord.terminal.engine.chat_controller import Desk
+from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.labels.turn_activity import counted
 from accord.terminal.model.prompt.draft import Draft
@@ -41,70 +41,70 @@ from accord.terminal.plain.line_terminal import LineTerminal
 from accord.terminal.plain.slash_commands.commands import Commands
 
 ENDING = (signal.SIGTERM, signal.SIGHUP)
-"""Signals that end the conversation at once: somebody wants us gone, or the terminal is."""
+"""Signals that end the conversation at once."""
 
 SIGNAL_CODE = 128
-"""What shells add to the number of a signal that ended a program."""
+"""The offset of exit codes for signals."""
 
 PROMPT, MORE, WORKING = Ask("prompt", "> "), Ask("prompt", "... "), Ask("working", "> ")
 _STALE: Final = object()
 
 
-async def talk(desk: Desk, chat: Chat, terminal: LineTerminal) -> int:
-    """Talk until the person leaves or the input ends; the exit code.
+async def talk(controller: ChatController, chat: Chat, terminal: LineTerminal) -> int:
+    """Run a conversation until the user quits or the input ends; return the exit code.
 
     Raises:
-        OSError: nobody reads what is written.
+        OSError: the output was closed.
     """
-    return await Talk(desk, chat, terminal).run()
+    return await Talk(controller, chat, terminal).run()
 
 
 class Talk:
-    """One conversation.  Guards: what is asked for now, and what Ctrl-C means."""
+    """One conversation.  Guards: what is being read, and what Ctrl-C means."""
 
-    def __init__(self, desk: Desk, chat: Chat, terminal: LineTerminal) -> None:
-        self._desk = desk
+    def __init__(self, controller: ChatController, chat: Chat, terminal: LineTerminal) -> None:
+        self._controller = controller
         self._screen = terminal.screen
         self._printer = terminal.printer
         self._listener = terminal.listener
         self._history = terminal.history
-        self._commands = Commands(desk, self, terminal.printer)
+        self._commands = Commands(controller, self, terminal.printer)
         self._tasks: TaskGroup | None = None
         self._changed = anyio.Event()
-        # The same for a command that waits for the agent.
+        # The scope of a command that waits for the agent.
         self._stirred = anyio.Event()
         self._left = False
-        # Ctrl-C was pressed and no prompt came since.
+        # Ctrl-C was pressed since the last prompt.
         self._wants_to_leave = False
         self._ended_by: signal.Signals | None = None
-        # The question that is being asked, its dialogue, and what that asks for now.
+        # The open question, its dialogue, and the line that it asks for.
         self._question: Question | None = None
         self._dialogue: Dialogue | None = None
         self._put: Ask | None = None
-        # What is being read, and how to stop that.
+        # What is being read, and the scope that stops it.
         self._reading: Ask | None = None
         self._reads: anyio.CancelScope | None = None
-        # Lines of a prompt that goes on.
+        # Lines of an unfinished prompt.
         self._lines: list[str] = []
         self._was_busy = False
         self._failures = 0
         self._chat = chat
         self._teller = Teller(chat, self._printer)
-        # The chat that was talked in until another one is open.
+        # The previous chat, until the new one is open.
         self._before: Chat | None = None
         self._show(chat)
         self._listener.on_change = self._wake
         if isinstance(self._listener, Person):
             self._listener.complete = self._commands.complete
-            desk.run_in_terminal = self._listener.lend
+            controller.lifecycle.run_in_terminal = self._listener.lend
 
     @property
     def chat(self) -> Chat:
-        """The chat that is talked in."""
+        """The chat that is currently shown."""
         return self._chat
 
     def turn_to(self, chat: Chat) -> None:
-        """Talk in another chat from now on; the one before is closed when that one is open."""
+        """Switch to another chat, and close the old one when the new one is open."""
         self._before = self._chat
         self._show(chat)
 
@@ -113,25 +113,25 @@ class Talk:
         self._chat = chat
         chat.on_change = self._wake
         self._printer.folder = chat.folder
-        self._teller = Teller(chat, self._printer, quiet=self._desk.settings.quiet_seconds)
+        self._teller = Teller(chat, self._printer, quiet=self._controller.settings.quiet_seconds)
         self._wake()
 
     def leave(self) -> None:
-        """End the conversation."""
+        """Quit the conversation loop."""
         self._left = True
 
     async def edit(self, command: Sequence[str]) -> int:
-        """Run an editor where the person sees it; its exit code.
+        """Run an editor in the user's terminal and return its exit code.
 
         Raises:
-            AccordError: there is no terminal for it.
+            AccordError: there is no terminal.
         """
         if not isinstance(self._listener, Person):
-            raise AccordError("There is no terminal for an editor here.")
+            raise AccordError("There is no terminal to run an editor in.")
         return await self._listener.lend(command, kept({}))
 
     def start(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do something beside the talk that may ask the person; a failure is told."""
+        """Run something in the background that may ask the user; report a failure."""
         assert self._tasks is not None
 
         async def safely() -> None:
@@ -143,7 +143,7 @@ class Talk:
         self._tasks.start_soon(safely)
 
     async def run(self) -> int:
-        """Talk until the end; the exit code."""
+        """Run the loop and return the exit code."""
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGCONT, *ENDING) as signals:
             async with anyio.create_task_group() as self._tasks:
                 self._tasks.start_soon(self._listen, signals)
@@ -163,7 +163,7 @@ class Talk:
         await self._screen.drain()
         return 1 if self._failures and not self._listener.is_person else 0
 
-    # ---- what was said before
+    # ---- history
 
     async def _recall(self) -> None:
         if self._history is not None and isinstance(self._listener, Person):
@@ -177,16 +177,16 @@ class Talk:
         history.remember(text)
 
         async def add() -> None:
-            # Where it cannot be kept it is not; that is no reason to bother anybody.
+            # A history that cannot be saved is not worth an error message.
             with suppress(OSError, AccordError):
                 await to_thread.run_sync(history.add, text, folder)
 
         self.start(add)
 
     def _keep_begun(self) -> None:
-        """Somebody else ends this in the middle of a line: the next program has it to go on with.
+        """Save an unfinished line when a signal ends the program.
 
-        What the person drops themselves is not kept: they may have had a reason.
+        A line that the user discards is not saved.
         """
         if self._history is not None and isinstance(self._listener, Person):
             text = "\n".join((*self._lines, self._listener.begun))
@@ -215,15 +215,15 @@ class Talk:
         self._listener.drop_line()
         chat = self._chat
         if chat.is_busy:
-            self._printer.note("Stopping; Ctrl-C once more leaves.")
-            self._desk.stop(chat)
+            self._printer.note("Stopping. Press Ctrl-C again to quit.")
+            self._controller.stop(chat)
         elif self._question is not None:
             self._question.answer(None)
         else:
-            self._printer.note("Ctrl-C once more leaves, and so does /quit.")
+            self._printer.note("Press Ctrl-C again to quit, or type /quit.")
         self._wake()
 
-    # ---- telling
+    # ---- output
 
     def _wake(self) -> None:
         self._changed.set()
@@ -240,7 +240,7 @@ class Talk:
                 await self._screen.drain()
 
     def _tell_some(self) -> bool:
-        """Tell what is new; whether something is left, which is told next."""
+        """Print what is new; return whether there is more."""
         if self._teller.tell_some():
             self._wake()
         return self._teller.is_behind
@@ -260,17 +260,17 @@ class Talk:
             self._listener.refresh()
 
     def _leave_behind(self, before: Chat) -> None:
-        """Close the chat before, or go back to it where the new one came to nothing."""
+        """Close the previous chat, or return to it if the new one failed."""
         self._before = None
         closed = before
         if self._chat.phase == "lost":
             closed = self._chat
             self._show(before)
-            self._printer.remark("The session before goes on.", "warning")
-        self.start(lambda: self._desk.close_chat(closed))
+            self._printer.remark("Back in the previous session.", "warning")
+        self.start(lambda: self._controller.close_chat(closed))
 
     def _is_stale(self, ask: Ask) -> bool:
-        """Whether what is being read is not what is wanted any more."""
+        """Whether the current read no longer fits the situation."""
         if ask is self._put:
             return self._question is None or self._question.is_answered
         if self._first_question() is not None:
@@ -280,7 +280,7 @@ class Talk:
     @property
     def _is_working(self) -> bool:
         chat = self._chat
-        # Where it is lost, it is soon known how.
+        # If the agent is lost, the reason follows soon.
         is_unclear = chat.phase == "lost" and chat.problem is None
         is_working = chat.is_busy or chat.phase == "starting" or is_unclear
         return is_working or self._teller.is_behind
@@ -289,7 +289,7 @@ class Talk:
         first = self._chat.questions.first
         return None if first is None or first.is_answered else first
 
-    # ---- hearing
+    # ---- input
 
     async def _hear(self) -> None:
         while not self._left:
@@ -309,7 +309,7 @@ class Talk:
             await self._screen.drain()
 
     async def _done(self, text: str) -> Draft | None:
-        """Do a command; what the agent asks meanwhile is answered, or both would wait for ever."""
+        """Run a command and answer the agent's questions meanwhile, or both would wait forever."""
         drafts: list[Draft | None] = []
 
         async def do() -> None:
@@ -320,7 +320,7 @@ class Talk:
         self._tasks.start_soon(do)
         while not drafts:
             self._stirred = anyio.Event()
-            # Not while an editor has the terminal.
+            # Do not read while an editor has the terminal.
             is_free = self._listener.held_for is None
             ask = self._wanted() if is_free and self._first_question() is not None else None
             if ask is None or ask is not self._put:
@@ -334,12 +334,12 @@ class Talk:
         return drafts[0]
 
     def _wanted(self) -> Ask | None:
-        """What to ask for now; None where nothing more can come of it."""
+        """The next line to ask for; None if the conversation is over."""
         if self._question is not None and self._question.is_answered:
             self._end_dialogue()
-            self._printer.remark("(This is not asked any more.)")
+            self._printer.remark("(This question is no longer open.)")
         first = self._first_question()
-        # What came before it is told before it is put.
+        # Print everything that came before the question first.
         if first is not None and first is not self._question and not self._tell_some():
             self._question = first
             self._ring()
@@ -351,19 +351,19 @@ class Talk:
         if self._is_working:
             return WORKING
         if self._listener.held_for is None:
-            # Who is asked what to say next has been told all.
+            # Everything is printed before the user is prompted again.
             self._tell_now()
         if self._teller.is_behind:
             return WORKING
         if self._chat.phase == "lost" and not self._listener.is_person:
-            # Nobody is there who could start it again.
+            # Without a user nobody can restart the agent.
             self._failures += 1
             return None
         return MORE if self._lines else PROMPT
 
     def _ring(self) -> None:
-        """Call the person, where they want that."""
-        if self._desk.settings.bell and self._screen.isatty():
+        """Ring the bell if the user has enabled it."""
+        if self._controller.settings.bell and self._screen.isatty():
             self._screen.write("\a")
 
     async def _read(self, ask: Ask) -> object:
@@ -381,7 +381,7 @@ class Talk:
         self._step(lambda dialogue: dialogue.send(said))
 
     def _step(self, go_on: Callable[[Dialogue], Ask]) -> None:
-        """One step of the dialogue; its end is the answer."""
+        """Pass a line to the dialogue; its return value is the answer."""
         assert self._dialogue is not None
         assert self._question is not None
         try:
@@ -396,7 +396,7 @@ class Talk:
         self._question = self._dialogue = self._put = None
 
     async def _take(self, line: str) -> None:
-        """A line for the agent, or for us."""
+        """Handle a line: a command of Accord, or a prompt."""
         self._wants_to_leave = False
         if line.endswith("\\"):
             self._lines.append(line[:-1])
@@ -412,7 +412,7 @@ class Talk:
             self.send(draft)
 
     def send(self, draft: Draft) -> None:
-        """Say something to the agent, now or when it is done."""
+        """Send a prompt to the agent, now or when it is done."""
         self._remember(draft.text)
         chat = self._chat
         waits = chat.phase != "ready"
@@ -420,14 +420,14 @@ class Talk:
             self._was_busy = True
             if self._listener.is_person:
                 self._teller.typed(draft.text)
-        self._desk.send(chat, draft)
+        self._controller.send(chat, draft)
         if not waits:
             return
         if chat.lacks_session:
-            self._printer.note("There is no session; /new begins one, and says this then.")
+            self._printer.note("There is no session. /new opens one and then sends this.")
             return
         if chat.phase == "lost":
-            self._printer.note("The agent is gone; /restart starts it, and says this then.")
+            self._printer.note("The agent is not running. /restart starts it and then sends this.")
             return
         waiting = counted(len(chat.queue), "prompt")
         self._printer.note(f"Queued: {one_line(draft.summary, 60)} ({waiting} waiting; /queue)")

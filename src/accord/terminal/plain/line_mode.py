@@ -1,4 +1,4 @@
-"""`run_plain`: the line mode from the start of its agent to the end of everything."""
+"""The line mode, from the start of the agent to the exit code."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import anyio
 
 from accord.errors import AccordError
-from accord.terminal.engine.chat_controller import Desk
-from accord.terminal.engine.launch_options import Order
+from accord.terminal.engine.chat_controller import ChatController
+from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.plain.conversation_loop import talk
 from accord.terminal.plain.dialogs.numbered_list import meant_value, numbered
 from accord.terminal.plain.input.input_requests import Ask
@@ -16,35 +16,39 @@ from accord.terminal.plain.line_terminal import LineTerminal
 
 
 async def run_plain(
-    desk: Desk,
-    order: Order | None,
+    controller: ChatController,
+    launch: LaunchOptions | None,
     terminal: LineTerminal,
-    choices: Mapping[str, Order] | None = None,
+    choices: Mapping[str, LaunchOptions] | None = None,
 ) -> int:
-    """Talk as the order says; when this is over, so is the agent.  The exit code.
+    """Run a conversation in lines; the agent ends with it.  Return the exit code.
 
-    Without an order the person chooses one of the choices by its number or name.
+    Without launch options the user chooses one of `choices` by number or name.
     """
-    if order is None:
-        order = await _chosen(terminal, choices or {})
-    if order is None:
+    if launch is None:
+        launch = await _chosen(terminal, choices or {})
+    if launch is None:
         return 0
     code = 1
     async with anyio.create_task_group() as tasks:
-        await tasks.start(desk.run)
+        await tasks.start(controller.run)
         try:
-            code = await talk(desk, await desk.open_chat(order=order), terminal)
+            code = await talk(controller, await controller.open_chat(launch=launch), terminal)
         finally:
-            desk.leave()
+            controller.leave()
     return code
 
 
-async def _chosen(terminal: LineTerminal, choices: Mapping[str, Order]) -> Order | None:
-    rows = [(name, " ".join(order.command)) for name, order in choices.items()]
+async def _chosen(
+    terminal: LineTerminal, choices: Mapping[str, LaunchOptions]
+) -> LaunchOptions | None:
+    rows = [(name, " ".join(launch.command)) for name, launch in choices.items()]
     numbered(terminal.printer, "Agents:", rows)
     remark = ""
     while True:
-        said = await terminal.listener.read(Ask("line", "Which one? (Enter: leave)", remark=remark))
+        said = await terminal.listener.read(
+            Ask("line", "Which one? (press Enter to quit)", remark=remark)
+        )
         await terminal.screen.drain()
         if not said or not said.strip():
             return None

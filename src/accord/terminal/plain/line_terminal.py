@@ -1,4 +1,4 @@
-"""The terminal of the line mode: what is written to, how it is written, who answers."""
+"""The terminal of the line mode: its output, its printer and its input."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from accord.terminal.plain.input.scripted_input import Pipe, Script, stdin_descr
 
 @dataclass(frozen=True, slots=True)
 class LineTerminal:
-    """What `talk` needs: the screen, the printer that writes to it, and who is listened to."""
+    """The screen, the printer that writes to it, and the source of lines."""
 
     screen: Screen
     printer: ChatPrinter
     listener: Listener
-    # What the person said before, in every session; None where nothing of theirs is touched.
+    # The user's prompt history; None if no files of the user are touched.
     history: History | None = None
 
 
@@ -38,13 +38,13 @@ def line_terminal(
     says_yes: bool = False,
     history: History | None = None,
 ) -> Generator[LineTerminal]:
-    """This process's own: a person where there is a terminal, lines of a pipe where there is none.
+    """The terminal of this process, or the lines of a pipe if there is no terminal.
 
-    With `prompts` nobody is listened to: these are said, and permissions are answered with yes.
-    With `history` what the person says is remembered.
+    With `prompts` nothing is read: these are sent, and permissions are answered with yes.  With
+    `history` the user's prompts are remembered.
     """
     if isinstance(sys.stdout, TextIOWrapper):
-        # A letter that the terminal does not know is no reason to end.
+        # Replace characters that the terminal cannot show.
         sys.stdout.reconfigure(errors="replace")
     screen = Screen(Output(sys.stdout))
     printer = ChatPrinter(screen, folder)
@@ -61,8 +61,8 @@ def line_terminal(
 
 
 def is_terminal() -> bool:
-    """Whether a person sits there: what they type and what they see both are a terminal."""
-    # None, whatever the types say, where the descriptor was closed at the start.
+    """Whether both input and output are terminals."""
+    # None, despite its type, if the descriptor was closed at the start.
     stdin = sys.stdin
     if stdin is None or stdin.closed:  # type: ignore[redundant-expr,unused-ignore]
         return False

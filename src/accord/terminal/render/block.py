@@ -1,12 +1,12 @@
-"""One entry of a conversation as lines, and what a line of it can be used for.
+"""One entry of a conversation as lines, and what a click on a line does.
 
-Must not know the widget that shows the lines.
+This module does not know the widget that shows the lines.
 
-What always holds
+Invariants
     * A line is at most as wide as the look says.
-    * A block begins and ends with no blank line; whoever stacks blocks puts one between them, and
-      none between two that are `is_tight`.
-    * Rendering again what did not change costs nothing and gives the very same strips.
+    * A block does not begin or end with a blank line; the caller puts one between blocks, except
+      between two that are `is_tight`.
+    * Rendering an unchanged block again costs nothing and returns the same strips.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class OpenFile:
-    """Open a file, at a line counted from 1 where one is known."""
+    """Open a file, at a line counted from 1 if it is known."""
 
     path: str
     line: int | None = None
@@ -70,55 +70,55 @@ class Block(Protocol):
 
     @property
     def entry(self) -> Entry:
-        """What is shown."""
+        """The entry that this block shows."""
         ...
 
     @property
     def is_foldable(self) -> bool:
-        """Whether there is more to see, or less."""
+        """Whether the block can be folded or unfolded."""
         ...
 
     @property
     def is_tight(self) -> bool:
-        """Whether it stands without a blank line beside another such block."""
+        """Whether there is no blank line between this block and another tight one."""
         ...
 
     @property
     def is_unsettled(self) -> bool:
-        """Whether what was rendered last may look different though the entry did not change.
+        """Whether the block must be rendered again although its entry did not change.
 
-        So it is with a time that runs, and with a question about it that waits.
+        This is so while it shows a running time or an open question.
         """
         ...
 
     folded: bool
 
     def toggle(self, part: str = "") -> bool:
-        """Fold or unfold a part, "" for all of it; whether there is such a part."""
+        """Fold or unfold a part, or the whole block for ""; return whether the part exists."""
         ...
 
     def render(self, look: Look, chat: Chat) -> list[Strip]:
-        """The lines.  None at all where it is shown elsewhere."""
+        """The lines; empty if the entry is shown elsewhere."""
         ...
 
     def estimate(self, look: Look) -> int:
-        """About how many lines there are, without rendering."""
+        """An estimate of the number of lines, without rendering."""
         ...
 
     def invalidate(self) -> None:
-        """The entry changed, or something around it."""
+        """Note that the entry or its context changed."""
         ...
 
     def forget(self) -> None:
-        """Let go of everything that can be rendered again."""
+        """Free everything that can be rendered again."""
         ...
 
     def concerns(self, entry: Entry) -> bool:
-        """Whether a change of this entry changes the block, as a terminal does a tool call."""
+        """Whether the block depends on another entry, as a tool call does on its terminal."""
         ...
 
     def target_at(self, line: int) -> Target | None:
-        """What a click or Enter on a line means, by the last rendering."""
+        """The target of a line of the last rendering."""
         ...
 
     def text(self) -> str:
@@ -130,11 +130,10 @@ EntryT = TypeVar("EntryT")
 
 
 class CachedBlock(Generic[EntryT]):
-    """A block that renders when it must.
+    """A block that renders only when necessary.
 
-    A subclass writes `lines`, and may put targets into `targets` while it does; `lines` is called
-    when the entry, the look or the fold changed.  What is kept between two calls of `lines`, such
-    as Markdown that grows, is dropped by `release`.
+    A subclass defines `lines`, which may fill `targets`; it is called when the entry, the look or
+    the fold changed.  `release` drops what is cached between two calls, such as growing Markdown.
     """
 
     __slots__ = ("_key", "_lines", "entry", "folded", "is_unsettled", "targets")
@@ -151,16 +150,16 @@ class CachedBlock(Generic[EntryT]):
         self._key: tuple[Look, bool] | None = None
 
     def lines(self, look: Look, chat: Chat) -> list[Strip]:
-        """The lines, anew."""
+        """Render the lines of the block."""
         raise NotImplementedError
 
     def guess(self, look: Look) -> int:
-        """About how many lines `lines` would give."""
+        """An estimate of the number of lines that `lines` would return."""
         del look
         return 1
 
     def release(self) -> None:
-        """Drop what is kept between two calls of `lines`."""
+        """Drop what is cached between two calls of `lines`."""
 
     def render(self, look: Look, chat: Chat) -> list[Strip]:
         key = (look, self.folded)
@@ -203,16 +202,16 @@ class CachedBlock(Generic[EntryT]):
         return said if isinstance(said, str) else ""
 
 
-# ---- lines out of pieces
+# ---- building lines
 
 
 def strip_of(*pieces: tuple[str, Style]) -> Strip:
-    """A line of texts that are clean already."""
+    """A line of styled texts that are already safe."""
     return Strip([Segment(text, style) for text, style in pieces if text])
 
 
 def cut(text: str, width: int, mark: str = "…") -> str:
-    """A text in so many cells, with a mark at the end where something was left out."""
+    """A text cut to a number of cells, with an ellipsis if it was too long."""
     if cell_len(text) <= width:
         return text
     if width <= cell_len(mark):
@@ -221,9 +220,9 @@ def cut(text: str, width: int, mark: str = "…") -> str:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """A clean text in lines of so many columns, broken between words where that is possible.
+    """A safe text wrapped to a number of columns, between words if possible.
 
-    No terminal takes more columns for a line.
+    Counts the maximum width that any terminal uses for a character.
     """
     found: list[str] = []
     for line in text.split("\n"):
@@ -244,7 +243,7 @@ def wrapped(text: str, width: int) -> list[str]:
 def indented(
     strips: Iterable[Strip], first: tuple[str, Style], rest: tuple[str, Style] | None = None
 ) -> list[Strip]:
-    """The lines behind a mark; behind `rest`, or as many blanks, from the second on."""
+    """Prefix the first line with a mark, and the others with `rest` or blanks."""
     text, style = first
     other = rest or (" " * cell_len(text), Style.null())
     begin, go_on = Segment(text, style), Segment(*other)
@@ -255,12 +254,12 @@ def indented(
 
 
 def fitted(strips: Sequence[Strip], width: int) -> list[Strip]:
-    """The lines, cut where one is wider than allowed after all."""
+    """Cut lines that are too wide after all."""
     return [strip if strip.cell_length <= width else strip.crop(0, width) for strip in strips]
 
 
 def lines_needed(text: str, width: int) -> int:
-    """About how many lines a text takes, at the cost of counting."""
+    """An estimate of the number of lines of a text, without wrapping it."""
     return text.count("\n") + 1 + len(text) // max(width, 1)
 
 

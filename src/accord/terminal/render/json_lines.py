@@ -11,10 +11,10 @@ from accord.machine.console.control_characters import visible
 from accord.schema.struct import Raw
 from accord.terminal.model.labels.turn_activity import plain_value
 from accord.terminal.render.block import indented
+from accord.terminal.render.diff import more_line
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.syntax import Code
 from accord.terminal.render.text_runs import broken, strip_on
-from accord.terminal.render.unified_diff import more_line
 
 PRETTY_BYTES_MAX = 200_000
 """JSON text that is read and indented; what is longer is shown as it came."""
@@ -23,7 +23,7 @@ LINES_MAX = 400
 
 
 def json_text(raw: Raw | bytes) -> str:
-    """JSON for a person: indented, letters as letters; as it came where it cannot be read."""
+    """JSON for a user: indented, letters as letters; as it came where it cannot be read."""
     data = bytes(raw)
     if len(data) <= PRETTY_BYTES_MAX:
         value = plain_value(data)

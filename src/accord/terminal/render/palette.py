@@ -1,7 +1,7 @@
 """The colours of a conversation, by what they mean: for dark and light screens, in strong contrast,
 and without any colour.
 
-What always holds: `NONE` has no colour at all, only bold, dim, italic, underline and reverse, so
+Invariant: `NONE` has no colour at all, only bold, dim, italic, underline and reverse, so
 that nothing is told by colour alone.
 """
 
@@ -24,10 +24,10 @@ class Palette:
     emphasis: Style
     struck: Style
     accent: Style
-    # The mark beside what the person said, and the words.
+    # The mark beside what the user said, and the words.
     user: Style
     user_text: Style
-    # What the person said elsewhere, not here.
+    # What the user said elsewhere, not here.
     elsewhere: Style
     thought: Style
     heading: Style
@@ -47,7 +47,7 @@ class Palette:
     warning: Style
     error: Style
     info: Style
-    # What runs, and what waits for the person.
+    # What runs, and what waits for the user.
     running: Style
     waiting: Style
     border: Style

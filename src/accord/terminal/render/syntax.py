@@ -159,7 +159,7 @@ class Code:
         self.palette = palette
         # The language as the fence names it.
         self.fence = fence
-        # None where there is none; a lexer that failed on a piece is not asked again.
+        # None if there is none; a lexer that failed on a piece is not asked again.
         self._lexer: Lexer | None = None
         self._has_lexer = palette.pygments is None
         # Lines that were here and are somebody else's now.

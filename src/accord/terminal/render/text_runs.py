@@ -1,6 +1,6 @@
 """Lines out of runs: a run is clean text in one style.
 
-Must not know what the lines say.
+This module does not know what the lines say.
 """
 
 from __future__ import annotations

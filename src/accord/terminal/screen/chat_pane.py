@@ -1,8 +1,8 @@
-"""One chat on the screen: the conversation, what is around it, and where the person answers.
+"""One chat on the screen: the conversation, what is around it, and where the user answers.
 
-Must not know tabs, other chats or keys; the app knows those.
+This module does not know tabs, other chats or keys; the app knows those.
 
-What always holds
+Invariants
     * Exactly one of the prompt and the first open question is there to be typed into; what was
       typed into the prompt stays while a question is answered.
     * Nothing is drawn for a chat that did not change.
@@ -17,9 +17,10 @@ from textual.containers import Container
 from textual.widget import Widget
 from textual.widgets import TextArea
 
-from accord.terminal.engine.chat_controller import Desk
+from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.key_names import key_text
+from accord.terminal.model.prompt.draft import Draft
 from accord.terminal.model.questions import Question
 from accord.terminal.render.render_options import Look
 from accord.terminal.screen.chrome.plan_panel import PlanPanel
@@ -34,11 +35,11 @@ if TYPE_CHECKING:
     from accord.terminal.screen.inspectors.follow_panel import FollowPanel
 
 BESIDE_COLUMNS_MIN = 110
-"""From this width on the followed file stands beside the conversation, else beneath it."""
+"""From this width on the followed file stands beside the conversation, else below it."""
 
 
 class ChatPane(Widget):
-    """One chat."""
+    """One chat on the screen."""
 
     DEFAULT_CSS: ClassVar[str] = """
     ChatPane { height: 1fr; width: 1fr; layout: vertical; }
@@ -53,10 +54,10 @@ class ChatPane(Widget):
     ChatPane.-asking PromptEditor { display: none; }
     """
 
-    def __init__(self, chat: Chat, desk: Desk, look: Look, *, follow: bool) -> None:
+    def __init__(self, chat: Chat, controller: ChatController, look: Look, *, follow: bool) -> None:
         super().__init__()
         self.chat = chat
-        self._desk = desk
+        self._controller = controller
         self._look = look
         self._question: Question | None = None
         self._drawn = -1
@@ -66,12 +67,12 @@ class ChatPane(Widget):
         self._dialog: Dialog | None = None
         # Held, not looked for: a pane that is closed is still asked for a moment.
         self.conversation = Conversation(chat, look)
-        self.prompt = PromptEditor(chat, desk)
-        self.plan = PlanPanel(chat, desk)
-        self._queue = QueuePanel(chat, desk)
-        retry = desk.settings.keys_of("retry")
+        self.prompt = PromptEditor(chat, controller)
+        self.plan = PlanPanel(chat, controller)
+        self._queue = QueuePanel(chat, controller)
+        retry = controller.settings.keys_of("retry")
         self._problem = ProblemBar(chat, key_text(retry[0]) if retry else "")
-        self._status = StatusLine(chat, desk)
+        self._status = StatusLine(chat, controller)
         self._middle = Container(id="middle")
         self._asking = Container(id="asking")
 
@@ -93,16 +94,78 @@ class ChatPane(Widget):
         self.refresh_chat()
 
     def on_resize(self) -> None:
-        """A narrow screen has the followed file beneath."""
+        """A narrow screen has the followed file below."""
         self.set_class(self.size.width >= BESIDE_COLUMNS_MIN, "-beside")
         if self._dialog is not None and self._dialog.is_mounted:
             # Its own size may be as it was, but not the room that it may take.
             self._dialog.call_after_refresh(self._dialog.fit)
 
-    def scroll_pages(self, pages: int) -> None:
-        """Scroll what was said, up or down by a page."""
+    # ---- what the user does
+
+    def on_prompt_editor_submitted(self, event: PromptEditor.Submitted) -> None:
+        """Send the prompt; an empty one means the first remedy, or the first suggestion."""
+        event.stop()
+        chat = self.chat
+        if not event.draft.is_empty:
+            self._send(event.draft)
+        elif chat.problem is not None:
+            self.retry()
+        elif chat.suggestions and not chat.is_busy:
+            self._send(Draft(chat.suggestions[0]))
+
+    def _send(self, draft: Draft) -> None:
+        if not self.chat.is_busy:
+            # Whoever sends a prompt wants to see the answer.
+            self.conversation.action_scroll_end()
+        self._controller.send(self.chat, draft)
+
+    def on_prompt_editor_scroll_asked(self, event: PromptEditor.ScrollAsked) -> None:
+        """Scroll the conversation by pages, wherever the cursor is."""
+        event.stop()
         conversation = self.conversation
-        (conversation.action_page_up if pages < 0 else conversation.action_page_down)()
+        (conversation.action_page_up if event.pages < 0 else conversation.action_page_down)()
+
+    def on_status_line_stop_pressed(self, event: StatusLine.StopPressed) -> None:
+        """Stop the turn: the Stop button was clicked."""
+        event.stop()
+        self.stop()
+
+    def stop(self) -> None:
+        """Stop the turn; if none is running, dismiss the problem."""
+        chat = self.chat
+        if not chat.is_busy and chat.problem is not None and "dismiss" in chat.problem.remedies:
+            chat.set_problem(None)
+        else:
+            self._controller.stop(chat)
+
+    def retry(self) -> bool:
+        """Repeat what failed, or offer to ask again for what was denied; False if there is none."""
+        chat = self.chat
+        if chat.problem is not None:
+            self._controller.retry(chat)
+            return True
+        if chat.denied_request is not None:
+            from accord.terminal.model.permissions.request_text import retry_prompt
+
+            self.prompt.take_draft(retry_prompt(chat.denied_request))
+            return True
+        return False
+
+    def on_problem_bar_chosen(self, event: ProblemBar.Chosen) -> None:
+        """Apply the remedy that was clicked."""
+        event.stop()
+        chat = self.chat
+        if event.remedy == "dismiss":
+            chat.set_problem(None)
+        elif event.remedy == "restart":
+            self._controller.restart(chat)
+        elif event.remedy == "new_session":
+            self._controller.new_session(chat)
+        else:
+            self._controller.retry(chat)
+        self.take_focus()
+
+    # ---- how it looks
 
     def set_look(self, look: Look) -> None:
         """Draw in other colours."""
@@ -116,14 +179,14 @@ class ChatPane(Widget):
         if self._follows and self._followed is None:
             from accord.terminal.screen.inspectors.follow_panel import FollowPanel
 
-            self._followed = FollowPanel(self.chat, self._desk)
+            self._followed = FollowPanel(self.chat, self._controller)
             self._middle.mount(self._followed)
         elif self._follows and self._followed is not None:
             self._followed.refresh_chat()
         return self._follows
 
     def take_focus(self) -> None:
-        """Put the cursor where the person answers now."""
+        """Put the cursor where the user answers now."""
         if not self.is_attached:
             return
         if self._question is None:
@@ -140,7 +203,7 @@ class ChatPane(Widget):
     # ---- drawing
 
     def refresh_chat(self) -> None:
-        """Draw what changed."""
+        """Draw what changed in the chat."""
         if self._drawn == self.chat.revision or not self.is_mounted:
             return
         self._drawn = self.chat.revision
@@ -177,7 +240,7 @@ class ChatPane(Widget):
         if self._pages is None:
             from accord.terminal.screen.chrome.pending_pages_bar import PagesBar
 
-            self._pages = PagesBar(self.chat, self._desk)
+            self._pages = PagesBar(self.chat, self._controller)
             self.mount(self._pages, before=self._status)
         elif self._pages.is_mounted:
             self._pages.refresh_chat()
@@ -196,7 +259,7 @@ class ChatPane(Widget):
         if question is not None:
             from accord.terminal.screen.dialogs import dialog_for
 
-            self._dialog = dialog_for(question, self.chat, self._desk)
+            self._dialog = dialog_for(question, self.chat, self._controller)
             await place.mount(self._dialog)
         if had_focus:
             self.call_after_refresh(self.take_focus)

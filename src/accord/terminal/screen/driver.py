@@ -1,12 +1,12 @@
-"""The last gate before the terminal: what the full screen writes, and nothing else.
+"""A Textual driver that lets only sequences of the screen reach the terminal.
 
-Text of agents is made visible where it is drawn.  Here it is made sure that a mistake there, or in
-what draws, rings no bell and starts no sequence that is not one of the screen's own.
+Text of agents is made visible where it is drawn.  This is the second line of defence: a mistake
+there cannot ring the bell or start a sequence that is not one of the screen's own.
 
-What always holds
-    * What is written has no control characters but line ends, tabs and the escape of a sequence.
+Invariants
+    * Output has no control characters except line endings, tabs and the escapes of sequences.
     * The sequences are those of the screen: CSI, the window's title, the clipboard, the shape of
-      the pointer and pictures.  The others are written as text.
+      the pointer and images.  All others are written as text.
     * The bell rings through `ring` alone.
 """
 
@@ -21,29 +21,28 @@ from accord.machine.console.control_characters import visible
 BELL = "\a"
 # CSI, and strings of our own: title, pointer, clipboard and pictures, ended by ST.
 _OUR_STRINGS = r"\](?:2|22|52);[^\x00-\x1f\x7f-\x9f]*\x1b\\|_G[^\x00-\x1f\x7f-\x9f]*\x1b\\"
-# No part of it goes back over what it has read, so that a large picture costs its length.
+# It never backtracks, so that the cost is linear in the length of a large image.
 _FOREIGN = re.compile(
     rf"[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]|\x1b(?!\[|\\|{_OUR_STRINGS})"
 )
-# Textual ends these with a bell, which terminals take as well; some of them ring where they do not
-# know the sequence.
+# Textual ends these with BEL; a terminal that does not know the sequence would ring.
 _ENDED_BY_BELL = re.compile(r"(\x1b\](?:2|22|52);[^\x00-\x1f\x7f-\x9f]*)\a")
 
 
 class ScreenDriver(LinuxDriver):
-    """Writes to the terminal.  Guards the invariants at the head of this file."""
+    """Writes to the terminal.  Guards the invariants of this module."""
 
     def write(self, data: str) -> None:
-        """Write what the screen is made of."""
+        """Write screen output, filtered."""
         super().write(screen_only(data))
 
     def ring(self) -> None:
-        """Call the person."""
+        """Ring the terminal's bell."""
         super().write(BELL)
 
 
 def screen_only(data: str) -> str:
-    """The data with everything that is not the screen's own written out."""
+    """The data with all other control characters written out as text."""
     if BELL in data:
         data = _ENDED_BY_BELL.sub("\\1\x1b\\\\", data)
     if _FOREIGN.search(data) is None:

@@ -1,10 +1,10 @@
-"""A file in the person's own editor, on the terminal itself, our picture put aside meanwhile.
+"""Open a file in the user's editor, in this terminal while the app is suspended.
 
-Must not know who wants it opened.
+This module does not know its callers.
 
-What always holds
-    * Only regular files beneath the session's folders are opened: an agent chose the name.
-    * While the editor has the terminal nothing of ours is drawn, and agents go on.
+Invariants
+    * Only regular files in the session's folders are opened, because an agent chose the name.
+    * While the editor has the terminal, we draw nothing, and agents keep working.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ def open_in_editor(
     roots: Sequence[str],
     editor: Sequence[str] | None = None,
 ) -> str:
-    """Open a file at a line, counted from 1; what is wrong, in a sentence, or nothing."""
+    """Open a file at a line, counted from 1; return an error sentence, or nothing."""
     path = os.path.normpath(os.path.join(roots[0], path)) if roots else path
     try:
         if LocalFiles(roots).stat(path).kind != "file":
-            return f"{one_line(path)} is no file."
+            return f"{one_line(path)} is not a file."
     except FileFailure as error:
         return f"Cannot open {one_line(path)}: {error.reason}."
     words = chosen_editor(editor, os.environ)
     if words is None:
-        return "No editor was found: set $EDITOR."
+        return "No editor found; set $EDITOR."
     command = editor_command(words, path, line)
     if has_window(words):
         return _start(command)
@@ -60,14 +60,14 @@ def _start(command: Sequence[str]) -> str:
             stdout=nothing,
             stderr=nothing,
             start_new_session=True,
-            # It is the user's, and stays when we leave.
+            # It belongs to the user and stays open when we quit.
             env=kept(),
         )
     except SpawnFailed as error:
         return _sentence(error)
     except OSError as error:
         return f"Cannot start {command[0]}: {error.strerror or error}."
-    # Somebody has to hear how it ended, whenever that is.
+    # Reap the process when it ends.
     threading.Thread(target=process.wait, daemon=True).start()
     return ""
 
@@ -84,16 +84,16 @@ async def _edit(app: App[Any], command: Sequence[str]) -> None:
 
 
 async def lend_terminal(app: App[Any], command: Sequence[str]) -> str:
-    """Let a program have the terminal until it ends; what is wrong, in a sentence, or nothing."""
+    """Give the terminal to a program until it ends; return an error sentence, or nothing."""
     try:
-        # The one gives the terminal away; without the other we would draw over the editor.
+        # Both are needed: without `batch_update` we would draw over the editor.
         with app.batch_update(), app.suspend():
             async with await anyio.open_process(
                 with_program(command), stdin=None, stdout=None, stderr=None, env=kept()
             ) as process:
                 await process.wait()
     except SuspendNotSupported:
-        return "This terminal cannot be lent to an editor."
+        return "This terminal cannot run an editor."
     except SpawnFailed as error:
         return _sentence(error)
     except OSError as error:

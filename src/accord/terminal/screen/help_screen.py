@@ -1,6 +1,6 @@
-"""The keys, listed by what they are for, with those that the person chose.
+"""The list of keys by purpose, including the user's own bindings.
 
-Must not know what an action does.
+This module does not know what an action does.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from accord.terminal.screen.widgets.key_hints import Hint, Hints
 
 # Keys that are the same everywhere and cannot be changed.
 _FIXED: tuple[tuple[str, str, str], ...] = (
-    ("While you write", "/", "commands of the agent"),
-    ("While you write", "@", "a file of the project"),
-    ("What you see", "PgUp, PgDn", "scroll; End goes back to what is new"),
-    ("The program", "Ctrl+C", "copy what is marked, stop the turn, or leave when pressed twice"),
+    ("Writing a prompt", "/", "commands of the agent"),
+    ("Writing a prompt", "@", "a file of the project"),
+    ("View", "PgUp, PgDn", "scroll; End returns to the newest entries"),
+    ("Program", "Ctrl+C", "copy the selection, stop the turn, or quit when pressed twice"),
 )
 _KEY_COLUMNS_MAX = 24
 
 
 class _HelpLines(ScrollView, can_focus=True):
-    """The list."""
+    """The list of keys."""
 
     DEFAULT_CSS = """
     _HelpLines {
@@ -50,7 +50,7 @@ class _HelpLines(ScrollView, can_focus=True):
         self._lines: list[list[tuple[str, str]]] = []
 
     def on_resize(self) -> None:
-        """Break lines anew."""
+        """Wrap the lines to the new width."""
         self._lines = _laid_out(self._groups, max(self.size.width - 1, 20))
         self.virtual_size = Size(self.size.width, len(self._lines))
         self.refresh()
@@ -68,7 +68,7 @@ class _HelpLines(ScrollView, can_focus=True):
 
 
 def grouped(actions: Sequence[Action]) -> dict[str, list[tuple[str, str]]]:
-    """By group: keys and what they do; what has no key is reached by the palette."""
+    """By group: keys and what they do; actions without a key are in the command palette."""
     found: dict[str, list[tuple[str, str]]] = {}
     for action in actions:
         group = GROUP_TEXTS.get(action.group, action.group)
@@ -99,7 +99,7 @@ def _laid_out(groups: dict[str, list[tuple[str, str]]], width: int) -> list[list
 
 
 class HelpScreen(ModalScreen[None]):
-    """What can be done, and by which key."""
+    """The screen that lists all keys."""
 
     DEFAULT_CSS = """
     HelpScreen { align: center middle; background: $background 60%; }
@@ -124,7 +124,7 @@ class HelpScreen(ModalScreen[None]):
         self._actions = actions
 
     def compose(self) -> ComposeResult:
-        """A frame with the list."""
+        """Put the list in a frame."""
         with Vertical() as frame:
             frame.border_title = "Keys"
             yield _HelpLines(self._actions)
@@ -137,20 +137,20 @@ class HelpScreen(ModalScreen[None]):
             )
 
     def action_close(self) -> None:
-        """Back to the chat."""
+        """Return to the chat."""
         self.dismiss(None)
 
     def action_lines(self, step: int) -> None:
-        """Scroll a little."""
+        """Scroll by one line."""
         self.query_one(_HelpLines).scroll_relative(y=step, animate=False)
 
     def action_pages(self, step: int) -> None:
-        """Scroll a lot."""
+        """Scroll by a page."""
         lines = self.query_one(_HelpLines)
         lines.scroll_relative(y=step * max(lines.size.height - 1, 1), animate=False)
 
     def on_click(self, event: events.Click) -> None:
-        """A click beside it closes it."""
+        """Close the screen on a click outside the frame."""
         if event.widget is self:
             self.dismiss(None)
 

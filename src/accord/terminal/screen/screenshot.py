@@ -1,11 +1,11 @@
-"""The screen as a picture: an SVG of exactly what is in its cells.
+"""Draw the screen as an SVG of exactly what is in its cells.
 
-For the README and for tests that compare pictures.  Must not know what is on the screen.
+For the README and for tests that compare pictures.  This module does not know what is on the
+screen.
 
-What always holds
+Invariants
     * The same screen gives the same bytes: no ids, no dates, no order that changes.
-    * It needs nothing from elsewhere: any fixed-width font will do, since each run of letters is
-      told how wide it is.
+    * It is self-contained: any fixed-width font works, since each run of text has its width.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FONTS = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
 
 
 def picture_of(app: App[Any]) -> str:
-    """What the app shows now."""
+    """Draw the current screen of an app."""
     width, height = app.size
     strips = app.screen._compositor.render_strips(app.size)  # pyright: ignore[reportPrivateUsage]
     background = app.screen.styles.background.rich_color
@@ -35,7 +35,7 @@ def picture_of(app: App[Any]) -> str:
 
 
 def svg(rows: Iterable[Iterable[Segment]], width: int, height: int, background: str) -> str:
-    """Rows of cells as a picture."""
+    """Draw rows of cells as an SVG."""
     wide = MARGIN * 2 + width * CELL_WIDTH
     high = MARGIN * 2 + height * CELL_HEIGHT
     lines = [
@@ -74,7 +74,7 @@ def _run(
         )
     if not text.strip():
         return
-    # Blanks at both ends say nothing, and some programs squeeze them.
+    # Drop blanks at both ends: some programs collapse them.
     shown = text.lstrip(" ")
     left += (len(text) - len(shown)) * CELL_WIDTH
     shown = shown.rstrip(" ")

@@ -1,8 +1,8 @@
-"""Whether the terminal is still there.
+"""Notice that the terminal was closed.
 
-Must not know the app.  A terminal that goes tells it by a signal only to those whose own it is; a
-program that a script or another program has put into it hears nothing, and would read for ever from
-what is not there any more.
+This module does not know the app.  SIGHUP reaches only processes whose controlling terminal it is.
+A program that was started inside a terminal by another program gets no signal and would read from
+a closed terminal forever.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from collections.abc import Callable
 
 
 def when_gone(terminal: int, act: Callable[[], None]) -> None:
-    """Call `act` once when the terminal behind a descriptor has gone; only Linux can tell."""
+    """Call `act` once when the terminal behind a descriptor is closed.  Works on Linux only."""
     if sys.platform != "linux":
         return
     loop = asyncio.get_running_loop()
     waiting = select.epoll()
     try:
-        # Nothing but what is always told: that the other end is gone.
+        # No events: a hangup is always reported.
         waiting.register(terminal, 0)
     except OSError:
-        # No terminal, but a file.
+        # It is a file, not a terminal.
         waiting.close()
         return
 

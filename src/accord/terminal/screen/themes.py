@@ -1,8 +1,8 @@
 """The four themes of the terminal client, and the palette of the conversation that goes with each.
 
-Must not know any widget.
+This module does not know any widget.
 
-What always holds
+Invariants
     * Text of every theme stands out from every background of it by 4.5 to 1, in strong contrast
       by 7 to 1; a test counts it.
     * With "accord-none" no colour reaches the terminal, whatever a widget says.
@@ -153,7 +153,7 @@ ACCORD_NONE = Theme(
 )
 
 THEMES: tuple[Theme, ...] = (ACCORD_DARK, ACCORD_LIGHT, ACCORD_CONTRAST, ACCORD_NONE)
-# In words, for who chooses one.
+# The names shown in the theme picker.
 THEME_TEXTS: dict[str, str] = {
     "accord-dark": "Dark",
     "accord-light": "Light",
@@ -169,25 +169,25 @@ _PALETTES = {
 
 
 def palette_for(theme_name: str) -> Palette:
-    """The palette of a theme; of another program's theme the dark one."""
+    """The palette of a theme; an unknown theme gets the dark one."""
     return _PALETTES.get(theme_name, DARK)
 
 
 def register_themes(app: App[Any]) -> None:
-    """Make the four known to an application."""
+    """Register the four themes with an app."""
     for theme in THEMES:
         app.register_theme(theme)
 
 
 def wear(app: App[Any], theme_name: str) -> None:
-    """Show the application in a theme.  To be used instead of setting `app.theme`.
+    """Apply a theme to an app.  Use this instead of setting `app.theme`.
 
     Raises:
         InvalidThemeError: there is no such theme.
     """
     app.theme = theme_name
-    # Textual has no other place for it, and looks at NO_COLOR only once, when it begins; it then
-    # makes greys of the colours, which are colours too.
+    # Textual has no public hook for this.  It reads NO_COLOR only once, at the start, and then
+    # turns colours into greys, which are colours too.
     filters: list[LineFilter] = app._filters  # pyright: ignore[reportPrivateUsage]
     filters[:] = [one for one in filters if not isinstance(one, Monochrome | NoColor)]
     if theme_name == ACCORD_NONE.name:

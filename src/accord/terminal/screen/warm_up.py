@@ -1,6 +1,6 @@
-"""What is done in the first quiet moment with an agent, so that no key waits for it later.
+"""Work done in the first idle moment, so that no key has to wait for it later.
 
-Must not know chats or widgets.
+This module does not know chats or widgets.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from accord.terminal.render.syntax import warm_up
 
 
 async def settle() -> None:
-    """An agent is there, and nobody has asked it for anything yet."""
+    """Load the syntax highlighter and freeze the garbage collector's objects."""
     await to_thread.run_sync(warm_up)
     keep_all()
 

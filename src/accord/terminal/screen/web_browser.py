@@ -1,10 +1,10 @@
-"""Opening a page in the person's own browser, outside of this terminal.
+"""Open a page in the user's browser, outside this terminal.
 
-Neither we nor the agent can see what is done there.
+Neither we nor the agent can see what happens there.
 
-What always holds
-    * Nothing is fetched here: the address is handed to the system, and only when this is called.
-    * A browser that would draw into this terminal gets none to draw into.
+Invariants
+    * We fetch nothing: the address is only handed to the system.
+    * A text browser cannot draw into this terminal.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from accord.machine.processes.descendants import kept
 from accord.machine.processes.program_lookup import find_program
 
 START_SECONDS = 4.0
-"""How long an opener may take to say that it failed; one that still runs has succeeded."""
+"""How long to wait for an opener to fail; one that is still running has succeeded."""
 
 OpenPage = Callable[[str], bool]
 
@@ -27,9 +27,9 @@ _IN_TERMINALS = frozenset({"lynx", "w3m", "links", "links2", "elinks", "browsh",
 
 
 def opener(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> str | None:
-    """The program that opens pages here; None where there is no screen to open them on.
+    """The program that opens pages here; None if there is no screen to open them on.
 
-    What `BROWSER` names comes first: on a machine far away it is often all that there is.
+    `$BROWSER` comes first: on a remote machine it is often the only one.
     """
     path = environ.get("PATH")
     wanted = environ.get("BROWSER", "")
@@ -45,7 +45,7 @@ def opener(environ: Mapping[str, str] = os.environ, platform: str = sys.platform
 
 
 def open_page(url: str) -> bool:
-    """Hand a page to the system; whether that worked.  Blocks for a moment: call it in a thread."""
+    """Hand a page to the system; return whether that worked.  Blocks: call it in a thread."""
     program = opener()
     if program is None or not url.startswith(("http://", "https://")):
         return False
@@ -55,9 +55,9 @@ def open_page(url: str) -> bool:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            # Without our terminal a browser for terminals cannot draw over us.
+            # Without a controlling terminal, a text browser cannot draw over us.
             start_new_session=True,
-            # It is the user's, and stays when we leave.
+            # It belongs to the user and stays open when we quit.
             env=kept(),
         )
     except OSError:
@@ -65,7 +65,7 @@ def open_page(url: str) -> bool:
     try:
         return started.wait(START_SECONDS) == 0
     except subprocess.TimeoutExpired:
-        # It is not ours to end; when it ends, somebody must have waited for it.
+        # We do not end it; reap it when it ends.
         threading.Thread(target=started.wait, name="browser", daemon=True).start()
         return True
 

@@ -17,7 +17,6 @@ class Notice:
     description: str | None = None
 
     def dump(self) -> dict[str, object]:
-        """Plain values."""
         return {
             "type": "notice",
             "severity": self.severity,

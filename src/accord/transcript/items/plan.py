@@ -12,8 +12,6 @@ PlanForm: TypeAlias = Literal["items", "markdown", "file"] | str
 
 
 class PlanEntry(NamedTuple):
-    """One task."""
-
     content: str
     priority: str
     status: str
@@ -53,7 +51,6 @@ class Plan:
 
     @property
     def entries(self) -> tuple[PlanEntry, ...]:
-        """The tasks."""
         return tuple(PlanEntry(one.content, one.priority, one.status) for one in self._entries)
 
     def show_items(self, entries: Sequence[Task]) -> None:
@@ -62,7 +59,7 @@ class Plan:
         self._entries = entries
 
     def show_markdown(self, text: str) -> None:
-        """Be free text."""
+        """Replace the entries by free text."""
         self._become("markdown")
         self.markdown = text
 

@@ -35,7 +35,6 @@ class SessionInfo:
         patch_meta(self.meta, meta)
 
     def dump(self) -> dict[str, object]:
-        """Plain values."""
         return {"title": self.title, "updatedAt": self.updated_at, "meta": self.meta}
 
 
@@ -71,7 +70,6 @@ class Usage:
             self.cost = cost
 
     def dump(self) -> dict[str, object]:
-        """Plain values."""
         cost = self.cost
         return {
             "used": self.used,

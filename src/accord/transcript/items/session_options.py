@@ -40,7 +40,6 @@ class Modes:
         return f"Modes({self.current!r}, {[mode.mode_id for mode in self.available]!r})"
 
     def dump(self) -> dict[str, object]:
-        """Plain values."""
         return {
             "current": self.current,
             "available": [
@@ -61,7 +60,6 @@ class Choice:
     group_name: str | None = None
 
     def dump(self) -> dict[str, object]:
-        """Plain values."""
         return {
             "value": self.value,
             "name": self.name,
@@ -89,7 +87,6 @@ class ConfigOption:
     is_models: bool = False
 
     def dump(self) -> dict[str, object]:
-        """Plain values."""
         return {
             "optionId": self.option_id,
             "name": self.name,
@@ -185,7 +182,6 @@ class Command:
     hint: str | None = None
 
     def dump(self) -> dict[str, object]:
-        """Plain values."""
         return {"name": self.name, "description": self.description, "hint": self.hint}
 
 

@@ -74,7 +74,6 @@ class FileDiff(NamedTuple):
     patch: str | None = None
 
     def dump(self) -> dict[str, object]:
-        """Plain values."""
         return {
             "path": self.path,
             "operation": self.operation,

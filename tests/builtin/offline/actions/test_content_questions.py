@@ -92,7 +92,7 @@ async def test_a_file_that_a_sentence_names_is_found(tmp_path: Path, typed: str)
         answer = await talk.say(typed)
         assert "`bin/deploy.sh`" in answer
         assert "found nothing" not in answer
-        assert "Near to it" not in answer
+        assert "Similar names" not in answer
 
 
 # ---- what came with the prompt
@@ -161,7 +161,7 @@ async def test_a_question_in_words_finds_the_definition(tmp_path: Path, typed: s
         assert "checkbox" not in answer
         assert "not understand" not in answer
         answer = await talk.say("where is a ValueError raised?")
-        assert "In the code of these stand" in answer
+        assert "The code of these contains" in answer
         assert "`auth.py:45` `def accept(request)`" in answer
 
 

@@ -55,7 +55,7 @@ async def test_a_name_error_behind_a_plain_assertion(tmp_path: Path) -> None:
     )
     assert "Repaired `box.py:6`" in answer
     assert "**Red**: 1 of 2 tests failed." in answer
-    assert "For what is left I found no repair. I do not repair `AssertionError`" in answer
+    assert "I found no repair for the rest. I cannot repair `AssertionError`" in answer
 
 
 async def test_an_error_that_another_one_hides(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ async def test_what_makes_nothing_better_is_taken_back(tmp_path: Path) -> None:
         },
     )
     assert (tmp_path / "box.py").read_text() == program
-    assert "Tried and taken back:" in answer
+    assert "Tried and reverted:" in answer
     assert "But no failing test gets better." in answer
     assert "found nothing else to try" in answer
     assert "Repaired" not in answer
@@ -144,7 +144,7 @@ async def test_a_guess_that_only_moves_the_error_is_taken_back(tmp_path: Path) -
         },
     )
     assert (tmp_path / "box.py").read_text() == program
-    assert "Tried and taken back:" in answer
+    assert "Tried and reverted:" in answer
     assert "name 'items' is not defined" in answer
 
 
@@ -160,10 +160,10 @@ async def test_a_change_that_stays_though_it_does_not_help_is_told(tmp_path: Pat
         },
     )
     async with talking(tmp_path) as talk:
-        talk.refused = "Take a change back"
+        talk.refused = "Revert a change"
         answer = await talk.say("fix it")
     assert "limit.get" in (tmp_path / "box.py").read_text()
-    assert "My last change of `box.py` did not help, and it is still there: you said no." in answer
+    assert "My last change to `box.py` did not help, and it is still there: you said no." in answer
     assert "taken back" not in answer
     assert "Repaired" not in answer
 
@@ -179,7 +179,7 @@ async def test_eight_faults_take_eight_rounds(tmp_path: Path) -> None:
         tests += f"    def test_{one}(self):\n        self.assertEqual(box.{one}([1]), 1)\n\n"
     answer = await fixed(tmp_path, {"box.py": program, "test_box.py": tests})
     assert "Repaired 8 places" in answer
-    assert "I stopped after 8 changes, which is as many as I try." in answer
+    assert "I stopped after 8 changes, which is my limit." in answer
     assert "**Red**: 1 of 9 tests failed." in answer
 
 

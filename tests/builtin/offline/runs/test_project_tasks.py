@@ -120,14 +120,14 @@ async def test_several_things_are_done_in_their_order_or_not_at_all(tmp_path: Pa
     write(tmp_path, {"calc.py": '"""Sums."""\ndef total(): ...\n'})
     async with talking(tmp_path) as talk:
         answer = await talk.say("explain calc.py and find total")
-        assert answer.index("> Sums.") < answer.index("“total” stands in")
+        assert answer.index("> Sums.") < answer.index("“total” is in")
         answer = await talk.say("explain calc.py and dance a little")
         assert "I understood “explain calc.py”, but not “dance a little”" in answer
         assert talk.calls == []
         answer = await talk.say("run ls nowhere.txt and run git status")
-        assert "So I did not go on with “run git status”." in answer
+        assert "So I stopped before “run git status”." in answer
         assert [call.title for call in talk.calls] == ["Run ls nowhere.txt"]
-        assert "I know no command and no task `frobnicate`" in await talk.say("run frobnicate")
+        assert "I do not know a command or a task `frobnicate`" in await talk.say("run frobnicate")
         assert talk.calls == []
         answer = await talk.say("npm install fails with ERESOLVE")
         assert "`$ npm install fails with ERESOLVE`" in answer

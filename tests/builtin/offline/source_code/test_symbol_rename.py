@@ -138,7 +138,7 @@ def test_imports_are_followed_through_the_files_that_hand_it_on() -> None:
 @pytest.mark.parametrize(
     ("text", "old", "new", "why"),
     [
-        ("def mean(v): ...", "mean", "class", "word of the language"),
+        ("def mean(v): ...", "mean", "class", "is a keyword"),
         ("def mean(v): ...", "mean", "2x", "no name"),
         ("def mean(v): ...", "mean", "mean", "the same"),
         ("def mean(v): ...\nx = 1", "mean", "x", "already"),

@@ -114,11 +114,11 @@ async def test_an_edit_keeps_the_form_of_a_file_and_undo_restores_every_byte(
         said = words(await change(b))
         if not can_end_bare and not before.endswith(b"\n"):
             # It cannot save such a file, and that is said.
-            assert said.endswith("The client saved a.txt with other newlines at its end.")
+            assert said.endswith("The client saved a.txt with different newlines at its end.")
             undone = words(await b.use(lambda t: t.undo()), ok=False)
             assert (
                 undone
-                == "Not all is undone: the client saved a.txt with other newlines at its end."
+                == "Undo is incomplete: the client saved a.txt with different newlines at its end."
             )
             return
         assert said == "Changed a.txt in line 2."
@@ -164,7 +164,7 @@ async def test_a_client_that_does_not_save_is_told_of_after_an_undo(tmp_path: Pa
         }
         said = words(await b.use(lambda t: t.undo()), ok=False)
         assert (
-            said == "Not all is undone: a.txt is as before in the client, which has not saved it."
+            said == "Undo is incomplete: a.txt is restored in the client, which has not saved it."
         )
         assert file.read_bytes() == b"one\nzwei\n"
         # It is saved meanwhile: nothing is left to do, and the journal is even.
@@ -179,10 +179,10 @@ async def test_a_client_that_changes_the_text_on_saving_is_told_of(tmp_path: Pat
     file.write_bytes(b"one\ntwo\n")
     async with bench(tmp_path, "client") as b:
         client = Client(without_last, lambda content, _: b"# formatted\n" + content.encode(), b)
-        assert words(await change(b)).endswith("The client saved a.txt with another text.")
+        assert words(await change(b)).endswith("The client saved a.txt with different text.")
         assert client.writes == 1
         said = words(await b.use(lambda t: t.undo()), ok=False)
-        assert said == "Not all is undone: the client saved a.txt with another text."
+        assert said == "Undo is incomplete: the client saved a.txt with different text."
 
 
 @pytest.mark.parametrize("code", [-32603, -32000])

@@ -181,7 +181,7 @@ async def test_files_are_moved_and_deleted_with_permission(tmp_path: Path, varia
     (tmp_path / "taken.txt").write_text("t")
     async with bench(tmp_path, variant) as b:
         said = text(await b.use(lambda t: t.move("a.txt", "taken.txt")), ok=False)
-        assert said == "taken.txt is there already."
+        assert said == "taken.txt already exists."
         assert (await b.use(lambda t: t.move("a.txt", "b.txt"))).ok
         assert b.last()["kind"] == "move"
         assert (await b.use(lambda t: t.delete("b.txt"))).ok
@@ -218,7 +218,7 @@ async def test_several_files_are_one_permission_and_one_undo(tmp_path: Path, var
         undone = await b.use(lambda t: t.undo(), "/undo")
         assert undone.text == "Undone: gone.py, new.py, a.py, b.py."
         assert len(b.asked) == 2
-        assert "Take back what “rename mean to average” changed" in b.reasons()
+        assert "Undo what “rename mean to average” changed" in b.reasons()
         assert (tmp_path / "a.py").read_text() == "mean = 'a.py'\n"
         assert (tmp_path / "gone.py").read_text() == "mean = 'gone.py'\n"
         assert not (tmp_path / "new.py").exists()

@@ -14,7 +14,7 @@ async def test_a_file_comes_with_line_numbers_and_a_place(tmp_path: Path, varian
     (tmp_path / "a.py").write_text("one\ntwo\nthree\n")
     async with bench(tmp_path, variant) as b:
         result = await b.use(lambda t: t.read("a.py", 2, 1))
-        assert result.text == "     2\ttwo\n[lines 2 to 2 of 3; go on with line=3]"
+        assert result.text == "     2\ttwo\n[lines 2 to 2 of 3; continue with line=3]"
         assert result.data == "two\n"
         call = b.last()
         assert (call["kind"], call["status"]) == ("read", "completed")
@@ -45,7 +45,7 @@ async def test_bad_inputs_are_failures_that_a_person_understands(
             said[path] = text(await b.use(lambda t, p=path: t.read(p)), ok=False)  # type: ignore[misc]
             assert b.last()["status"] == "failed"
             assert said[path] in str(b.last()["content"][0]["content"]["text"])
-        assert said["clac.py"] == "There is no file clac.py. Near to it: calc.py."
+        assert said["clac.py"] == "There is no file clac.py. Similar names: calc.py."
         assert said["pic.png"].startswith("pic.png is a binary file of 7 bytes")
         assert said["sub"].startswith("sub is a folder, not a file. In it: calc.py.")
         assert "not a regular file" in said["pipe"]
@@ -70,11 +70,13 @@ async def test_a_file_of_a_gigabyte_is_never_read_whole(tmp_path: Path, variant:
         file.truncate(1_000_000_000)
     async with bench(tmp_path, variant) as b:
         window = await b.use(lambda t: t.read("big.log", 3, 2))
-        assert window.text == ("     3\tfirst\n     4\tsecond\n[lines 3 to 4; go on with line=5]")
+        assert window.text == (
+            "     3\tfirst\n     4\tsecond\n[lines 3 to 4; continue with line=5]"
+        )
         said = text(await b.use(lambda t: t.read("big.log", 20_001)), ok=False)
         assert "too large to be shown" in said
         edited = await b.use(lambda t: t.edit("big.log", "first", "1st"))
-        assert "too much to be taken whole" in text(edited, ok=False)
+        assert "too much to be read at once" in text(edited, ok=False)
         assert "fs/read_text_file" not in b.client.methods()
 
 
@@ -86,7 +88,7 @@ async def test_a_long_file_is_capped_and_says_so(tmp_path: Path) -> None:
     async with bench(tmp_path) as b:
         result = await b.use(lambda t: t.read("long.txt", limit=5_000))
         assert len(result.text) <= 50_000
-        assert result.text.endswith("; go on with line=449]")
+        assert result.text.endswith("; continue with line=449]")
         wide = await b.use(lambda t: t.read("wide.txt"))
         assert len(wide.text) < 3_000
         assert "cut after 2,000 characters" in wide.text

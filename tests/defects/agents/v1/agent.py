@@ -131,6 +131,10 @@ class AgentV1(Turns):
             args, env = server.get("args"), server.get("env")
             if not isinstance(args or [], list) or not isinstance(env or [], list):
                 raise bad_params("args and env are lists")
+            if not all(
+                isinstance(one, dict) and {"name", "value"} <= set(one) for one in env or []
+            ):
+                raise bad_params("a variable has a name and a value")
         return servers
 
     def request_session_new(self, params: Json) -> Json:
@@ -232,6 +236,8 @@ class AgentV1(Turns):
                 raise bad_params("not a content block")
             if not all(isinstance(block[key], (str, dict)) for key in REQUIRED[kind]):
                 raise bad_params("a malformed content block")
+            if kind == "resource" and not is_resource(block["resource"]):
+                raise bad_params("a malformed resource")
             if kind in gates and not allowed[gates[kind]]:
                 raise bad_params(f"{kind} is not supported")
 
@@ -313,6 +319,13 @@ class AgentV1(Turns):
         if path is not None and path.is_file():
             for name, kept in json.loads(path.read_text()).items():
                 self.new_session(name, kept["roots"]).update(kept, active=False)
+
+
+def is_resource(resource: Any) -> bool:
+    """Whether this is a resource with its content."""
+    return (
+        isinstance(resource, dict) and "uri" in resource and bool({"text", "blob"} & set(resource))
+    )
 
 
 def state_file() -> Path | None:

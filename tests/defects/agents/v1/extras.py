@@ -51,9 +51,15 @@ class AgentV1Extras(AgentV1):
 
     def request_session_fork(self, params: Json) -> Json:
         source = self.session(params)
+        servers = self.servers(params, required=False)
         forked = self.new_session(self.fork_id(source), self.fork_roots(source, params))
-        forked["history"] = list(source["history"])
+        forked["history"] = self.fork_history(source)
+        self.connect(forked, servers)
+        self.keep()
         return {"sessionId": forked["id"], **self.setup(forked)}
+
+    def fork_history(self, source: Json) -> list[Json]:
+        return list(source["history"])
 
     def fork_id(self, _source: Json) -> str:
         return self.new_session_id()
@@ -67,6 +73,7 @@ class AgentV1Extras(AgentV1):
     def request_session_archive(self, params: Json) -> Json:
         session = self.known(params)
         self.cancel_turns(session)
+        session["active"] = False
         session["archived"] = True
         return {}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.defects.agents.v1.agent import REQUIRED, AgentV1
+from tests.defects.agents.v1.agent import REQUIRED, AgentV1, is_resource
 from tests.defects.agents.v2.turns import TurnsV2
 from tests.defects.stdio_jsonrpc import (
     HOLD,
@@ -189,6 +189,8 @@ class AgentV2(TurnsV2, AgentV1):
                 raise bad_params("this type of block is not supported")
             if not all(isinstance(block.get(key), (str, dict)) for key in REQUIRED[kind]):
                 raise bad_params("a malformed content block")
+            if kind == "resource" and not is_resource(block["resource"]):
+                raise bad_params("a malformed resource")
 
     def request_session_prompt(self, params: Json) -> Work:
         session = self.session(params)

@@ -162,16 +162,15 @@ class ConnectsTheFirstServer(AgentV1):
 
 
 @breaks("V1-MCP-06")
-class TakesRelativeCommands(AgentV1):
+class StartsRelativeCommands(AgentV1):
     def servers(self, params: Json, *, required: bool) -> list[Json]:
         found = params.get("mcpServers")
-        if isinstance(found, list) and any("relative" in str(one) for one in found):
-            return []
+        if isinstance(found, list) and all(isinstance(one, dict) for one in found):
+            named = [one | {"command": f"/{one['command']}"} for one in found if "command" in one]
+            if len(named) == len(found):
+                super().servers({**params, "mcpServers": named}, required=required)
+                return found
         return super().servers(params, required=required)
-
-    def update(self, session: Json, what: str, **fields: Any) -> None:
-        if what != "available_commands_update":
-            super().update(session, what, **fields)
 
 
 # What is kept.

@@ -394,3 +394,61 @@ class KeepsWhatWasReleased(ClientV1):
 class HasAStatusTooEarly(ClientV1):
     def request_terminal_output(self, params: Json) -> Json:
         return {"exitStatus": {}, **super().request_terminal_output(params)}
+
+
+@breaks("V1-AUTH-06")
+class TriesAgainOnTheSameConnection(ClientV1):
+    def capabilities(self) -> Json:
+        return {**super().capabilities(), "auth": {"terminal": True}}
+
+    def log_in(self) -> Work:
+        methods = [one for one in self.agent.get("authMethods", []) if isinstance(one, dict)]
+        if not any(one.get("type") == "terminal" for one in methods):
+            yield from super().log_in()
+
+
+class UsesProviders(ClientV1):
+    """Looks at the providers of the agent before it opens a session."""
+
+    def open(self, **more: Any) -> Work:
+        if self.offers("providers"):
+            try:
+                listed = yield Call("providers/list", {})
+            except Refused:
+                listed = {"providers": []}
+            for one in listed["providers"]:
+                yield from self.seen(one)
+        yield from super().open(**more)
+
+    def seen(self, _provider: Json) -> Work:
+        yield from ()
+
+
+@breaks("V1-PROV-09")
+class KnowsAllProtocols(UsesProviders):
+    def seen(self, provider: Json) -> Work:
+        if not set(provider["supported"]) <= {"anthropic", "openai"}:
+            raise Refused(0, "there is no such protocol")
+        yield from ()
+
+
+@breaks("V1-PROV-02")
+class AsksForProvidersUnasked(UsesProviders):
+    def offers(self, *names: str) -> bool:
+        return names == ("providers",) or super().offers(*names)
+
+
+@breaks("V1-PROV-08")
+class DisablesRequiredProviders(UsesProviders):
+    def seen(self, provider: Json) -> Work:
+        if provider["required"]:
+            yield Call("providers/disable", {"providerId": provider["providerId"]})
+
+
+@breaks("V1-SESS-16")
+class SendsRootsTwice(ClientV1):
+    def step_roots(self) -> Work:
+        offered = self.offers("sessionCapabilities", "additionalDirectories")
+        roots = {"additionalDirectories": ["/usr", "/usr", os.getcwd()]} if offered else {}
+        yield from self.open(**roots)
+        yield from self.ask()

@@ -230,3 +230,14 @@ class CancelsCallsUnasked(ClientV2):
         super().cancel()
         params = {**self.here(), "toolCallId": "call-1"}
         self.send({"id": "stop", "method": "tool_call/cancel", "params": params})
+
+
+@breaks("V2-AUTH-07")
+class TriesAgainOnTheSameConnection(ClientV2):
+    def introduction(self) -> Json:
+        whole = super().introduction()
+        return whole | {"capabilities": whole["capabilities"] | {"auth": {"terminal": {}}}}
+
+    def log_in(self) -> Work:
+        if any(self.usable(one) for one in self.agent.get("authMethods", [])):
+            yield from super().log_in()

@@ -160,7 +160,10 @@ class ClientV1(Terminals):
         yield from self.ask()
 
     def wanted_mode(self) -> str:
-        return "code"
+        """The last of the modes that the session has."""
+        modes = self.opened.get("modes") or {}
+        names = [one["id"] for one in modes.get("availableModes", []) if isinstance(one, dict)]
+        return names[-1] if names else "code"
 
     def step_load(self) -> Work:
         if self.offers("loadSession"):
@@ -215,6 +218,8 @@ class ClientV1(Terminals):
         options = params.get("options")
         if not isinstance(options, list) or not isinstance(params.get("toolCall"), dict):
             raise bad_params("options and toolCall are missing")
+        if not all(isinstance(one, dict) and "optionId" in one for one in options):
+            raise bad_params("a malformed option")
         return self.decide(params)
 
     def decide(self, params: Json) -> Work:

@@ -9,6 +9,11 @@ from tests.defects.stdio_jsonrpc import Json
 FINAL = ("completed", "failed", "cancelled")
 
 
+def whole(entries: list[Any], key: str) -> list[Json]:
+    """The entries that have this key; malformed ones are dropped."""
+    return [one for one in entries if isinstance(one, dict) and key in one]
+
+
 class State:
     """The transcript of one session."""
 
@@ -100,15 +105,15 @@ class State:
         return before not in ("completed", "failed")
 
     def contents(self, _call: Json, content: list[Json]) -> list[str]:
-        return [one.get("content", {}).get("text", one["type"]) for one in content]
+        return [one.get("content", {}).get("text", one["type"]) for one in whole(content, "type")]
 
     # The rest.
 
     def on_plan(self, update: Json) -> None:
-        self.plans["main"] = [one["content"] for one in update["entries"]]
+        self.plans["main"] = [one["content"] for one in whole(update["entries"], "content")]
 
     def on_available_commands_update(self, update: Json) -> None:
-        self.commands = [one["name"] for one in update["availableCommands"]]
+        self.commands = [one["name"] for one in whole(update["availableCommands"], "name")]
 
     def on_session_info_update(self, update: Json) -> None:
         if "title" in update:

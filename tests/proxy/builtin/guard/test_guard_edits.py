@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accord.client.permissions.policy import Rule
+from accord.client.permissions.rules import Rule
 from accord.proxy.builtin.guard.guard import guard
 from tests.proxy.builtin.guard.test_guard import asks
 from tests.proxy.builtin.opened import VERSIONS, opened, update

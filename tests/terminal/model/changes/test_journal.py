@@ -102,7 +102,7 @@ async def test_a_second_write_keeps_the_first_text_and_what_was_kept(project: Pr
 async def test_what_the_person_wrote_between_two_writes_is_not_the_agents(
     project: Project,
 ) -> None:
-    """Ours: undo must not take the person's own work back."""
+    """Ours: undo must not take the user's own work back."""
     await project.agent_writes(NEW)
     project.write("mine\n" + NEW)
     await project.agent_writes("mine\n" + NEW + "six\n")
@@ -115,7 +115,7 @@ async def test_somebody_elses_change_is_left_alone(project: Project) -> None:
     await project.agent_writes(NEW)
     theirs = NEW.replace("TWO", "mine")
     project.write("top\n" + theirs)
-    with pytest.raises(ChangedSince, match="changed since by somebody else"):
+    with pytest.raises(ChangedSince, match="was changed in the meantime"):
         await project.journal.undo(project.path, 0)
     assert project.read() == "top\n" + theirs
     assert await project.journal.undo(project.path) == Outcome(1, refused=1)
@@ -150,7 +150,7 @@ async def test_mode_bits_and_line_ends_stay(project: Project) -> None:
     await project.journal.undo(project.path)
     assert project.read() == "\ufeffa\r\nb\r\n"
     assert stat.S_IMODE((project.folder / "x.py").stat().st_mode) == 0o755
-    # Also where the agent changed nothing but the line ends.
+    # Also where the agent changed nothing but the line endings.
     project.write("a\r\nb\r\n", "y.py")
     (project.folder / "y.py").write_bytes(b"a\nb\n")
     await project.agent_tells(

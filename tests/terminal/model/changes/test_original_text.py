@@ -130,7 +130,7 @@ async def test_what_is_not_known_cannot_be_undone(project: Project) -> None:
     await project.agent_tells(FileDiff("z", operation="add", new_text="?"))
     states = {os.path.basename(one.path): one.why for one in project.journal.changes}
     assert states == {
-        "x.py": "the agent did not tell what it was",
+        "x.py": "the agent did not report the old content",
         "passwd": "outside the allowed directories",
         "z": "it is not UTF-8 text",
     }

@@ -39,12 +39,12 @@ def test_lines_between_two_differences_are_shown_once() -> None:
     """Ours."""
     found = change("a\nb\nc\nd\n", "A\nb\nc\nD\n")
     assert [(one.line.kind, one.line.text) for one in review_lines(found)] == [
-        ("hunk", "── 1 of 2 ── not looked at"),
+        ("hunk", "── 1 of 2 ── unreviewed"),
         ("removed", "a"),
         ("added", "A"),
         ("same", "b"),
         ("same", "c"),
-        ("hunk", "── 2 of 2 ── not looked at"),
+        ("hunk", "── 2 of 2 ── unreviewed"),
         ("removed", "d"),
         ("added", "D"),
     ]
@@ -53,15 +53,15 @@ def test_lines_between_two_differences_are_shown_once() -> None:
 def test_what_cannot_be_seen_is_said() -> None:
     """Ours."""
     assert "cannot be shown: why" in review_lines(unknown_change("/x", "why"))[0].line.text
-    assert review_lines(change(None, ""))[1].line.text == "it is empty"
-    assert "a new file" in review_lines(change(None, "x"))[0].line.text
+    assert review_lines(change(None, ""))[1].line.text == "empty file"
+    assert "new file" in review_lines(change(None, "x"))[0].line.text
     assert "deleted" in review_lines(change("x", None))[0].line.text
-    assert review_lines(change("a\r\n", "a\n"))[1].line.text == "only the line ends differ"
+    assert review_lines(change("a\r\n", "a\n"))[1].line.text == "only line endings differ"
     moved = change_of("/y", "a\n", "a\n", "/x")
     assert moved is not None
     assert review_lines(moved)[1].line.text == "moved from /x"
     back = replace(moved, is_moved_back=True)
-    assert review_lines(back)[1].line.text == "moved from /x, and is back there"
+    assert review_lines(back)[1].line.text == "moved from /x, and moved back"
     assert "undone" in review_lines(change("a", "b").with_states({0}, "undone"))[0].line.text
 
 

@@ -1,4 +1,4 @@
-"""Times for people to read."""
+"""Times for display."""
 
 from __future__ import annotations
 

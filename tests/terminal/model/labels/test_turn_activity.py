@@ -116,7 +116,7 @@ def test_what_the_person_did_counts_before_what_the_agent_says() -> None:
 def test_a_refusal_says_that_the_prompt_left_the_context() -> None:
     """v1: after `refusal` the prompt and what follows are not part of the next prompt."""
     words = stop_words("refusal")
-    assert "Your prompt and what follows it left the context" in words.text
+    assert "It removed your prompt and what followed" in words.text
     assert not words.is_good
 
 

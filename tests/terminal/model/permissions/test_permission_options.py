@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.client.permissions.policy import Rule
 from accord.client.permissions.request import (
     CANCELLED,
     OWN_OPTIONS,
@@ -14,6 +13,7 @@ from accord.client.permissions.request import (
     PermissionOption,
     own_request,
 )
+from accord.client.permissions.rules import Rule
 from accord.client.wire.draft.permission_requests import OPTIONS as DRAFT_OPTIONS
 from accord.terminal.model.permissions.permission_options import choices_of, closing
 from accord.terminal.plain.dialogs.question_dialogs import keyed_choices, question_words

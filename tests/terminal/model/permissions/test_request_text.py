@@ -35,7 +35,7 @@ def test_who_asks_is_the_agent_or_we_because_it_did_not() -> None:
     assert who_asks(a_request(), "Claude\x1b[0m") == "Claude asks for permission."
     assert who_asks(a_request(), "") == "The agent asks for permission."
     for origin in ("read", "write", "terminal"):
-        assert who_asks(a_request(origin=origin), "Claude").startswith("Accord asks, because")
+        assert who_asks(a_request(origin=origin), "Claude").startswith("Accord asks because")
 
 
 def test_all_that_is_known_is_said() -> None:
@@ -56,19 +56,19 @@ def test_all_that_is_known_is_said() -> None:
 @pytest.mark.rule("V2-PERM-09")
 def test_of_what_is_unknown_it_is_said_that_it_is() -> None:
     """Rules: generic prompt."""
-    assert texts(paths=()) == ["|It does not say what exactly would happen."]
+    assert texts(paths=()) == ["|The agent does not say what exactly it would do."]
     assert texts(paths=(), tool_call=a_call(said="the plan")) == []
     assert texts(paths=(), tool_call=a_call(given={"x": 1})) == ['Arguments|{\n  "x": 1\n}']
     broken = a_call()
     broken.raw_input = Raw(b"1" * 5000)
-    assert texts(paths=(), tool_call=broken) == ["Arguments|cannot be read"]
+    assert texts(paths=(), tool_call=broken) == ["Arguments|unreadable"]
 
 
 def test_very_much_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Style: everything has a bound."""
     assert texts(paths=("a",) * 300)[-1] == "|and 44 more"
     monkeypatch.setattr(permission_words, "SHOWN_CHARACTERS_MAX", 10)
-    shown = ['Arguments|"xxxx\n⟨92 characters are not shown⟩\nxxxx"']
+    shown = ['Arguments|"xxxx\n⟨92 characters not shown⟩\nxxxx"']
     assert texts(paths=(), tool_call=a_call(given="x" * 100)) == shown
 
 
@@ -84,9 +84,9 @@ def test_paths_are_shown_from_the_folder_and_marked_outside(tmp_path: Path) -> N
     assert path_words(str(other), here) == f"{other} (outside the project)"
     assert path_words(str(other), here, [str(other)]) == str(other)
     assert path_words(f"{folder}/link/x", here) == (
-        f"link/x (outside the project, really {other}/x)"
+        f"link/x (outside the project, actually {other}/x)"
     )
-    assert "as far as can be told" in path_words("a\0b", here)
+    assert "as far as Accord can tell" in path_words("a\0b", here)
 
 
 @given(st.text())
@@ -114,7 +114,7 @@ def test_the_question_is_also_there_as_lines() -> None:
         "Why: because⟨U+0007⟩",
         "File: src/app.py",
     )
-    assert described(a_request(paths=()), "", FOLDER)[-1].startswith("It does not say")
+    assert described(a_request(paths=()), "", FOLDER)[-1].startswith("The agent does not say")
 
 
 def test_a_denial_can_be_taken_up_again() -> None:
@@ -163,7 +163,7 @@ def test_every_text_of_an_input_is_shown(name: str, shape: str, also: Any) -> No
 
 @pytest.mark.parametrize("given", ["canary", ["canary"], {"deep": [{"a": "canary"}]}])
 def test_an_input_is_shown_beside_the_files_of_a_call(given: Any) -> None:
-    """Issue 12: an input that is no object was not shown where the call named a file."""
+    """Issue 12: an input that is not an object was not shown where the call named a file."""
     shown = texts(paths=(f"{FOLDER}/a",), tool_call=a_call(given=given))
     assert "canary" in "\n".join(shown)
 

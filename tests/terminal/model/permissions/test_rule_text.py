@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from accord.client.permissions.grants import Grant
-from accord.client.permissions.policy import Rule
+from accord.client.permissions.rules import Rule
 from accord.terminal.model.permissions.rule_text import rows_of, rule_words
 from accord.transcript.items.tool_call import KINDS_OF_TOOL
 
@@ -17,7 +17,7 @@ from accord.transcript.items.tool_call import KINDS_OF_TOOL
         (Rule(effect="allow", kind="edit"), "changing any file"),
         (Rule(effect="allow", kind="edit", path="/w/a.py", exact=True), "changing a.py"),
         (Rule(effect="allow", kind="edit", path="/x/a.py", exact=True), "changing /x/a.py"),
-        (Rule(effect="allow", kind="read", path="src/**"), "reading files like src/**"),
+        (Rule(effect="allow", kind="read", path="src/**"), "reading files matching src/**"),
         (Rule(effect="allow", kind="read", path="**"), "reading all files of the project"),
         (Rule(effect="reject", path=".env"), "anything with .env"),
         (Rule(effect="allow", command="git *"), "running commands that begin with `git *`"),
@@ -27,9 +27,9 @@ from accord.transcript.items.tool_call import KINDS_OF_TOOL
         ),
         (Rule(effect="allow", mcp_tool="s/t"), "the tool t of the MCP server s"),
         (Rule(effect="allow", mcp_tool="s/*"), "every tool of the MCP server s"),
-        (Rule(effect="allow", kind="fetch", host="a.example"), "fetching what is on a.example"),
+        (Rule(effect="allow", kind="fetch", host="a.example"), "fetching from a.example"),
         # Nothing is left out of what will be allowed for longer.
-        (Rule(effect="allow", title="A \x1b[1mb"), "what is called “A ⟨U+001B⟩[1mb”"),
+        (Rule(effect="allow", title="A \x1b[1mb"), "requests titled “A ⟨U+001B⟩[1mb”"),
         (
             Rule(effect="allow", command="rm \u202e-rf\nx\xa0y", exact=True),
             "running exactly `rm ⟨U+202E⟩-rf⏎x⟨U+00A0⟩y`",

@@ -58,9 +58,9 @@ def test_what_cannot_be_attached_is_said_in_a_sentence(tmp_path: Path) -> None:
     """Ours."""
     roots = [str(tmp_path)]
     (tmp_path / "sub").mkdir()
-    with pytest.raises(PromptError, match="sub is a folder; name a file in it"):
+    with pytest.raises(PromptError, match="sub is a folder; choose a file in it"):
         attachment_of(tmp_path / "sub", roots)
-    with pytest.raises(PromptError, match="There is no file nope"):
+    with pytest.raises(PromptError, match="File not found: nope"):
         attachment_of(tmp_path / "nope", roots)
     with pytest.raises(PromptError):
         attachment_of(tmp_path / "a\0b", roots)
@@ -93,7 +93,7 @@ def test_long_text_becomes_a_mark() -> None:
     first = long_text(lines, ())
     assert first is not None
     assert (first.mark, first.data.decode()) == ("[pasted 84 lines]", lines)
-    # A line end at the end is no line more.
+    # A trailing newline does not count as another line.
     ended = long_text(lines + "\n", ())
     assert ended is not None
     assert ended.mark == first.mark

@@ -44,7 +44,7 @@ def test_the_picture_is_what_the_program_writes(tmp_path: Path) -> None:
 
 def test_without_a_program_it_is_said(tmp_path: Path) -> None:
     """Issue 6: said so if not available."""
-    with pytest.raises(PromptError, match="attach the picture as a file"):
+    with pytest.raises(PromptError, match="attach the image as a file"):
         read_image({"PATH": str(tmp_path)})
 
 

@@ -101,14 +101,14 @@ def test_links_that_lead_out_of_the_folders_bring_nothing_along(folder: Path) ->
     """Ours: a project must not get a private file sent by naming it `trap.md`."""
     assert _names(_read(Draft("see @trap.md and @../secret.txt"), ALL, folder)) == ["str"]
     trap = attachment_of(folder / "trap.md", [str(folder)], name="trap.md")
-    with pytest.raises(PromptError, match=r"trap\.md leads out of the session's folders"):
+    with pytest.raises(PromptError, match=r"trap\.md is outside the session's folders"):
         _read(Draft("see @trap.md", (trap,)), ALL, folder)
 
 
 def test_a_file_elsewhere_comes_along_when_it_was_attached_and_not_by_words_alone(
     folder: Path,
 ) -> None:
-    """Ours: the person chose it; words may have been pasted from anywhere."""
+    """Ours: the user chose it; words may have been pasted from anywhere."""
     secret = folder.parent / "secret.txt"
     assert _names(_read(Draft(f"@{secret}"), ALL, folder)) == ["str"]
     assert _names(_read(Draft(f"@{folder}/x.py"), ALL, folder)) == ["str", "EmbeddedResource"]
@@ -120,7 +120,7 @@ def test_a_file_elsewhere_comes_along_when_it_was_attached_and_not_by_words_alon
 
 
 def test_pasted_text_stands_where_it_was_pasted(folder: Path) -> None:
-    """Issue 6: paste of long text.  What is in it is no mention."""
+    """Issue 6: paste of long text.  Names in it are not mentions."""
     assert with_pasted(Draft("before [pasted 30 lines] after", (PASTED,))) == (
         "before a\nb @x.py after"
     )
@@ -135,7 +135,7 @@ def test_what_has_no_file_and_is_not_taken_is_refused_before_anything_is_sent(fo
     audio = Attachment("audio", "a", "[audio 1]", media_type="audio/wav", data=b"RIFF")
     binary = Attachment("binary", "b", "[data 1]", data=b"\0")
     for one, words in ((IMAGE, "images"), (audio, "audio"), (binary, "attached data")):
-        with pytest.raises(PromptError, match=f"This agent takes no {words}"):
+        with pytest.raises(PromptError, match=f"This agent does not accept {words}"):
             _read(Draft("see", (one,)), NOTHING, folder)
         assert refusal(one, None) is None
         assert refusal(one, ALL) is None
@@ -149,7 +149,7 @@ def test_there_are_bounds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
     with pytest.raises(PromptError, match="More than 1 files"):
         _read(Draft("@x.py @pic.png"), ALL, folder)
     monkeypatch.setattr(module, "PROMPT_BYTES_MAX", 4)
-    with pytest.raises(PromptError, match="together"):
+    with pytest.raises(PromptError, match="in total"):
         _read(Draft("@x.py"), ALL, folder)
     monkeypatch.undo()
     monkeypatch.setattr(module, "FILE_BYTES_MAX", 2)

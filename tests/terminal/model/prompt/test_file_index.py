@@ -51,7 +51,7 @@ def test_without_git_a_walk_reads_the_ignore_files(tmp_path: Path) -> None:
 
 
 def test_a_walk_in_a_part_of_a_repository_heeds_what_stands_above(tmp_path: Path) -> None:
-    """gitignore(5): rules count for everything beneath their folder."""
+    """gitignore(5): rules count for everything below their folder."""
     _write(tmp_path, "part/a.o", "part/a.c", "part/deep/b.o", "part/local")
     (tmp_path / ".git" / "info").mkdir(parents=True)
     (tmp_path / ".git" / "info" / "exclude").write_text("/part/local\n")

@@ -66,7 +66,7 @@ def test_positions_are_those_of_the_letters(path: str, query: str) -> None:
 
 
 def test_the_name_counts_more_than_the_folders_and_beginnings_more_than_middles() -> None:
-    """Issue 6: what a person means comes first."""
+    """Issue 6: what a user means comes first."""
     paths = [
         "main/other.py",
         "src/domain.py",

@@ -74,15 +74,15 @@ def test_two_processes_may_say_things_at_once(tmp_path: Path) -> None:
     """Ours: several terminals are open.  Every prompt is there, each one's in its order."""
     path = tmp_path / "p"
     context = multiprocessing.get_context("fork")
-    writers = [context.Process(target=_say_many, args=(path, who)) for who in ("a", "b")]
+    writers = [context.Process(target=_say_many, args=(path, name)) for name in ("a", "b")]
     for writer in writers:
         writer.start()
     for writer in writers:
         writer.join(HANG_SECONDS)
         assert writer.exitcode == 0
     said = _said(path)
-    for who in ("a", "b"):
-        mine = [int(text.split()[1]) for text in said if text.startswith(who)]
+    for name in ("a", "b"):
+        mine = [int(text.split()[1]) for text in said if text.startswith(name)]
         assert mine == list(range(59, -1, -1))
 
 

@@ -52,9 +52,9 @@ def test_lines_that_are_far_apart_are_parted() -> None:
 def test_a_line_end_that_comes_or_goes_is_said() -> None:
     """Ours: a diff without lines would look like none."""
     shown = kinds(change_of(FileDiff("f", "modify", None, "a", "a\n")).lines)
-    assert shown == "!the file now ends with a line end"
+    assert shown == "!the file now ends with a newline"
     shown = kinds(change_of(FileDiff("f", "modify", None, "a\n", "a")).lines)
-    assert shown == "!the file has no longer a line end"
+    assert shown == "!the file no longer ends with a newline"
 
 
 def test_operations_of_texts() -> None:

@@ -35,7 +35,7 @@ SGR = re.compile(r"\x1b\[[0-9;]{1,64}m")
 
 
 def commands(text: str) -> list[str]:
-    """The characters of a text that a terminal could act on, line ends aside."""
+    """The characters of a text that a terminal could act on, line endings aside."""
     return [c for c in text if c != "\n" and category(c) in ("Cc", "Cf", "Cs")]
 
 
@@ -104,7 +104,7 @@ def test_every_control_and_format_character_of_python_is_known() -> None:
     ],
 )
 def test_what_is_left_is_what_was_written(text: str, clean: str) -> None:
-    """Issue 12: letters of all scripts stay, and what is no letter is written out."""
+    """Issue 12: letters of all scripts stay, and other characters are written out."""
     assert visible(text) == clean
 
 

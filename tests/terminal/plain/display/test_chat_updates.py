@@ -71,7 +71,7 @@ def test_what_is_said_in_place_of_something_is_told_whole() -> None:
     say("Short")
     told.printer.pause()
     lines = [line for line in told.paper.text.splitlines() if line]
-    between = "It says this in place of that:"
+    between = "The message was replaced by:"
     other = "Something else, which is longer than that"
     assert lines[-5:] == ["First words, and more", between, other, between, "Short"]
 
@@ -134,7 +134,7 @@ def test_a_rate_limit_counts_down_in_steps() -> None:
     assert "in 30 s" in told.goes_by(15)
     assert told.goes_by(5) == ""
     assert "in 10 s" in told.goes_by(15)
-    assert "tried again now: /retry" in told.goes_by(10)
+    assert "try again now: /retry" in told.goes_by(10)
     assert told.goes_by(100) == ""
     assert told.wait() is None
 
@@ -155,7 +155,7 @@ def test_a_plan_is_told_whole_and_then_step_by_step() -> None:
         return told.tell()
 
     assert plan("pending", "pending").split("\n")[1:4] == [
-        "Its plan has 2 steps:",
+        "The plan has 2 steps:",
         "  1. part 0",
         "  2. part 1",
     ]
@@ -163,7 +163,7 @@ def test_a_plan_is_told_whole_and_then_step_by_step() -> None:
     assert plan("completed", "pending") == ""
     assert "Step 2 of 2: part 1 (dropped)" in plan("completed", "cancelled")
     plan("in_progress", "pending")
-    assert "Steps 1 and 2 of 2 are dropped" in plan("cancelled", "cancelled")
+    assert "Steps 1 and 2 of 2 dropped" in plan("cancelled", "cancelled")
 
 
 def test_output_of_a_command_is_told_by_whole_lines_as_it_stands() -> None:
@@ -202,7 +202,7 @@ def test_messages_are_told_on_and_what_is_no_text_in_words() -> None:
     assert chunk(image).strip() == "[image, image/png, 5 bytes]"
     link = {"type": "resource_link", "name": "log", "uri": "file:///x/log", "size": 2000}
     assert chunk(link).strip() == "[link: log, file:///x/log, 2.0 kB]"
-    assert "[weird, which is not known here:" in chunk({"type": "weird", "x": 1})
+    assert "[weird, unknown to this client:" in chunk({"type": "weird", "x": 1})
     secret = {**text("for the model"), "annotations": {"audience": ["assistant"]}}
     assert chunk(secret).strip() == "[for the agent only: 13 characters]"
     assert told.tell() == ""
@@ -219,7 +219,7 @@ def test_a_call_of_an_unknown_kind_and_status_is_shown_with_both_words() -> None
         status="hovering",
     )
     shown = told.tell()
-    assert "kind levitate, which is not known here" in shown
+    assert "unknown kind: levitate" in shown
     assert "hovering" in shown
 
 
@@ -248,16 +248,16 @@ def test_of_a_long_history_the_end_is_told() -> None:
         )
     told.chat.loaded()
     shown = told.tell()
-    assert "(5 earlier ones are left out; /history has all.)" in shown
+    assert "(5 earlier entries not shown; /history shows all.)" in shown
     assert "n4." not in shown
     assert "n5." in shown
-    assert "Here it goes on." in shown
+    assert "The session continues here." in shown
     told.update(sessionUpdate="agent_message_chunk", messageId="m0", content=text(" and more"))
     assert told.tell().strip() == "and more"
 
 
 def test_a_question_that_waits_is_no_silence() -> None:
-    """Issue 6: quiet is the agent, not the person."""
+    """Issue 6: quiet is the agent, not the user."""
     told = Told()
     told.chat.set_phase("working")
     told.tell()

@@ -97,7 +97,7 @@ def test_wide_letters_count_twice_and_marks_above_letters_not_at_all() -> None:
 
 @pytest.mark.parametrize("part", ["`*_**[", "a`a**", "**", "x"])
 def test_a_word_without_end_takes_no_time(part: str) -> None:
-    """Found in review: one message of a model made Ctrl-C and every time limit wait for ever."""
+    """Found in review: one message of a model made Ctrl-C and every time limit wait forever."""
     with cpu_seconds_max(30):
         plain(part * 50_000)
         plain(*[part] * 50_000)

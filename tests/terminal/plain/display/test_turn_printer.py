@@ -11,7 +11,8 @@ import pytest
 from accord import PermissionRequest
 from accord.schema import v2
 from accord.schema.codec import decode, encode
-from accord.terminal.plain.display.turn_printer import DIFF_LINES_MAX, Printer
+from accord.terminal.plain.display.conversation_printer import DIFF_LINES_MAX
+from accord.terminal.plain.display.turn_printer import TurnPrinter
 from accord.transcript import Transcript
 
 
@@ -26,7 +27,7 @@ class Shown:
 
     def __init__(self, **options: Any) -> None:
         self._out = Screen()
-        self.printer = Printer(self._out, **options)
+        self.printer = TurnPrinter(self._out, **options)
         self.transcript = Transcript("v2")
 
     def update(self, **fields: Any) -> None:
@@ -75,7 +76,7 @@ def test_a_long_diff_is_cut_and_says_so() -> None:
     shown.call(title="Edit", content=[diff])
     shown.call(status="in_progress")
     assert len(shown.lines) == DIFF_LINES_MAX + 3
-    assert shown.lines[-1].strip() == f"({DIFF_LINES_MAX + 1} lines more)"
+    assert shown.lines[-1].strip() == f"({DIFF_LINES_MAX + 1} more lines)"
 
 
 def test_a_diff_has_every_line_that_changed_and_all_that_is_in_it() -> None:

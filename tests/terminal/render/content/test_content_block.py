@@ -112,14 +112,14 @@ def test_what_is_folded_says_what_it_is() -> None:
     for_agent = {"audience": ["assistant"]}
     image = block(type="image", data="", mimeType="image/png", annotations=for_agent)
     link = block(type="resource_link", uri="x:y", name="y", annotations=for_agent)
-    assert shown(image) == "▸ image, not meant for you"
-    assert shown(link) == "▸ a link, not meant for you"
+    assert shown(image) == "▸ image; for the agent only"
+    assert shown(link) == "▸ a link; for the agent only"
 
 
 def test_blocks_that_nobody_knows_are_shown() -> None:
     """Issue 6: unknown content is shown generically, never dropped."""
     unknown = block(type="_smell", name="roses")
     assert isinstance(unknown, UnknownVariant)
-    assert shown(unknown) == "◦ _smell  content not known to this client  roses"
+    assert shown(unknown) == "◦ _smell  content unknown to this client  roses"
     assert '"name": "roses"' in shown(unknown, unfolded=True)
     assert shown(object()).startswith("◦ <object")

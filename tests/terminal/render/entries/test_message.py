@@ -1,4 +1,4 @@
-"""What was said, as blocks: by the person, by the agent, and thoughts."""
+"""What was said, as blocks: by the user, by the agent, and thoughts."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_what_is_not_meant_for_the_user_is_folded_not_dropped() -> None:
     said(scene, "for you")
     said(scene, "for the model", annotations={"audience": ["assistant"]})
     said(scene, "for both", annotations={"audience": ["assistant", "user"]})
-    assert scene.shown() == "for you\n\n▸ text, 13 characters, not meant for you\n\nfor both"
+    assert scene.shown() == "for you\n\n▸ text, 13 characters; for the agent only\n\nfor both"
     assert scene.block().is_foldable
     assert "for the model" in scene.unfolded()
 
@@ -169,7 +169,7 @@ def test_ascii_marks_where_nothing_else_can_be_shown() -> None:
 
 @given(st.text(min_size=1), st.integers(4, 60), st.sampled_from(PALETTES), st.booleans())
 def test_no_text_breaks_a_message(text: str, width: int, palette: object, folded: bool) -> None:
-    """Required: nothing an agent or a person says commands the terminal or is too wide."""
+    """Required: nothing an agent or a user says commands the terminal or is too wide."""
     for role in ("agent_message", "agent_thought", "user_message"):
         scene = Scene()
         said(scene, text, role)
@@ -185,7 +185,7 @@ def test_the_beginning_of_a_very_long_text_is_folded() -> None:
     said(scene, "".join(f"paragraph {number}\n\n" for number in range(20_000)))
     block = scene.block()
     first, blank, second, *_ = text_of(block.render(a_look(), scene.chat)).split("\n")
-    assert first.endswith("characters before this")
+    assert first.endswith("characters above")
     assert (blank, second[:10]) == ("", "paragraph ")
     assert block.is_foldable
     assert block.target_at(0) == Fold()

@@ -73,12 +73,12 @@ def test_a_compaction_says_how_it_went_and_unfolds_its_summary() -> None:
     """Required: compaction is shown."""
     scene = Scene(2)
     scene.update(sessionUpdate="compaction_update", compactionId="c", status="in_progress")
-    assert scene.shown() == "◇ Making room in the context"
+    assert scene.shown() == "◇ Compacting the context"
     block = {"type": "text", "text": "what **was**"}
     scene.update(sessionUpdate="compaction_summary_chunk", compactionId="c", content=block)
     scene.update(sessionUpdate="compaction_update", compactionId="c", status="completed")
-    assert scene.shown() == "▸ The context was made shorter"
-    assert scene.unfolded() == "▾ The context was made shorter\n│ what was"
+    assert scene.shown() == "▸ Context compacted"
+    assert scene.unfolded() == "▾ Context compacted\n│ what was"
 
 
 def test_a_message_of_another_session_names_it_and_leads_there() -> None:

@@ -28,7 +28,7 @@ def seen(front: RichColor | None, back: RichColor | None, theme: str) -> float:
 
 @pytest.mark.parametrize("theme", [theme.name for theme in SCREENS])
 def test_every_named_colour_can_be_read(theme: str) -> None:
-    """Ours: black of a command is no word that nobody sees in the dark, nor white in the light."""
+    """Ours: black output stays readable on a dark background, and white on a light one."""
     palette = palette_for(theme)
     least = 7.0 if theme == "accord-contrast" else 4.5
     for front in SIXTEEN:

@@ -1,4 +1,4 @@
-"""The card of a tool call: whatever is reported, a person sees what it is and where it stands."""
+"""The card of a tool call: whatever is reported, a user sees what it is and where it stands."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_output_stays_on_the_card_after_the_terminal_was_released() -> None:
     block.invalidate()
     after = text_of(block.render(a_look(), scene.chat))
     assert "│ compiling\n  │ 100%\n  │ exit code 2" in after
-    # Even where nobody knows the terminal any more.
+    # Even where nobody knows the terminal anymore.
     scene.chat.transcript._view.terminals_by_id.clear()
     block.invalidate()
     assert "│ compiling" in text_of(block.render(a_look(), scene.chat))
@@ -73,7 +73,7 @@ def test_a_refusal_is_told_in_the_conversation(width: int) -> None:
     """v1: after `refusal` it is shown that the prompt and what follows left the context."""
     scene = Scene()
     scene.chat.remark(stop_words("refusal").text, "warning")
-    assert "left the context" in " ".join(scene.shown(width=width).split())
+    assert "It removed your prompt" in " ".join(scene.shown(width=width).split())
 
 
 def test_unknown_kinds_and_statuses_are_shown_with_their_own_words() -> None:
@@ -191,7 +191,7 @@ def test_text_that_is_not_meant_for_the_user_is_folded() -> None:
         title="Run", content=[text("for the model", annotations={"audience": ["assistant"]})]
     )
     assert "for the model" not in scene.shown()
-    assert "not meant for you" in scene.shown()
+    assert "for the agent only" in scene.shown()
     assert "for the model" in scene.unfolded()
 
 
@@ -204,7 +204,7 @@ def test_raw_values_are_shown_on_demand() -> None:
     assert block.toggle(DETAILS)
     shown = text_of(block.render(a_look(), scene.chat))
     assert '"pattern": "TODO"' in shown
-    assert "gave back: nothing" in shown
+    assert "output: nothing" in shown
     assert '"pattern": "TODO"' in block.text()
     assert not block.toggle("no such part")
     assert block.toggle()
@@ -226,7 +226,7 @@ def test_a_terminal_that_was_never_created_is_named() -> None:
     """v1: a terminal id may be embedded that nobody knows."""
     scene = Scene()
     scene.call(title="Run", content=[{"type": "terminal", "terminalId": "t\x1b[1m9"}])
-    assert scene.shown().split("\n")[1] == "  terminal t9: nothing is known of it"
+    assert scene.shown().split("\n")[1] == "  terminal t9: no information"
 
 
 def test_terminals_that_an_agent_tells_of_in_meta_are_shown() -> None:

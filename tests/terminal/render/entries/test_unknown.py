@@ -19,7 +19,7 @@ def test_an_unknown_update_is_named_and_unfolds_to_its_json() -> None:
     """Issue 6: unknown kinds are shown generically, never dropped."""
     scene = Scene()
     scene.update(sessionUpdate="_weather", title="Sunny\x1b[1m", sky=[1, {"a": None}])
-    assert scene.shown() == "◦ _weather  not known to this client  Sunny"
+    assert scene.shown() == "◦ _weather  unknown to this client  Sunny"
     assert '"sky": [' in scene.unfolded()
     block = scene.block()
     assert block.is_foldable
@@ -80,7 +80,7 @@ def test_a_sub_agent_says_who_it_is_and_what_it_does() -> None:
         ("idle", "end_turn", "idle"),
         ("idle", "_tired\x1b[1m", "idle: _tired"),
         ("_dreaming", None, "_dreaming"),
-        (None, None, "not known what it does"),
+        (None, None, "state unknown"),
     ],
 )
 def test_what_a_sub_agent_does_in_words(
@@ -97,5 +97,5 @@ def test_what_a_sub_agent_does_in_words(
     block = subagent_block(child, scene.chat)
     block.folded = False
     shown = text_of(block.render(a_look(), scene.chat))
-    assert ("1 task behind it" in shown) is (state is not None)
+    assert ("1 task in the background" in shown) is (state is not None)
     assert shown.split("\n")[1] == "  session kid"

@@ -13,7 +13,7 @@ from tests.terminal.screen.harness.stage import (
     LONG,
     NARROW,
     WIDE,
-    DeskDouble,
+    ControllerDouble,
     Stage,
     a_chat,
     hear,
@@ -35,7 +35,7 @@ async def test_a_wide_footer_has_everything() -> None:
     set_up(chat, modes=MODES, configOptions=[MODEL])
     cost = {"amount": 0.431, "currency": "USD"}
     hear(chat, sessionUpdate="usage_update", used=84_000, size=200_000, cost=cost)
-    footer = Footer(DeskDouble(chat).desk)
+    footer = Footer(ControllerDouble(chat).controller)
     app = Stage(footer)
     async with app.run_test(size=(120, 30)) as pilot:
         footer.show(chat)
@@ -60,7 +60,7 @@ async def test_a_narrow_footer_keeps_what_matters_most() -> None:
     chat = a_chat()
     set_up(chat, modes=MODES, configOptions=[MODEL])
     hear(chat, sessionUpdate="usage_update", used=84_000, size=200_000)
-    footer = Footer(DeskDouble(chat).desk)
+    footer = Footer(ControllerDouble(chat).controller)
     app = Stage(footer)
     async with app.run_test(size=NARROW) as pilot:
         footer.show(chat)
@@ -71,10 +71,10 @@ async def test_a_narrow_footer_keeps_what_matters_most() -> None:
 @pytest.mark.rule("V1-SESS-17")
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 async def test_folders_outside_of_the_project_are_said(size: tuple[int, int]) -> None:
-    """The person named them; so they see that they are there."""
+    """The user named them; so they see that they are there."""
     chat = a_chat()
     chat.roots = ("/srv/notes", "/srv/lib")
-    footer = Footer(DeskDouble(chat).desk)
+    footer = Footer(ControllerDouble(chat).controller)
     app = Stage(footer)
     async with app.run_test(size=size) as pilot:
         footer.show(chat)
@@ -90,7 +90,7 @@ async def test_no_name_breaks_the_line(name: str, size: tuple[int, int]) -> None
     chat.agent_name = name
     modes = {"currentModeId": "x", "availableModes": [{"id": "x", "name": name or "x"}]}
     set_up(chat, modes=modes)
-    footer = Footer(DeskDouble(chat).desk)
+    footer = Footer(ControllerDouble(chat).controller)
     app = Stage(footer)
     async with app.run_test(size=size) as pilot:
         footer.show(chat)
@@ -104,9 +104,9 @@ async def test_parts_are_clicked_and_the_help_has_the_persons_key() -> None:
     """Issue: by mouse too; keys are changeable."""
     chat = a_chat()
     set_up(chat, modes=MODES)
-    double = DeskDouble(chat)
+    double = ControllerDouble(chat)
     double.settings = Settings(actions=actions_with({"help": ("f12",)}))
-    footer = Footer(double.desk)
+    footer = Footer(double.controller)
     app = Stage(footer)
     async with app.run_test(size=WIDE) as pilot:
         await pilot.pause()

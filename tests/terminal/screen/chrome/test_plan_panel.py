@@ -15,7 +15,7 @@ from tests.terminal.screen.harness.stage import (
     LONG,
     NARROW,
     WIDE,
-    DeskDouble,
+    ControllerDouble,
     Stage,
     a_chat,
     hear,
@@ -36,7 +36,7 @@ def _other(chat: Chat, plan: dict[str, Any]) -> None:
 
 
 def _stage(chat: Chat) -> tuple[Stage, PlanPanel]:
-    panel = PlanPanel(chat, DeskDouble(chat).desk)
+    panel = PlanPanel(chat, ControllerDouble(chat).controller)
     return Stage(panel), panel
 
 
@@ -99,7 +99,7 @@ async def test_it_opens_by_a_click_and_shows_all_tasks(size: tuple[int, int]) ->
 
 
 async def test_while_the_agent_works_all_of_it_is_seen_where_there_is_room() -> None:
-    """Issue 6: a plan panel that ticks; what the person chose holds."""
+    """Issue 6: a plan panel that ticks; what the user chose holds."""
     chat = a_chat()
     _plan(chat, _task("Read", "in_progress"), _task("Mend", "pending"))
     app, panel = _stage(chat)
@@ -125,7 +125,7 @@ async def test_while_the_agent_works_all_of_it_is_seen_where_there_is_room() -> 
 
 @pytest.mark.parametrize("statuses", [("completed", "completed"), ("completed", "cancelled")])
 async def test_a_finished_plan_folds_away_with_its_turn(statuses: tuple[str, ...]) -> None:
-    """Issue 14: also where the person had opened it; the key brings it back until the next turn."""
+    """Issue 14: also where the user had opened it; the key brings it back until the next turn."""
     chat = a_chat()
     chat.set_phase("working")
     _plan(chat, _task("Read", "in_progress"), _task("Mend"))
@@ -165,7 +165,7 @@ async def test_a_finished_plan_folds_away_with_its_turn(statuses: tuple[str, ...
     ("statuses", "words"),
     [
         (("completed", "completed"), "▸ Plan 2/2 · done"),
-        (("completed", "cancelled"), "▸ Plan 1/2 · the rest is dropped"),
+        (("completed", "cancelled"), "▸ Plan 1/2 · the rest was dropped"),
         (("cancelled", "cancelled"), "▸ Plan 0/2 · dropped"),
     ],
 )
@@ -213,7 +213,7 @@ async def test_other_forms_and_several_plans() -> None:
         _other(chat, {"type": "_graph", "planId": "g", "nodes": []})
         panel.refresh_chat()
         await pilot.pause()
-        assert "a form that is not known here (_graph)" in app.text
+        assert "an unknown form (_graph)" in app.text
         for plan_id in ("m", "f", "g"):
             hear(chat, sessionUpdate="plan_removed", planId=plan_id)
         panel.refresh_chat()

@@ -23,7 +23,7 @@ def _failed(chat: Chat, problem: Problem, *, is_told: bool) -> None:
 
 
 async def test_what_the_conversation_tells_is_not_told_again() -> None:
-    """Ours: a message that fails is told once; what can be done stands beneath it."""
+    """Ours: a message that fails is told once; what can be done stands below it."""
     chat = a_chat()
     bar = ProblemBar(chat, "Alt+R")
     app = Stage(bar)
@@ -55,7 +55,7 @@ async def test_the_wait_is_counted_down_where_the_limit_is_told_above() -> None:
         assert _said(bar) == ["Try again in 7 s"]
         pass_time(chat, 9)
         bar.refresh_chat()
-        assert _said(bar) == ["It may be tried again now"]
+        assert _said(bar) == ["You can try again now"]
         chat.set_problem(None)
         bar.refresh_chat()
         assert not bar.has_class("-shown")

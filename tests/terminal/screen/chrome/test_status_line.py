@@ -18,7 +18,7 @@ from tests.terminal.screen.harness.stage import (
     LONG,
     NARROW,
     WIDE,
-    DeskDouble,
+    ControllerDouble,
     Stage,
     a_chat,
     pass_time,
@@ -36,7 +36,7 @@ class Stopping(Stage):
 
 
 def _stage(chat: Chat) -> tuple[Stopping, StatusLine]:
-    line = StatusLine(chat, DeskDouble(chat).desk)
+    line = StatusLine(chat, ControllerDouble(chat).controller)
     return Stopping(line), line
 
 
@@ -68,7 +68,7 @@ async def test_a_turn_from_its_beginning_to_its_end(size: tuple[int, int]) -> No
         line.refresh_chat()
         await pilot.pause()
         assert _line(app).startswith("◌ Stopping…")
-        assert _line(app).endswith("[Leave it] Esc")
+        assert _line(app).endswith("[Abandon it] Esc")
         chat.stop_reason = "cancelled"
         chat.set_phase("ready")
         line.refresh_chat()
@@ -81,7 +81,7 @@ async def test_a_turn_from_its_beginning_to_its_end(size: tuple[int, int]) -> No
     [
         (None, "Ready"),
         ("end_turn", "Ready"),
-        ("max_tokens", "Ready · The agent stopped: its answer reached the limit of tokens"),
+        ("max_tokens", "Ready · The agent stopped: it reached the token limit"),
         ("_too_hot\x1b[31m", "Ready · The turn ended: _too_hot"),
     ],
 )
@@ -102,7 +102,7 @@ async def test_states_around_a_turn() -> None:
     async with app.run_test(size=WIDE) as pilot:
         for phase, words in (
             ("starting", "○ Starting Claude Agent…"),
-            ("lost", "✗ The agent is not there"),
+            ("lost", "✗ The agent is not running"),
         ):
             chat.set_phase(phase)  # type: ignore[arg-type]
             line.refresh_chat()
@@ -142,21 +142,21 @@ async def test_an_agent_that_works_by_itself_is_seen_and_can_be_stopped() -> Non
         chat.transcript.state.report("running", background=behind)
         line.refresh_chat()
         await pilot.pause()
-        assert _line(app).startswith("● Working by itself · 1 task behind it")
+        assert _line(app).startswith("● Working on its own · 1 task in the background")
         await pilot.click(offset=place_of(app, "Stop"))
         assert app.stopped == 1
         chat.transcript.state.report("idle", background=behind)
         line.refresh_chat()
         await pilot.pause()
-        assert _line(app) == "Ready · 1 task behind it"
+        assert _line(app) == "Ready · 1 task in the background"
 
 
 @pytest.mark.parametrize(
     ("kind", "words", "prompt"),
     [
-        ("agent_lost", "✗ The agent is not there", "The agent is gone"),
-        ("session_lost", "✗ There is no session", "There is no session yet"),
-        ("login_needed", "✗ You are not logged in", "You are not logged in"),
+        ("agent_lost", "✗ The agent is not running", "The agent stopped"),
+        ("session_lost", "✗ No session", "No session yet"),
+        ("login_needed", "✗ Not logged in", "Not logged in"),
     ],
 )
 async def test_what_is_missing_is_said_as_it_is(kind: ProblemKind, words: str, prompt: str) -> None:

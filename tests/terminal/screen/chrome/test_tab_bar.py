@@ -13,7 +13,7 @@ from tests.terminal.screen.harness.stage import (
     LONG,
     NARROW,
     WIDE,
-    DeskDouble,
+    ControllerDouble,
     Stage,
     a_chat,
     place_of,
@@ -49,7 +49,7 @@ def _named(*titles: str) -> list[Chat]:
 async def test_several_sessions_are_marked_by_where_they_stand(size: tuple[int, int]) -> None:
     """Issue: several sessions in tabs, one marked when it needs an answer."""
     one, two, three, four = chats = _named("one", "two", "three", "four")
-    bar = TabBar(DeskDouble(*chats).desk)
+    bar = TabBar(ControllerDouble(*chats).controller)
     app = Tabbed(bar)
     async with app.run_test(size=size) as pilot, anyio.create_task_group() as tasks:
         bar.show(one)
@@ -67,7 +67,7 @@ async def test_several_sessions_are_marked_by_where_they_stand(size: tuple[int, 
         three.set_problem(Problem("turn_failed", "No."))
         bar.show(four)
         await pilot.pause()
-        # What is looked at is no news, nor after one looked elsewhere again.
+        # The tab in front never counts as news, nor after it was left again.
         bar.show(one)
         await pilot.pause()
         assert app.lines[0].split() == [*said[:5], "✗", "three", "×", "four", "×"]
@@ -77,7 +77,7 @@ async def test_several_sessions_are_marked_by_where_they_stand(size: tuple[int, 
 async def test_tabs_are_chosen_and_closed_by_clicks() -> None:
     """Issue: by mouse too."""
     one, two = chats = _named("漢字", "two")
-    bar = TabBar(DeskDouble(*chats).desk)
+    bar = TabBar(ControllerDouble(*chats).controller)
     app = Tabbed(bar)
     async with app.run_test(size=WIDE) as pilot:
         bar.show(one)
@@ -94,7 +94,7 @@ async def test_tabs_are_chosen_and_closed_by_clicks() -> None:
 async def test_with_many_tabs_the_one_in_front_is_seen(size: tuple[int, int]) -> None:
     """Contract: and one that needs an answer is marked although its tab does not fit."""
     chats = _named(*(f"talk {number}" for number in range(30)))
-    bar = TabBar(DeskDouble(*chats).desk)
+    bar = TabBar(ControllerDouble(*chats).controller)
     app = Tabbed(bar)
     async with app.run_test(size=size) as pilot, anyio.create_task_group() as tasks:
         bar.show(chats[15])
@@ -120,7 +120,7 @@ async def test_with_many_tabs_the_one_in_front_is_seen(size: tuple[int, int]) ->
 async def test_titles_are_cut_and_clean() -> None:
     """Issue: everything an agent sends is untrusted."""
     chats = _named(HOSTILE, LONG, CJK, "")
-    bar = TabBar(DeskDouble(*chats).desk)
+    bar = TabBar(ControllerDouble(*chats).controller)
     app = Tabbed(bar)
     async with app.run_test(size=NARROW) as pilot:
         bar.show(chats[1])

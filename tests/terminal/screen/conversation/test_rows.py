@@ -50,7 +50,7 @@ def test_a_block_without_lines_takes_no_room() -> None:
 
 
 def test_an_entry_that_changes_is_measured_again() -> None:
-    """What is out of sight is guessed anew, what is in sight is rendered."""
+    """What is out of sight is guessed again, what is in sight is rendered."""
     chat = new_chat()
     say(chat, "one", "a")
     rows = Rows(chat, LOOK)
@@ -62,7 +62,7 @@ def test_an_entry_that_changes_is_measured_again() -> None:
 
 
 def test_a_rebuild_keeps_how_entries_are_folded() -> None:
-    """A list of entries that changed in its middle is built anew."""
+    """A list of entries that changed in its middle is built again."""
     chat = new_chat()
     say(chat, "deep", "t", "agent_thought")
     rows = Rows(chat, LOOK)

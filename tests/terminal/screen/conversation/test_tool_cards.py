@@ -72,7 +72,7 @@ async def test_a_command_runs_on_its_card_and_its_output_stays(size: tuple[int, 
 @SIZES
 @pytest.mark.rule("V1-PROMPT-15")
 async def test_a_refusal_is_told(size: tuple[int, int]) -> None:
-    """v1: the person sees that the prompt and what follows left the context."""
+    """v1: the user sees that the prompt and what follows left the context."""
     chat = a_chat()
     view = a_conversation(chat)
     app = Stage(view)
@@ -80,7 +80,7 @@ async def test_a_refusal_is_told(size: tuple[int, int]) -> None:
         chat.remark(stop_words("refusal").text, "warning")
         view.refresh_chat()
         await pilot.pause()
-        assert "left the context" in " ".join(on_screen(app).split())
+        assert "It removed your prompt" in " ".join(on_screen(app).split())
 
 
 async def test_a_card_unfolds_and_shows_raw_values_by_a_key() -> None:

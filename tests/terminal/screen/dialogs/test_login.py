@@ -23,7 +23,7 @@ METHODS = (
 async def test_the_ways_to_log_in_are_shown_and_one_is_chosen() -> None:
     """Brief: names, descriptions, kind."""
     async with asked("login", METHODS, size=NARROW) as scene:
-        for words in ("Demo agent wants you to log in", "Opens a page of theirs"):
+        for words in ("Demo agent asks you to log in", "Opens a page of theirs"):
             assert words in scene.text
         assert "in this terminal" in scene.text
         assert "kind: _magic" in scene.text
@@ -54,8 +54,8 @@ async def test_more_ways_than_keys_are_reached_by_arrows_and_mouse() -> None:
 async def test_a_key_is_not_shown_and_not_kept(caplog: pytest.LogCaptureFixture) -> None:
     """Brief: a masked input that keeps nothing."""
     caplog.set_level(logging.DEBUG)
-    async with asked("credential", "The model wants a key", size=NARROW) as scene:
-        assert "The model wants a key" in scene.text
+    async with asked("credential", "The model needs an API key", size=NARROW) as scene:
+        assert "The model needs an API key" in scene.text
         await scene.press("s", "e", "c", "r", "e", "t")
         assert "secret" not in scene.text
         assert scene.dialog.query_one(Input).value == "secret"

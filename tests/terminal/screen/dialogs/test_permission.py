@@ -30,7 +30,7 @@ from tests.terminal.screen.harness.question_stage import (
 )
 
 NARROW = (60, 20)
-# Everything that a person may press without thinking.
+# Everything that a user may press without thinking.
 KEYS = ("1", "2", "3", "4", "9", "y", "a", "n", "v", "s", "enter", "space", "escape")
 MOVES = ("up", "down", "left", "right", "tab", "pageup", "pagedown", "home", "end", "x")
 
@@ -101,7 +101,7 @@ async def test_an_unknown_subject_is_asked_about_generically() -> None:
 async def test_where_the_agent_did_not_ask_we_do_and_say_so() -> None:
     """Rules: a client asks by default for writes, and offers remembering."""
     async with asked("permission", a_request(origin="write")) as scene:
-        assert "Accord asks, because the agent writes without having asked." in scene.text
+        assert "Accord asks because the agent did not ask before writing." in scene.text
         assert "s  ✓ Allow changing src/app.py for this session" in scene.text
         assert "e  ✓ Allow every edit in this folder for this session" in scene.text
         await scene.press("f")
@@ -176,7 +176,7 @@ async def test_the_answer_that_is_gone_to_says_what_it_covers() -> None:
         assert "Allows changing src/app.py: always in this folder." in scene.text
         assert "Accord remembers it." in scene.text
         await scene.press("down")
-        assert "The agent remembers this, and only the agent can forget it." in scene.text
+        assert "The agent remembers this; only the agent can forget it." in scene.text
 
 
 async def test_esc_is_cancelled_where_no_reject_was_offered() -> None:
@@ -217,7 +217,7 @@ async def test_allowing_and_refusing_differ_by_more_than_colour() -> None:
 
 
 async def test_an_id_that_was_offered_twice_cannot_be_chosen() -> None:
-    """Client: an ambiguous id is no answer."""
+    """Client: an ambiguous id does not count as an answer."""
     twice = (option("x", "allow_once"), option("x", "reject_once"), option("z", "reject_once"))
     async with asked("permission", a_request(options=twice)) as scene:
         assert scene.text.count("offered twice") == 2

@@ -1,4 +1,4 @@
-"""Pages that an agent wants the person to visit: shown, agreed to, opened, and waited for."""
+"""Pages that an agent wants the user to visit: shown, agreed to, opened, and waited for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from accord.terminal.screen.chrome.pending_pages_bar import PagesBar
 from accord.terminal.screen.dialogs.url import UrlDialog
 from accord.terminal.screen.web_browser import open_page, opener
 from accord.terminal.screen.widgets.scrollable_lines import Body
-from tests.terminal.screen.harness.question_stage import HOSTILE, Clock, DeskDouble, asked
+from tests.terminal.screen.harness.question_stage import HOSTILE, Clock, ControllerDouble, asked
 
 NARROW = (60, 20)
 
@@ -57,7 +57,7 @@ async def test_the_whole_address_and_its_host_are_shown_before_anything_is_opene
         flat = "".join(line.strip("│ ") for line in scene.text.split("\n"))
         assert url in flat
         assert "Host  login.example" in scene.text
-        assert "Demo agent wants you to visit a page" in scene.text
+        assert "Demo agent asks you to visit a page" in scene.text
         assert "Please log in" in scene.text
         assert opened == []
         await scene.press("y")
@@ -116,7 +116,7 @@ async def test_without_a_browser_the_address_is_there_to_be_copied(
         await scene.click("✓ Open it")
         await scene.until(lambda: scene.dialog.state == "failed")
         await scene.pilot.pause()
-        assert "No browser could be opened" in scene.text
+        assert "Could not open a browser" in scene.text
         assert not scene.is_answered
         await scene.press("c")
         assert scene.app.clipboard == a_page().url
@@ -138,9 +138,9 @@ async def test_addresses_in_the_message_are_words() -> None:
 class Waiting(App[None]):
     """The bar of pages that are waited for."""
 
-    def __init__(self, chat: Chat, desk: DeskDouble) -> None:
+    def __init__(self, chat: Chat, controller: ControllerDouble) -> None:
         super().__init__()
-        self.bar = PagesBar(chat, desk)
+        self.bar = PagesBar(chat, controller)
 
     def compose(self) -> ComposeResult:
         yield self.bar
@@ -149,8 +149,8 @@ class Waiting(App[None]):
 @pytest.mark.rule("V1-ELIC-26")
 async def test_a_page_that_never_ends_can_be_opened_again_or_given_up(opened: list[str]) -> None:
     """Rules: offers manual retry or cancel when completion never comes."""
-    chat, desk = Chat("/nowhere", clock=Clock()), DeskDouble()
-    app = Waiting(chat, desk)
+    chat, controller = Chat("/nowhere", clock=Clock()), ControllerDouble()
+    app = Waiting(chat, controller)
     async with app.run_test(size=NARROW) as pilot:
         assert not app.bar.has_class("-waiting")
         chat.page_opened(a_page())
@@ -169,14 +169,14 @@ async def test_a_page_that_never_ends_can_be_opened_again_or_given_up(opened: li
         await pilot.click("PageButton:last-child")
         await pilot.pause()
         assert chat.pages == []
-        assert desk.stopped == [chat]
+        assert controller.stopped == [chat]
         assert not app.bar.has_class("-waiting")
 
 
 async def test_when_the_agent_says_that_it_is_done_the_bar_is_gone() -> None:
     """Elicitation: completion."""
     chat = Chat("/nowhere", clock=Clock())
-    app = Waiting(chat, DeskDouble())
+    app = Waiting(chat, ControllerDouble())
     async with app.run_test(size=NARROW):
         chat.page_opened(a_page())
         app.bar.refresh_chat()

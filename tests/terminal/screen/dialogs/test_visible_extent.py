@@ -316,7 +316,7 @@ async def test_a_dialog_that_fits_has_no_line_about_its_extent() -> None:
 
 
 async def test_an_address_is_opened_only_after_all_of_it_was_in_view() -> None:
-    """Issue 12: the same for what else a person agrees to."""
+    """Issue 12: the same for what else a user agrees to."""
     url = "https://example.com/" + "a" * 4000 + END
     page = UrlRequest(
         session_id="s", message="Please log in.", url=url, host="example.com", elicitation_id="e"

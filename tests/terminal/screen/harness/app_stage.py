@@ -1,4 +1,4 @@
-"""The whole app on a stage: real screens, a desk whose sessions open without an agent."""
+"""The whole app on a stage: real screens, a controller whose sessions open without an agent."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from textual.pilot import Pilot
 
 from accord.client.connection.capabilities import AgentCapabilities
 from accord.client.permissions.permissions import Permissions
-from accord.terminal.engine.chat_controller import Desk
-from accord.terminal.engine.chat_slots import Seat
-from accord.terminal.engine.launch_options import Order
+from accord.terminal.engine.chat_controller import ChatController
+from accord.terminal.engine.chat_lifecycle import ChatLifecycle
+from accord.terminal.engine.chat_slots import ChatSlot
+from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.prompt.draft import Draft
 from accord.terminal.model.settings import Settings
@@ -25,23 +26,27 @@ from tests.terminal.screen.harness.stage import ALL, WIDE, Clock
 SECONDS_MAX = HANG_SECONDS
 
 
-class StagedDesk(Desk):
-    """Opens sessions that nobody is behind, and writes down what is asked of an agent."""
+class StagedLifecycle(ChatLifecycle):
+    """Opens sessions without an agent."""
+
+    async def open_session(self, slot: ChatSlot, *, again: bool = False) -> None:
+        await self.may_start.wait()
+        chat = slot.chat
+        chat.agent_name = "The Tester"
+        chat.adopt(Transcript("v1"), f"s{len(self._slots.chats)}", keep=again)
+        chat.set_problem(None)
+        chat.set_phase("ready")
+
+
+class StagedController(ChatController):
+    """Opens sessions without an agent, and records what is asked of one."""
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.time = Clock()
-        super().__init__(
-            permissions=Permissions(), settings=settings or Settings(), clock=self.time
-        )
+        permissions = Permissions()
+        super().__init__(permissions=permissions, settings=settings or Settings())
+        self.lifecycle = StagedLifecycle(self._slots, permissions=permissions, clock=self.time)
         self.asked: list[tuple[Any, ...]] = []
-
-    async def _open(self, seat: Seat, *, again: bool = False) -> None:
-        await self.may_start.wait()
-        chat = seat.chat
-        chat.agent_name = "The Tester"
-        chat.adopt(Transcript("v1"), f"s{len(self.chats)}", keep=again)
-        chat.set_problem(None)
-        chat.set_phase("ready")
 
     def capabilities(self, chat: Chat) -> AgentCapabilities | None:
         return ALL
@@ -69,9 +74,9 @@ async def staged(
     **more: Any,
 ) -> AsyncGenerator[tuple[AccordApp, Pilot[int], Chat]]:
     """The app with one chat that is ready."""
-    desk = StagedDesk(settings)
-    order = Order(command=("agent",), folder="/home/me/project")
-    app = AccordApp(desk, order, **more)
+    controller = StagedController(settings)
+    launch = LaunchOptions(command=("agent",), folder="/home/me/project")
+    app = AccordApp(controller, launch, **more)
     with anyio.fail_after(seconds):
         async with app.run_test(size=size, notifications=notifications) as pilot:
             await until(pilot, lambda: app.chat is not None and app.chat.phase == "ready")
@@ -88,6 +93,6 @@ async def until(pilot: Pilot[int], is_so: Callable[[], object]) -> None:
 
 
 def asked(app: AccordApp) -> list[tuple[Any, ...]]:
-    """What was asked of the desk."""
-    assert isinstance(app.desk, StagedDesk)
-    return app.desk.asked
+    """What was asked of the controller."""
+    assert isinstance(app.controller, StagedController)
+    return app.controller.asked

@@ -2,7 +2,7 @@
 
 Textual asks how busy the processor is, and so waits at least 40 ms for each key, and on a busy
 machine takes an app that was not let run for one that is done.  This asks the event loop instead.
-Must not know the app.
+This module does not know the app.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An app with one screen or panel of ours on it, and a desk that has only what these ask of it."""
+"""An app with one screen or panel, and a controller that has only what these need."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from accord.terminal.model.traffic import Traffic
 from accord.terminal.screen.themes import register_themes
 
 
-class StandInDesk:
+class StandInController:
     """A chat in a folder, with its traffic and journal, and no agent."""
 
     def __init__(self, folder: Path) -> None:
@@ -67,4 +67,4 @@ def picture(app: App[Any]) -> list[str]:
     return [strip.text[:width] for strip in strips[:height]]
 
 
-__all__ = ["Bench", "StandInDesk", "picture"]
+__all__ = ["Bench", "StandInController", "picture"]

@@ -22,7 +22,7 @@ from accord.terminal.screen.prompt import history_and_drafts as memory_module
 from accord.terminal.screen.prompt.text_area import PromptArea
 from accord.transcript.items.session_options import Command
 from tests.hang_limit import HANG_SECONDS
-from tests.terminal.screen.harness.stage import DeskDouble, Stage, a_chat
+from tests.terminal.screen.harness.stage import ControllerDouble, Stage, a_chat
 
 PLAIN = AgentCapabilities()
 COMMANDS = [
@@ -33,8 +33,8 @@ COMMANDS = [
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
 
 
-class PromptDesk(DeskDouble):
-    """A desk that also sends."""
+class PromptController(ControllerDouble):
+    """A controller that also sends."""
 
     def __init__(self, chat: Chat, can: AgentCapabilities | None = PLAIN) -> None:
         super().__init__(chat, can=can)
@@ -51,7 +51,7 @@ class PromptDesk(DeskDouble):
 
 
 class PromptStage(Stage):
-    """The queue and the prompt beneath a conversation."""
+    """The queue and the prompt below a conversation."""
 
     CSS = "#conversation { height: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -69,10 +69,10 @@ class PromptStage(Stage):
         theme: str = "accord-dark",
     ) -> None:
         self.chat = a_chat(session_id, folder=str(folder))
-        self.desk = PromptDesk(self.chat, can)
-        self.desk.settings = settings or Settings()
-        self.editor = PromptEditor(self.chat, self.desk.desk)
-        self.panel = QueuePanel(self.chat, self.desk.desk)
+        self.controller = PromptController(self.chat, can)
+        self.controller.settings = settings or Settings()
+        self.editor = PromptEditor(self.chat, self.controller.controller)
+        self.panel = QueuePanel(self.chat, self.controller.controller)
         super().__init__(Static("…", id="conversation"), self.panel, self.editor, theme=theme)
         self.said: list[Draft] = []
         self.told: list[str] = []

@@ -37,8 +37,8 @@ class Clock:
         return self.now
 
 
-class DeskDouble:
-    """What a dialog needs of a desk."""
+class ControllerDouble:
+    """What a dialog needs of a controller."""
 
     def __init__(self) -> None:
         self.stopped: list[Chat] = []
@@ -91,7 +91,7 @@ class Scene:
     clock: Clock
     question: Question
     dialog: Any
-    desk: DeskDouble
+    controller: ControllerDouble
 
     @property
     def text(self) -> str:
@@ -140,9 +140,9 @@ async def asked(
     question = Question(kind, request, clock())
     chat.questions._waiting.append(question)
     chat.questions.count_behind = lambda: behind
-    app, desk = Asking(theme), DeskDouble()
+    app, controller = Asking(theme), ControllerDouble()
     async with app.run_test(size=size) as pilot:
-        dialog = dialog_for(question, chat, desk)
+        dialog = dialog_for(question, chat, controller)
         await app.query_one("#asking").mount(dialog)
         dialog.focus()
         await pilot.pause()
@@ -153,7 +153,7 @@ async def asked(
             # What its own timer does at some moment, now.
             dialog._lower()
             await pilot.pause()
-        yield Scene(app, pilot, chat, clock, question, dialog, desk)
+        yield Scene(app, pilot, chat, clock, question, dialog, controller)
 
 
 def a_call(*diffs: FileDiff, given: Any = None, said: str = "") -> ToolCall:

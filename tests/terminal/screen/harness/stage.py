@@ -1,5 +1,5 @@
-"""What screens are tested on: chats without agents, a desk that writes down what is asked of it,
-and what can be read on the screen.
+"""What screens are tested on: chats without agents, a controller that records what is asked of it,
+and the text on the screen.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from accord.terminal.screen.themes import register_themes, wear
 from accord.transcript import Transcript
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.chat_controller import Desk
+    from accord.terminal.engine.chat_controller import ChatController
 
 WIDE = (100, 30)
 NARROW = (60, 20)
@@ -87,8 +87,8 @@ def select(option_id: str, name: str, values: Sequence[str], **more: Any) -> dic
     return {**found, "currentValue": values[0], **more}
 
 
-class DeskDouble:
-    """A desk without agents.  What is asked of it is in `asked`."""
+class ControllerDouble:
+    """A controller without agents.  What is asked of it is in `asked`."""
 
     def __init__(self, *chats: Chat, can: AgentCapabilities | None = ALL) -> None:
         self.chats = list(chats)
@@ -100,9 +100,9 @@ class DeskDouble:
         self.error: AccordError | None = None
 
     @property
-    def desk(self) -> Desk:
+    def controller(self) -> ChatController:
         """As what it stands for."""
-        return cast("Desk", self)
+        return cast("ChatController", self)
 
     def capabilities(self, chat: Chat) -> AgentCapabilities | None:
         return self.can
@@ -165,11 +165,8 @@ class Stage(App[None]):
     def compose(self) -> ComposeResult:
         yield from self._widgets
 
-    def action_pick_options(self) -> None:
-        self.ran.append("pick_options")
-
-    def action_help(self) -> None:
-        self.ran.append("help")
+    def action_perform(self, name: str) -> None:
+        self.ran.append(name)
 
     def notify(self, message: str, **how: Any) -> None:
         """Note it, and that nothing in it is read as markup."""

@@ -11,17 +11,17 @@ from textual.pilot import Pilot
 from accord.terminal.screen.inspectors.follow_panel import FollowPanel
 from accord.transcript import ToolCall
 from accord.transcript.items.tool_call import FileDiff, Location
-from tests.terminal.screen.harness.inspector_stage import Bench, StandInDesk, picture
+from tests.terminal.screen.harness.inspector_stage import Bench, StandInController, picture
 
 
 class Following:
-    """The panel over a desk."""
+    """The panel over a controller."""
 
     def __init__(self, folder: Path, theme: str = "accord-dark") -> None:
         self.folder = folder
-        self.desk = StandInDesk(folder)
-        self.desk.chat.set_phase("working")
-        self.panel = FollowPanel(self.desk.chat, cast("Any", self.desk))
+        self.controller = StandInController(folder)
+        self.controller.chat.set_phase("working")
+        self.panel = FollowPanel(self.controller.chat, cast("Any", self.controller))
         self.app = Bench(lambda: self.panel, theme)
         self.calls = 0
 
@@ -33,7 +33,7 @@ class Following:
         call.patch(title=f"Edit {Path(path).name}", kind="edit", status=status)
         call.replace_locations([Location(path, line)])
         call.replace_content(list(diffs), lambda item: (item,))
-        self.desk.chat.entries.append(call)
+        self.controller.chat.entries.append(call)
         return call
 
     async def renew(self, pilot: Pilot[None]) -> list[str]:
@@ -72,7 +72,7 @@ async def test_a_panel_that_is_opened_after_the_turn_shows_where_it_was(
     following: Following,
 ) -> None:
     """Issue 6: the file the agent works on.  Nothing has to happen before it is seen."""
-    following.desk.chat.set_phase("ready")
+    following.controller.chat.set_phase("ready")
     following.work_on("a.py", 60, status="completed")
     async with following.app.run_test(size=(100, 30)) as pilot:
         await pilot.pause()
@@ -126,7 +126,7 @@ async def test_a_file_that_changes_is_read_again(
         (following.folder / "a.py").write_text("written = True\n")
         assert "written = True" in "\n".join(await following.renew(pilot))
         (following.folder / "a.py").unlink()
-        assert "there is no such file now" in (await following.renew(pilot))[0]
+        assert "the file no longer exists" in (await following.renew(pilot))[0]
 
 
 async def test_of_a_file_outside_only_the_name_is_shown(following: Following) -> None:
@@ -142,7 +142,7 @@ async def test_of_a_file_outside_only_the_name_is_shown(following: Following) ->
 async def test_the_changed_files_are_listed_and_can_be_chosen(following: Following) -> None:
     """Issue 6: files that the agent touches listed with changes."""
     for name in ("a.py", "b.py"):
-        async with following.desk.journal_of.writing(str(following.folder / name)):
+        async with following.controller.journal_of.writing(str(following.folder / name)):
             (following.folder / name).write_text(f"{name[0]} = 1\n")
     following.work_on("b.py", 1)
     async with following.app.run_test(size=(100, 30)) as pilot:
@@ -162,7 +162,7 @@ async def test_a_low_panel_still_shows_the_line(following: Following) -> None:
     async with following.app.run_test(size=(60, 7)) as pilot:
         following.work_on("b.py", 9)
         await following.renew(pilot)
-        async with following.desk.journal_of.writing(str(following.folder / "a.py")):
+        async with following.controller.journal_of.writing(str(following.folder / "a.py")):
             (following.folder / "a.py").write_text("a = 1\n")
         lines = await following.renew(pilot)
         assert any("▌ 9" in one for one in lines) or any("▌  9" in one for one in lines)

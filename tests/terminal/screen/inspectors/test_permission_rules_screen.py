@@ -10,8 +10,8 @@ from textual.pilot import Pilot
 
 from accord.client.permissions.grants import Grant, Grants
 from accord.client.permissions.permissions import Permissions
-from accord.client.permissions.policy import Rule
 from accord.client.permissions.request import Decision
+from accord.client.permissions.rules import Rule
 from accord.terminal.screen.inspectors.permission_rules_screen import GrantsScreen
 from tests.terminal.screen.harness.question_stage import FOLDER, HOSTILE, Asking, a_request
 
@@ -50,7 +50,7 @@ async def test_rules_and_answers_are_said_in_words() -> None:
             "✓ allow   changing a.py  in /nowhere/project, for demo",
             "✗ reject  the tool create of the MCP server tracker",
             "? ask     running any command  a rule",
-            "✓ allow   reading files like src/**",
+            "✓ allow   reading files matching src/**",
         ):
             assert words in app.text
 
@@ -66,7 +66,7 @@ async def test_a_revoked_answer_binds_at_once_and_that_can_be_undone() -> None:
         assert permissions.remembered() == (TOOL,)
         assert (await here.decide(request)).option_id is None
         await pilot.pause()
-        assert "Revoked: changing a.py. Ctrl+Z takes that back." in " ".join(
+        assert "Revoked: changing a.py. Ctrl+Z restores it." in " ".join(
             app.text.replace("│", " ").split()
         )
         await pilot.press("ctrl+z")
@@ -96,7 +96,7 @@ async def test_the_list_is_searched() -> None:
         await pilot.press("enter", "delete")
         assert permissions.remembered() == (EDIT,)
         await pilot.pause()
-        assert "Ctrl+Z takes that back" in app.text
+        assert "Ctrl+Z restores it" in app.text
 
 
 async def test_arrows_go_through_the_list_while_something_is_typed() -> None:
@@ -141,4 +141,4 @@ async def test_an_empty_list_says_so() -> None:
         assert "Nothing is remembered" in app.text
         await pilot.press("x", "delete", "up")
         await pilot.pause()
-        assert "Nothing has these words" in app.text
+        assert "No matches" in app.text

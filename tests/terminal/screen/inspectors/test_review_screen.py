@@ -15,20 +15,20 @@ from accord.terminal.screen.inspectors.review_rows import file_row, page_of
 from accord.terminal.screen.inspectors.review_screen import ReviewScreen
 from tests.terminal.model.changes.test_git_state import git
 from tests.terminal.model.projects import NEW, OLD
-from tests.terminal.screen.harness.inspector_stage import Bench, StandInDesk, picture
+from tests.terminal.screen.harness.inspector_stage import Bench, StandInController, picture
 
 
 class Review:
-    """The screen over a desk whose agent wrote three files."""
+    """The screen over a controller whose agent wrote three files."""
 
     def __init__(self, folder: Path, theme: str = "accord-dark") -> None:
         self.folder = folder
-        self.desk = StandInDesk(folder)
+        self.controller = StandInController(folder)
         self.app = Bench(theme=theme)
-        self.screen = ReviewScreen(self.desk.chat, cast("Any", self.desk))
+        self.screen = ReviewScreen(self.controller.chat, cast("Any", self.controller))
 
     async def write(self, name: str, text: str) -> None:
-        async with self.desk.journal_of.writing(str(self.folder / name)):
+        async with self.controller.journal_of.writing(str(self.folder / name)):
             (self.folder / name).write_text(text)
 
     def read(self, name: str) -> str:
@@ -51,7 +51,7 @@ class Review:
 
     @property
     def states(self) -> list[tuple[str, ...]]:
-        return [one.states for one in self.desk.journal_of.changes]
+        return [one.states for one in self.controller.journal_of.changes]
 
 
 async def begun(folder: Path, theme: str = "accord-dark") -> Review:
@@ -118,7 +118,7 @@ async def test_files_and_everything_are_kept_or_undone(tmp_path: Path) -> None:
         assert review.read("b.py") == NEW, "what is kept stays"
         await review.press(pilot, "up", "u", "ctrl+a")
         assert review.states == [("kept",), ("undone",), ("kept", "kept")]
-        assert "all looked at" in picture(review.app)[0]
+        assert "all reviewed" in picture(review.app)[0]
 
 
 async def test_what_somebody_else_changed_is_left_alone_and_said(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ async def test_what_somebody_else_changed_is_left_alone_and_said(tmp_path: Path)
     async with review.app.run_test(size=(100, 30)) as pilot:
         await review.open(pilot)
         await review.press(pilot, "u")
-        assert "changed since by somebody else" in review.app.told[0]
+        assert "was changed in the meantime" in review.app.told[0]
         assert review.read("b.py") == theirs
         await review.press(pilot, "U")
         assert "1 difference left alone" in review.app.told[1]
@@ -147,7 +147,7 @@ async def test_differences_are_walked_through_over_all_files(tmp_path: Path) -> 
         assert (review.screen.change or cast("Any", None)).path.endswith("new.py")
         await review.press(pilot, "escape")
         assert review.app.screen is not review.screen
-        assert review.desk.journal_of.on_change is None
+        assert review.controller.journal_of.on_change is None
 
 
 async def test_a_change_that_comes_meanwhile_is_shown(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ async def test_what_is_not_known_says_why(tmp_path: Path) -> None:
     async with review.app.run_test(size=(100, 30)) as pilot:
         await review.open(pilot)
         await review.press(pilot, "u", "a", "A", "U")
-        assert set(review.app.told) == {"It cannot be undone: it is not UTF-8 text."}
+        assert set(review.app.told) == {"This cannot be undone: it is not UTF-8 text."}
         assert "? x.bin" in "\n".join(picture(review.app))
 
 

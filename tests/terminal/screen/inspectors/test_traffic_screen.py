@@ -17,20 +17,20 @@ from accord.terminal.screen.inspectors.traffic_rows import row_of
 from accord.terminal.screen.inspectors.traffic_screen import TrafficScreen
 from accord.tracing.recording_file import read_recording
 from tests.terminal.model.test_traffic import line, talk
-from tests.terminal.screen.harness.inspector_stage import Bench, StandInDesk, picture
+from tests.terminal.screen.harness.inspector_stage import Bench, StandInController, picture
 
 
 class Inspector:
-    """The screen, opened over a desk."""
+    """The screen, opened over a controller."""
 
     def __init__(self, folder: Path, theme: str = "accord-dark") -> None:
-        self.desk = StandInDesk(folder)
+        self.controller = StandInController(folder)
         self.app = Bench(theme=theme)
-        self.screen = TrafficScreen(self.desk.chat, cast("Any", self.desk))
+        self.screen = TrafficScreen(self.controller.chat, cast("Any", self.controller))
 
     @property
     def traffic(self) -> Traffic:
-        return self.desk.traffic_of
+        return self.controller.traffic_of
 
     async def open(self, pilot: Pilot[None]) -> None:
         self.app.push_screen(self.screen)
@@ -84,7 +84,7 @@ async def test_enter_goes_to_the_pair(inspector: Inspector) -> None:
         await pilot.press("p")
         assert inspector.screen.frames.cursor == 3
         await pilot.press("up", "p")
-        assert inspector.app.told == ["It has none."]
+        assert inspector.app.told == ["There is no matching message."]
 
 
 async def test_a_filter_works_while_it_is_typed_and_escape_takes_it_away(
@@ -118,7 +118,7 @@ async def test_search_goes_from_one_place_to_the_next(inspector: Inspector) -> N
         await pilot.press("N")
         assert inspector.screen.frames.cursor == 0
         await pilot.press("slash", *"xyz", "enter")
-        assert inspector.app.told == ["Nothing like that."]
+        assert inspector.app.told == ["No matches."]
 
 
 async def test_a_question_of_the_agent_is_not_missed(
@@ -157,7 +157,7 @@ async def test_it_is_saved_as_a_recording_and_nothing_is_written_over(
             await pilot.press("s")
     recording = read_recording((tmp_path / "t.jsonl").read_bytes().splitlines())
     assert len(recording.entries) == 6
-    assert "6 messages are in" in inspector.app.told[0]
+    assert "6 messages saved to" in inspector.app.told[0]
     assert "Cannot save" in inspector.app.told[1]
 
 
@@ -187,8 +187,8 @@ async def test_who_stands_on_the_last_stays_there_and_who_does_not_stays_too(
 async def test_the_cursor_stays_with_its_message_when_old_ones_go(tmp_path: Path) -> None:
     """Ours: a list that is full moves up."""
     inspector = Inspector(tmp_path)
-    inspector.desk.traffic_of = Traffic(frames_max=20)
-    inspector.screen = TrafficScreen(inspector.desk.chat, cast("Any", inspector.desk))
+    inspector.controller.traffic_of = Traffic(frames_max=20)
+    inspector.screen = TrafficScreen(inspector.controller.chat, cast("Any", inspector.controller))
     for _ in range(3):
         talk(inspector.traffic)
     async with inspector.app.run_test() as pilot:
@@ -198,7 +198,7 @@ async def test_the_cursor_stays_with_its_message_when_old_ones_go(tmp_path: Path
         talk(inspector.traffic)
         await inspector.renew(pilot)
         assert inspector.screen.item is item
-        assert "older ones are gone" in picture(inspector.app)[0]
+        assert "older ones were discarded" in picture(inspector.app)[0]
 
 
 async def test_only_what_is_seen_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

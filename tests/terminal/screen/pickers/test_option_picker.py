@@ -18,7 +18,7 @@ from tests.terminal.screen.harness.stage import (
     LONG,
     NARROW,
     WIDE,
-    DeskDouble,
+    ControllerDouble,
     Stage,
     a_chat,
     hear,
@@ -66,15 +66,15 @@ async def test_options_keep_their_order_with_those_of_the_model_behind_it(
         select("second", "Second model", ["x"], category="model"),
         select("size", "Size", ["1m"], category="model_config"),
     )
-    double = DeskDouble(chat)
+    double = ControllerDouble(chat)
     app = Stage()
     async with app.run_test(size=size) as pilot:
-        app.push_screen(OptionsScreen(chat, double.desk))
+        app.push_screen(OptionsScreen(chat, double.controller))
         await pilot.pause()
         names = ["Effort", "Model", "Depth", "Size", "Temperature", "Web search", "Second model"]
         places = [place_of(app, f" {name}")[1] for name in names]
         assert places == sorted(places)
-        assert "not known here" in app.line_with("Temperature")
+        assert "unknown type" in app.line_with("Temperature")
         await pilot.press(*"temper")
         await pilot.press("enter")
         await pilot.pause()
@@ -97,10 +97,10 @@ async def test_a_value_is_chosen_under_its_group_and_shown_when_the_agent_says_s
 ) -> None:
     """Issue: models and config options as pickers."""
     chat = _options(MODEL)
-    double = DeskDouble(chat)
+    double = ControllerDouble(chat)
     app = Stage()
     async with app.run_test(size=size) as pilot:
-        app.push_screen(OptionsScreen(chat, double.desk))
+        app.push_screen(OptionsScreen(chat, double.controller))
         await pilot.press("enter")
         await pilot.pause()
         assert "Small ones" in app.text
@@ -122,10 +122,10 @@ async def test_a_value_is_chosen_under_its_group_and_shown_when_the_agent_says_s
 async def test_a_switch_is_turned() -> None:
     """Issue: booleans toggled."""
     chat = _options(WEB)
-    double = DeskDouble(chat)
+    double = ControllerDouble(chat)
     app = Stage()
     async with app.run_test(size=NARROW) as pilot:
-        app.push_screen(OptionsScreen(chat, double.desk))
+        app.push_screen(OptionsScreen(chat, double.controller))
         await pilot.pause()
         assert app.line_with("Web search").rstrip(" │").endswith("off")
         await pilot.press("enter")
@@ -136,10 +136,10 @@ async def test_a_switch_is_turned() -> None:
 async def test_modes_are_chosen_where_no_option_stands_for_them() -> None:
     """Issue: modes as pickers."""
     chat = _options(modes=MODES)
-    double = DeskDouble(chat)
+    double = ControllerDouble(chat)
     app = Stage()
     async with app.run_test(size=NARROW) as pilot:
-        app.push_screen(OptionsScreen(chat, double.desk))
+        app.push_screen(OptionsScreen(chat, double.controller))
         await pilot.pause()
         assert app.line_with("Mode ").rstrip(" │").endswith("Ask first")
         await pilot.press("enter")
@@ -157,10 +157,10 @@ async def test_where_an_option_stands_for_the_modes_it_is_used_instead() -> None
     """Protocol: config options come before modes where an agent has both."""
     chat = _options(select("way", "Way", ["ask", "code"], category="mode"), modes=MODES)
     assert [row.title for row in option_rows(chat)] == ["Way"]
-    double = DeskDouble(chat)
+    double = ControllerDouble(chat)
     app = Stage()
     async with app.run_test(size=NARROW) as pilot:
-        app.push_screen(OptionsScreen(chat, double.desk))
+        app.push_screen(OptionsScreen(chat, double.controller))
         await pilot.press("enter", "down", "enter")
         await pilot.pause()
         assert double.asked == [("option", "way", "code")]
@@ -168,26 +168,26 @@ async def test_where_an_option_stands_for_the_modes_it_is_used_instead() -> None
 
 @pytest.mark.rule("V1-SESS-17")
 async def test_folders_that_the_person_named_are_listed() -> None:
-    """The agent got them because the person named them; nothing else adds one."""
+    """The agent got them because the user named them; nothing else adds one."""
     chat = _options(WEB)
     assert "Folders" not in [row.group for row in option_rows(chat)]
     chat.roots = ("/srv/notes",)
     app = Stage()
     async with app.run_test(size=NARROW) as pilot:
-        app.push_screen(OptionsScreen(chat, DeskDouble(chat).desk))
+        app.push_screen(OptionsScreen(chat, ControllerDouble(chat).controller))
         await pilot.pause()
         assert app.line_with("/home/me/project").rstrip(" │").endswith("the project")
         assert app.line_with("/srv/notes").rstrip(" │").endswith("named by you")
 
 
 async def test_what_goes_wrong_is_said() -> None:
-    """Contract of the desk: a sentence for the person; and it is no markup."""
+    """Contract of the controller: a sentence for the user, not read as markup."""
     chat = _options(WEB)
-    double = DeskDouble(chat)
+    double = ControllerDouble(chat)
     double.error = LocalProtocolError("the agent [bold]refused[/bold] \x1b[31mit")
     app = Stage()
     async with app.run_test(size=WIDE) as pilot:
-        app.push_screen(OptionsScreen(chat, double.desk))
+        app.push_screen(OptionsScreen(chat, double.controller))
         await pilot.press("enter")
         await pilot.pause()
         assert app.notes == ["the agent [bold]refused[/bold] it"]
@@ -198,7 +198,7 @@ async def test_a_setting_outlives_the_screen_that_it_was_chosen_on(fails: bool) 
     """Issue 14: an agent may want a login first, which can be answered when this is closed."""
     answered, ended = anyio.Event(), anyio.Event()
 
-    class Slow(DeskDouble):
+    class Slow(ControllerDouble):
         async def set_option(self, chat: Chat, option_id: str, value: str | bool) -> None:
             await answered.wait()
             ended.set()
@@ -208,7 +208,7 @@ async def test_a_setting_outlives_the_screen_that_it_was_chosen_on(fails: bool) 
     chat = _options(WEB)
     app = Stage()
     async with app.run_test(size=WIDE) as pilot:
-        app.push_screen(OptionsScreen(chat, Slow(chat).desk))
+        app.push_screen(OptionsScreen(chat, Slow(chat).controller))
         await pilot.press("enter", "escape")
         await pilot.pause()
         assert len(app.screen_stack) == 1
@@ -225,7 +225,7 @@ async def test_no_name_breaks_it(size: tuple[int, int]) -> None:
     chat = _options(*(select(str(at), t, [t]) for at, t in enumerate((HOSTILE, LONG, CJK))))
     app = Stage()
     async with app.run_test(size=size) as pilot:
-        app.push_screen(OptionsScreen(chat, DeskDouble(chat).desk))
+        app.push_screen(OptionsScreen(chat, ControllerDouble(chat).controller))
         await pilot.press("enter")
         await pilot.pause()
         await pilot.pause()
@@ -238,6 +238,6 @@ async def test_an_agent_without_options_says_so() -> None:
     chat = a_chat()
     app = Stage()
     async with app.run_test(size=NARROW) as pilot:
-        app.push_screen(OptionsScreen(chat, DeskDouble(chat).desk))
+        app.push_screen(OptionsScreen(chat, ControllerDouble(chat).controller))
         await pilot.pause()
         assert "This agent offers no modes, models or options." in app.text

@@ -46,7 +46,7 @@ async def test_rows_are_shown_with_groups_notes_and_what_is_set(size: tuple[int,
         assert "Common" in app.text
         assert "❯ ● Pear  long" in app.line_with("Pear")
         assert app.line_with("Pear").rstrip(" │").endswith("green")
-        # What has no room in its row is told beneath.
+        # What has no room in its row is told below.
         await pilot.press("down")
         await pilot.pause()
         assert "❯   Durian" in app.text

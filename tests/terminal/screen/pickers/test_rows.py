@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.terminal.screen.pickers.rows import Heading, Row, Rows, fitness
+from accord.terminal.screen.pickers.rows import Heading, PickerRows, Row, fitness
 
 ROWS = [
     Row("a", "Opus", group="Anthropic", description="the largest"),
@@ -17,13 +17,13 @@ ROWS = [
 ]
 
 
-def _keys(rows: Rows) -> list[str]:
+def _keys(rows: PickerRows) -> list[str]:
     return [line.key for line in rows.lines if isinstance(line, Row)]
 
 
 def test_without_a_search_rows_stand_under_their_groups() -> None:
     """Contract."""
-    rows = Rows(ROWS)
+    rows = PickerRows(ROWS)
     assert rows.lines[0] == Heading("Anthropic")
     assert rows.lines[4] == Heading("Others")
     assert _keys(rows) == ["a", "b", "c", "d", "e"]
@@ -47,7 +47,7 @@ def test_without_a_search_rows_stand_under_their_groups() -> None:
 )
 def test_a_search_finds_by_all_words_the_best_first(search: str, keys: list[str]) -> None:
     """Contract."""
-    rows = Rows(ROWS)
+    rows = PickerRows(ROWS)
     rows.find(search)
     assert sorted(_keys(rows)) == keys
     assert (rows.chosen is None) is (keys == [])
@@ -58,7 +58,7 @@ def test_a_search_finds_by_all_words_the_best_first(search: str, keys: list[str]
 
 def test_the_cursor_goes_over_headings_and_stays_at_the_ends() -> None:
     """Contract."""
-    rows = Rows(ROWS)
+    rows = PickerRows(ROWS)
     rows.move(-1)
     assert rows.chosen is ROWS[0]
     rows.move(-5)
@@ -71,12 +71,12 @@ def test_the_cursor_goes_over_headings_and_stays_at_the_ends() -> None:
     assert rows.point(1)
     assert rows.chosen is ROWS[0]
     assert not rows.point(99)
-    Rows().move(1)
+    PickerRows().move(1)
 
 
 def test_other_rows_keep_the_cursor_where_it_was() -> None:
     """Contract: by the key of its row."""
-    rows = Rows(ROWS)
+    rows = PickerRows(ROWS)
     rows.move(1)
     rows.replace([*reversed(ROWS)])
     assert rows.chosen is ROWS[2]
@@ -101,7 +101,7 @@ def test_the_beginning_of_a_word_fits_better_than_its_middle() -> None:
 @given(st.lists(st.text("abc ", max_size=5), max_size=8), st.text("abc ", max_size=4))
 def test_the_cursor_is_on_a_row_as_long_as_there_is_one(titles: list[str], search: str) -> None:
     """Contract."""
-    rows = Rows([Row(str(at), title, group=title[:1]) for at, title in enumerate(titles)])
+    rows = PickerRows([Row(str(at), title, group=title[:1]) for at, title in enumerate(titles)])
     rows.find(search)
     assert (rows.chosen is not None) is bool(_keys(rows))
     rows.move(2)

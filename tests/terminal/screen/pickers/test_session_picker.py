@@ -19,7 +19,7 @@ from tests.terminal.screen.harness.stage import (
     LONG,
     NARROW,
     WIDE,
-    DeskDouble,
+    ControllerDouble,
     Stage,
     a_chat,
     place_of,
@@ -45,13 +45,13 @@ class Listing:
 
     def __init__(self, *stored: SessionInfo, can: AgentCapabilities | None = ALL) -> None:
         self.chat = a_chat("s1")
-        self.double = DeskDouble(self.chat, can=can)
+        self.double = ControllerDouble(self.chat, can=can)
         self.double.stored = list(stored)
         self.app = Stage()
         self.results: list[Chat | None] = []
 
     def push(self) -> None:
-        screen = SessionsScreen(self.chat, self.double.desk, NOW)
+        screen = SessionsScreen(self.chat, self.double.controller, NOW)
         self.app.push_screen(screen, self.results.append)
 
     @property
@@ -164,7 +164,7 @@ async def test_what_the_agent_cannot_do_is_said_and_not_done() -> None:
             "This agent cannot rename sessions.",
             "This agent cannot fork sessions.",
             "This agent cannot delete sessions.",
-            "This agent cannot go on with a stored session.",
+            "This agent cannot resume sessions.",
         ]
         assert listing.double.asked == [("sessions",)]
         # The one that is open can be brought to the front all the same.
@@ -176,7 +176,7 @@ async def test_what_the_agent_cannot_do_is_said_and_not_done() -> None:
 @pytest.mark.parametrize(
     ("can", "words"),
     [
-        (None, "The agent is not there."),
+        (None, "The agent is not running."),
         (AgentCapabilities(), "This agent does not list its sessions."),
         (ALL, "There are no sessions yet."),
     ],
@@ -194,13 +194,13 @@ async def test_an_empty_list_says_why(can: AgentCapabilities | None, words: str)
 
 
 async def test_a_list_that_does_not_come_says_why_and_one_that_is_slow_waits() -> None:
-    """Contract of the desk: errors are sentences."""
+    """Contract of the controller: errors are sentences."""
     listing = Listing()
     listing.double.error = LocalProtocolError("the agent is [b]tired[/b]")
     async with listing.app.run_test(size=WIDE) as pilot:
         listing.push()
         await pilot.pause()
-        assert "The list did not come: the agent is [b]tired[/b]" in listing.app.text
+        assert "The sessions could not be listed: the agent is [b]tired[/b]" in listing.app.text
     slow = Listing(*STORED)
     gate = anyio.Event()
 
@@ -220,7 +220,7 @@ async def test_a_list_that_does_not_come_says_why_and_one_that_is_slow_waits() -
 
 
 async def test_a_session_that_does_not_open_says_why() -> None:
-    """Contract of the desk."""
+    """Contract of the controller."""
     listing = Listing(*STORED)
     async with listing.app.run_test(size=WIDE) as pilot:
         listing.push()

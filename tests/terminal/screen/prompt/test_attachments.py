@@ -107,7 +107,7 @@ async def test_an_agent_without_images_gets_a_link_and_that_is_said_at_once(proj
         await typing(pilot, "see ")
         await paste(pilot, str(project / "pic.png"))
         await until(pilot, lambda: app.told)
-        assert app.told == ["This agent takes no images; pic.png goes along as a link."]
+        assert app.told == ["This agent does not accept images; pic.png is sent as a link."]
         assert app.typed == "see @pic.png "
         await pilot.press("enter")
         assert app.said[0].attachments[0].path == str(project / "pic.png")
@@ -132,7 +132,7 @@ async def test_a_picture_of_the_clipboard_follows_the_capabilities(
         else:
             await until(pilot, lambda: app.told)
             assert app.told == [
-                "This agent takes no images. The picture is still in your clipboard."
+                "This agent does not accept images. The image is still in your clipboard."
             ]
             assert app.typed == ""
 
@@ -148,7 +148,7 @@ async def test_what_cannot_be_sent_stays_in_the_editor(project: Path) -> None:
         assert app.said == []
         assert app.typed == "see [image 1]"
         (told,) = app.told
-        assert told.startswith("This agent takes no images.")
+        assert told.startswith("This agent does not accept images.")
 
 
 async def test_without_a_picture_what_was_copied_here_is_pasted(
@@ -169,7 +169,7 @@ async def test_without_a_picture_what_was_copied_here_is_pasted(
         await until(pilot, lambda: len(app.told) == 2)
         assert app.told == [
             "There is no program here that reads pictures.",
-            "There is no picture in the clipboard.",
+            "There is no image in the clipboard.",
         ]
         for _ in range(2):
             app.copy_to_clipboard("copied")

@@ -63,7 +63,7 @@ open(path, "w", encoding="utf-8").write(text + " and 漢字\\n")
 async def test_what_goes_wrong_is_said_and_the_prompt_stays(tmp_path: Path) -> None:
     """Ours."""
     app = Lent()
-    for code, words in (("sys.exit(3)", "ended with 3"), ("os.remove(path)", "file is gone")):
+    for code, words in (("sys.exit(3)", "exited with code 3"), ("os.remove(path)", "file is gone")):
         with pytest.raises(PromptError, match=words):
             await edit_outside(app, "one", _program(tmp_path, code))
     with pytest.raises(PromptError, match="cannot be started"):
@@ -77,5 +77,5 @@ async def test_a_terminal_that_cannot_be_lent_is_told(monkeypatch: pytest.Monkey
         raise SuspendNotSupported
 
     monkeypatch.setattr(Lent, "suspend", refuse)
-    with pytest.raises(PromptError, match="cannot be lent"):
+    with pytest.raises(PromptError, match="cannot run another program"):
         await edit_outside(Lent(), "one", ["vi"])

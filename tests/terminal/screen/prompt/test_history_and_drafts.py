@@ -11,8 +11,8 @@ import pytest
 from accord.discovery.user_paths import state_folder
 from accord.errors import ConfigError
 from accord.terminal.model.prompt.draft import Draft
-from accord.terminal.model.prompt.draft_store import Drafts, Writer
 from accord.terminal.model.prompt.history import History, history_file
+from accord.terminal.model.prompt.saved_prompts import Drafts, Writer
 from accord.terminal.screen.prompt import history_and_drafts as memory_module
 from accord.terminal.screen.prompt.history_and_drafts import Memory
 from tests.terminal.screen.harness.prompt_stage import (

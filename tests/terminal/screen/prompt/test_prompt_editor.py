@@ -1,4 +1,4 @@
-"""Where the person writes."""
+"""Where the user writes."""
 
 from __future__ import annotations
 
@@ -123,8 +123,8 @@ async def test_what_is_said_depends_on_what_the_agent_does(project: Path) -> Non
         await pilot.pause()
         assert "Fix the bug   (press Enter to send)" in app.text
         for phase, words in (
-            ("working", "Write what comes next"),
-            ("lost", "The agent is gone"),
+            ("working", "Type your next message"),
+            ("lost", "The agent is not running"),
             ("starting", "The agent starts"),
         ):
             app.chat.set_phase(phase)  # type: ignore[arg-type]
@@ -156,7 +156,7 @@ async def test_commands_are_completed_with_description_and_hint(project: Path) -
         assert app.typed == "/plan "
         assert app.area.suggestion == "what to plan"
         assert "❯ /plan what to plan" in app.text
-        # The hint is no text.
+        # The hint is not part of the text.
         await pilot.press("right", "end")
         assert app.typed == "/plan "
         await typing(pilot, "x")
@@ -333,7 +333,7 @@ async def test_the_attach_action_takes_names_and_paths(project: Path, tmp_path: 
         await pilot.pause()
         await pilot.press("enter")
         await until(pilot, lambda: app.told)
-        assert app.told == ["There is no file /no/such."]
+        assert app.told == ["File not found: /no/such"]
         await pilot.press("ctrl+o", "escape")
         await pilot.pause()
         assert app.focused is app.area
@@ -351,7 +351,7 @@ async def test_another_editor_gets_the_text_and_gives_it_back(
     async def edited(app: object, text: str, command: list[str]) -> str:
         assert command == ["my editor", "-w"]
         if text == "fail":
-            raise PromptError("my editor ended with 1; the prompt is as it was.")
+            raise PromptError("my editor exited with code 1; the prompt is unchanged.")
         return text + "\nmore"
 
     monkeypatch.setattr(module, "edit_outside", edited)

@@ -33,13 +33,13 @@ async def test_there_is_nothing_where_nothing_waits(app: PromptStage) -> None:
     """Issue 6: the queue is visible, and gone when it is empty."""
     async with app.run_test(size=WIDE) as pilot:
         await pilot.pause()
-        assert "3 prompts wait" in app.text
+        assert "3 queued prompts" in app.text
         assert "1. one" in app.text
         assert "2. two lines" in app.text
         app.chat.queue[:] = [ONE]
         app.renew()
         await pilot.pause()
-        assert "1 prompt waits" in app.text
+        assert "1 queued prompt" in app.text
         app.chat.queue.clear()
         app.renew()
         await pilot.pause()
@@ -58,7 +58,7 @@ async def test_prompts_are_put_in_order_edited_sent_and_removed_by_keys(app: Pro
         await pilot.press("delete")
         assert app.chat.queue == [TWO, THREE]
         await pilot.press("s")
-        assert app.desk.asked == [("now", THREE)]
+        assert app.controller.asked == [("now", THREE)]
         await pilot.press("enter")
         assert app.typed == "two\nlines"
         assert app.focused is app.area
@@ -77,7 +77,7 @@ async def test_a_prompt_that_is_edited_leaves_its_place_to_what_was_being_writte
         assert app.chat.queue == [ONE, TWO, Draft("new")]
         app.chat.queue.clear()
         await pilot.press("alt+up")
-        assert app.told == ["No prompt waits to be sent."]
+        assert app.told == ["No prompt is queued."]
         app.editor.take_queued(7)
         assert app.typed == "three"
 
@@ -101,7 +101,7 @@ async def test_everything_goes_by_mouse_too(app: PromptStage, size: tuple[int, i
         await press("×", "3. one")
         assert app.chat.queue == [TWO, THREE]
         await press("now", "1. two lines")
-        assert app.desk.asked == [("now", TWO)]
+        assert app.controller.asked == [("now", TWO)]
         await press("edit", "1. three")
         assert app.typed == "three"
 
@@ -137,7 +137,7 @@ async def test_when_no_turn_runs_now_is_a_turn_of_its_own(app: PromptStage) -> N
     async with app.run_test(size=WIDE) as pilot:
         app.panel.focus()
         await pilot.press("s")
-        assert app.desk.sent == [ONE]
+        assert app.controller.sent == [ONE]
         assert app.chat.queue == [TWO, THREE]
 
 
@@ -157,4 +157,4 @@ async def test_many_and_odd_prompts_stay_in_their_lines(tmp_path: Path, theme: s
         await pilot.press(*["down"] * 11)
         await pilot.pause()
         assert "12. 8" in app.text
-        assert "12 prompts wait" in app.text
+        assert "12 queued prompts" in app.text

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from accord.agent.serving.draft import files as draft_files
 from accord.agent.serving.draft.terminals import ClientTerminals
 from accord.agent.serving.draft.tool_calls import DraftCalls
-from accord.agent.serving.wire import FileDetails, PermissionAsk, PermissionOption
-from accord.agent.session.session import REQUEST_PERMISSION, AgentSession
+from accord.agent.serving.wire import FileDetails
+from accord.agent.session.state import REQUEST_PERMISSION, SessionState
+from accord.agent.tools.permission_options import PermissionAsk, PermissionOption
 from accord.errors import RequestCancelled, RequestFailed
 from accord.schema import draft
 from accord.schema.codec import Invalid, decode, encode, to_python
@@ -26,12 +27,12 @@ from accord.schema.struct import UNSET, Raw
 from accord.translate.draft.vocabulary import FILE_OPERATIONS, choose_option, operation_of_kind
 
 if TYPE_CHECKING:
-    from accord.agent.terminals.own_terminals import Done, Job
+    from accord.agent.session.turn_state import TurnState
+    from accord.agent.terminals.commands import Done, Job
     from accord.agent.tools.tool_call import ToolCallHandle
-    from accord.agent.turn import Turn
     from accord.connection import Connection
 
-Tell = Callable[[AgentSession, Sequence[Any]], None]
+Tell = Callable[[SessionState, Sequence[Any]], None]
 
 _NO = draft.RequestPermissionResponse(granted=False)
 # Where an operation names what it works on, the most telling first.
@@ -60,7 +61,7 @@ class DraftWays:
     # ---- permission
 
     async def ask_permission(
-        self, session: AgentSession, ask: PermissionAsk
+        self, session: SessionState, ask: PermissionAsk
     ) -> PermissionOption | None:
         """Ask the user, and read the answer as one of the options."""
         call_id = ask.tool_call.tool_call_id
@@ -77,7 +78,7 @@ class DraftWays:
         return chosen
 
     async def _put(
-        self, session: AgentSession, ask: PermissionAsk
+        self, session: SessionState, ask: PermissionAsk
     ) -> draft.RequestPermissionResponse:
         try:
             with session.asking():
@@ -92,7 +93,7 @@ class DraftWays:
                 raise
             return _NO
 
-    def remembered(self, session: AgentSession, keys: Sequence[str], allowed: bool) -> None:
+    def remembered(self, session: SessionState, keys: Sequence[str], allowed: bool) -> None:
         """See `wire.Ways.remembered`."""
         self.grants.remembered(session, keys, allowed)
 
@@ -100,7 +101,7 @@ class DraftWays:
 
     async def read_text(
         self,
-        session: AgentSession,
+        session: SessionState,
         path: str,
         line: int | None,
         limit: int | None,
@@ -110,12 +111,12 @@ class DraftWays:
         return await draft_files.read_text(self._connection, path, line, limit, details)
 
     async def write_text(
-        self, session: AgentSession, path: str, text: str, details: FileDetails
+        self, session: SessionState, path: str, text: str, details: FileDetails
     ) -> bool:
         """See `draft_files.write_text`."""
         return await draft_files.write_text(self._connection, path, text, details)
 
-    async def run(self, turn: Turn, call: ToolCallHandle, job: Job) -> Done:
+    async def run(self, turn: TurnState, call: ToolCallHandle, job: Job) -> Done:
         """See `draft_terminals.ClientTerminals.run`."""
         return await self._terminals.run(turn, call, job)
 
@@ -125,11 +126,11 @@ class Grants:
 
     def __init__(self) -> None:
         # Sessions that are served now, and the scope of the answer that each got last.
-        self._sessions: dict[AgentSession, str | None] = {}
+        self._sessions: dict[SessionState, str | None] = {}
         self._always: dict[str, bool] = {}
         self._workspaces: dict[str, dict[str, bool]] = {}
 
-    def join(self, session: AgentSession) -> bool:
+    def join(self, session: SessionState) -> bool:
         """A session begins: what was decided for its workspace, or for ever, holds in it.
 
         False when it was here already.
@@ -140,16 +141,16 @@ class Grants:
         session.adopt(self._always | self._workspaces.get(session.record.cwd, {}))
         return True
 
-    def leave(self, session: AgentSession) -> None:
+    def leave(self, session: SessionState) -> None:
         """A session is over."""
         self._sessions.pop(session, None)
 
-    def answered(self, session: AgentSession, scope: str | None) -> None:
+    def answered(self, session: SessionState, scope: str | None) -> None:
         """The user has answered; whether that is to be remembered comes next, if at all."""
         if session in self._sessions:
             self._sessions[session] = scope
 
-    def remembered(self, session: AgentSession, keys: Sequence[str], allowed: bool) -> None:
+    def remembered(self, session: SessionState, keys: Sequence[str], allowed: bool) -> None:
         """The answer is kept; one for the workspace or for good counts in other sessions too."""
         scope = self._sessions.get(session)
         if scope not in ("workspace", "always"):

@@ -22,7 +22,7 @@ from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import UNSET, UnknownVariant
 
 if TYPE_CHECKING:
-    from accord.agent.session.session import AgentSession
+    from accord.agent.session.state import SessionState
 
 KEPT_AS = "draft.mcp_servers"
 
@@ -102,11 +102,11 @@ def _pairs(wanted: Any, given: Any) -> Any:
 # ---- remembering
 
 
-async def keep_servers(session: AgentSession, listed: Sequence[draft.McpServer]) -> None:
+async def keep_servers(session: SessionState, listed: Sequence[draft.McpServer]) -> None:
     """Keep beside a session's log those of its servers that have no secret."""
     harmless = [one for one in listed if _is_harmless(one.transport)]
     if harmless:
-        await session.keep(KEPT_AS, encode(harmless))
+        await session.stored.keep(KEPT_AS, encode(harmless))
 
 
 async def kept_servers(raw: bytes | None) -> list[draft.McpServer]:

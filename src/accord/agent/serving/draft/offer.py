@@ -16,7 +16,7 @@ from accord.store import MemoryStore
 from accord.translate.draft.mode_names import ModeNames
 
 if TYPE_CHECKING:
-    from accord.agent.agent import Agent
+    from accord.agent.definition import AgentDefinition
 
 # The draft's names for what an agent may require; the rest its clients do not have.
 _REQUIRED = {
@@ -38,7 +38,7 @@ class Offered(NamedTuple):
     wants_official_updates: bool
 
 
-def modes_of(agent: Agent) -> ModeNames:
+def modes_of(agent: AgentDefinition) -> ModeNames:
     """The draft's names for the agent's modes."""
     return ModeNames.of_official(
         {"id": mode.mode_id, "name": mode.name, "description": mode.description}
@@ -46,7 +46,7 @@ def modes_of(agent: Agent) -> ModeNames:
     )
 
 
-def answer(agent: Agent, modes: ModeNames) -> draft.InitializeResponse:
+def answer(agent: AgentDefinition, modes: ModeNames) -> draft.InitializeResponse:
     """The result of `initialize`."""
     required = {_REQUIRED[path]: True for path in agent.requires if path in _REQUIRED}
     return draft.InitializeResponse(
@@ -57,7 +57,7 @@ def answer(agent: Agent, modes: ModeNames) -> draft.InitializeResponse:
     )
 
 
-def _capabilities(agent: Agent, modes: ModeNames) -> draft.AgentCapabilities:
+def _capabilities(agent: AgentDefinition, modes: ModeNames) -> draft.AgentCapabilities:
     custom = advertised(agent.extensions)
     return draft.AgentCapabilities(
         load_session=True,
@@ -93,7 +93,7 @@ def _nested(required: Mapping[str, bool]) -> draft.ClientCapabilities:
     )
 
 
-def require(agent: Agent, capabilities: Mapping[str, Any]) -> None:
+def require(agent: AgentDefinition, capabilities: Mapping[str, Any]) -> None:
     """Refuse a client that cannot do what the agent needs.
 
     Raises:

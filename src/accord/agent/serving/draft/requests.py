@@ -22,7 +22,7 @@ from accord.agent.serving.draft.wire import DraftWire
 from accord.agent.serving.results import require_option, to_plain
 from accord.agent.serving.service import Service
 from accord.agent.session.options import MODE_OPTION_ID, OptionValue
-from accord.agent.session.session import AgentSession
+from accord.agent.session.state import SessionState
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
 from accord.connection.dialect import Dialect
@@ -37,7 +37,7 @@ from accord.translate.draft.mode_names import DEFAULT_MODE
 from accord.translate.draft.vocabulary import from_draft_error, to_draft_error
 
 if TYPE_CHECKING:
-    from accord.agent.agent import Agent
+    from accord.agent.definition import AgentDefinition
 
 T = TypeVar("T")
 
@@ -69,7 +69,7 @@ class DraftServing:
     """One client of the draft."""
 
     def __init__(
-        self, agent: Agent, connection: Connection, raw: Raw, params: Mapping[str, Any]
+        self, agent: AgentDefinition, connection: Connection, raw: Raw, params: Mapping[str, Any]
     ) -> None:
         # A refusal has the draft's numbers already.
         connection.agree_on(MANNERS)
@@ -137,7 +137,7 @@ class DraftServing:
             wanted = self._read(draft.CancelNotification, params)
             session = self.service.sessions.get(wanted.session_id)
             if session is not None:
-                session.foreground.cancel_all()
+                session.prompts.cancel_all()
         elif method == "terminal/output":
             self._terminals.push(self._read(draft.TerminalOutputRequest, params))
         else:
@@ -149,7 +149,7 @@ class DraftServing:
         except Invalid as error:
             raise RequestError.invalid_params(error.reason, error.path) from None
 
-    def _tell(self, session: AgentSession, said: Any) -> None:
+    def _tell(self, session: SessionState, said: Any) -> None:
         """Send updates of the draft's own making, such as a step that the inside does not know."""
         if not session.closed and self.service.connection.error is None:
             for params in self._wire.encoded(session.id, said):
@@ -244,7 +244,7 @@ class DraftServing:
 
         return work
 
-    async def _attached(self, session_id: str) -> AgentSession:
+    async def _attached(self, session_id: str) -> SessionState:
         """The session with its own folder and servers, which the draft does not send again."""
         store = self._agent.store
         record = await store.get(session_id)
@@ -265,7 +265,7 @@ class DraftServing:
                 return session.mcp_servers
         return None
 
-    async def _replayed(self, session: AgentSession) -> int:
+    async def _replayed(self, session: SessionState) -> int:
         """Tell the past again; how many messages it has."""
         counted = self._wire.counted[session.id] = set()
         self._wire.calls.telling_past.add(session.id)
@@ -276,7 +276,7 @@ class DraftServing:
             self._wire.counted.pop(session.id, None)
             self._wire.calls.telling_past.discard(session.id)
 
-    def _joined(self, session: AgentSession, request: IncomingRequest) -> None:
+    def _joined(self, session: SessionState, request: IncomingRequest) -> None:
         """A session is served from now on; its commands are told behind the answer."""
         self._wire.know_values(session.id, session.options)
         if self._ways.grants.join(session):
@@ -284,10 +284,10 @@ class DraftServing:
             async def leave() -> None:
                 self._ways.grants.leave(session)
 
-            session.on_close(leave)
+            session.tasks.on_close(leave)
         request.on_answered = session.introduce_with_commands
 
-    def _mode_of(self, session: AgentSession) -> str:
+    def _mode_of(self, session: SessionState) -> str:
         mode = session.mode
         return DEFAULT_MODE if mode is None else self._modes.draft(mode.mode_id)
 
@@ -338,11 +338,11 @@ class DraftServing:
 
         return work
 
-    def _announce(self, session: AgentSession) -> None:
+    def _announce(self, session: SessionState) -> None:
         """What the client changed, unless the agent has told it on the way."""
         self._wire.source = "user"
         try:
-            session.post(v2.ConfigOptionUpdate(config_options=session.option_list()))
+            session.updates.post(v2.ConfigOptionUpdate(config_options=session.option_list()))
         finally:
             self._wire.source = "agent"
 
@@ -354,7 +354,7 @@ class DraftServing:
 
 
 def serving_after_all(
-    agent: Agent, connection: Connection, asked: Mapping[str, Any]
+    agent: AgentDefinition, connection: Connection, asked: Mapping[str, Any]
 ) -> DraftServing:
     """Serve a client that was taken for one of v1 until its first request showed the draft."""
     official = asked.get("clientCapabilities")

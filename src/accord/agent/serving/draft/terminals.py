@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from accord.agent.terminals.own_terminals import Done, Job
+from accord.agent.terminals.commands import Done, Job
 from accord.agent.terminals.terminals import RELEASE_SECONDS_MAX, not_started
 from accord.errors import AccordError, RemoteProtocolError
 from accord.machine.logs import logger
@@ -29,8 +29,8 @@ from accord.schema.struct import UNSET, Raw
 from accord.translate.draft.vocabulary import exit_code_of
 
 if TYPE_CHECKING:
+    from accord.agent.session.turn_state import TurnState
     from accord.agent.tools.tool_call import ToolCallHandle
-    from accord.agent.turn import Turn
     from accord.connection import Connection
 
 # How long a command may take to leave after each signal.
@@ -162,7 +162,7 @@ class ClientTerminals:
 
     # ---- a command
 
-    async def run(self, turn: Turn, call: ToolCallHandle, job: Job) -> Done:
+    async def run(self, turn: TurnState, call: ToolCallHandle, job: Job) -> Done:
         """See `wire.Ways.run`."""
         if self._places is not None:
             await self._places.acquire()

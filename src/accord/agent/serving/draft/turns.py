@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from accord.agent.serving import held_prompts as prompts
+from accord.agent.serving import prompts
 from accord.agent.serving.draft.prompts import blocks_of
 from accord.agent.serving.draft.tool_calls import kept_meta
 from accord.agent.serving.service import Service
-from accord.agent.session.prompt_handler import Outcome
-from accord.agent.session.session import AgentSession
-from accord.agent.turn import Turn
+from accord.agent.session.state import SessionState
+from accord.agent.session.turn_run import Outcome
+from accord.agent.session.turn_state import TurnState
 from accord.connection import IncomingRequest
 from accord.connection.connection import Work
 from accord.connection.error_responses import error_for
@@ -28,7 +28,7 @@ from accord.translate.draft.vocabulary import STOP_ERROR, to_draft_error, to_dra
 
 def prompt_work(
     service: Service,
-    session: AgentSession,
+    session: SessionState,
     wanted: draft.PromptRequest,
     request: IncomingRequest,
 ) -> Work:
@@ -39,13 +39,13 @@ def prompt_work(
     return prompts.prompt_work(service, session, blocks, request, _answer)
 
 
-async def _answer(turn: Turn, outcome: Outcome) -> bytes:
+async def _answer(turn: TurnState, outcome: Outcome) -> bytes:
     """What a prompt is answered with when its turn is over; by now that is never an error."""
     session = turn.session
     session.enter(Step.WORK_STOPPED)
     turn.settle_tokens()
     try:
-        await session.touch()
+        await session.stored.touch()
     except Exception as error:  # noqa: BLE001 - a store that fails ends a turn, no more
         outcome = Outcome(STOP_ERROR, error_for(error, "session/prompt"))
     about: dict[str, Any] = {}

@@ -12,16 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from accord.agent.serving.draft.client_requests import DraftWays
 from accord.agent.serving.draft.terminals import Printed
 from accord.agent.serving.draft.tool_calls import DraftCalls, kept_meta, placeholder
-from accord.agent.serving.v1.plans import StablePlans
+from accord.agent.serving.stable_plans import StablePlans
 from accord.agent.serving.v1.tool_calls import TERMINAL_BYTES_STEP
 from accord.agent.serving.v1.wire import V1Wire
-from accord.agent.serving.wire import Features, HeldAgain, PermissionAsk
+from accord.agent.serving.wire import Features, HeldAgain
 from accord.agent.session.options import MODE_OPTION_ID
+from accord.agent.tools.permission_options import PermissionAsk
 from accord.schema import draft, v2
 from accord.schema.codec import encode, to_raw
 from accord.schema.struct import UNSET, Raw
@@ -39,6 +41,10 @@ class DraftWire:
     version = 1
     pieces_alike = False
     held_again: HeldAgain = "none"
+    bounds_queue = True
+    cancels_tool_calls = False
+    has_states = False
+    client_methods: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(
         self, features: Features, modes: ModeNames, post_official: Post | None = None
@@ -221,7 +227,7 @@ class DraftWire:
         if isinstance(update, v2.PlanRemoved):
             return (draft.Plan(plan_id=update.plan_id, steps=[]),)
         if not isinstance(update.plan, v2.PlanItems):
-            worded = self._plans.worded(session_id, update)
+            worded = self._plans.stable(session_id, update)
             if worded is None:
                 return ()
             return self._sayings[type(worded)](session_id, worded)

@@ -11,7 +11,8 @@ from typing import Any
 
 from accord.agent.serving.v1.wire import V1Wire
 from accord.agent.serving.v2.wire import V2Wire
-from accord.agent.serving.wire import Features, PermissionAsk
+from accord.agent.serving.wire import Features, HeldAgain, OfficialWire
+from accord.agent.tools.permission_options import PermissionAsk
 from accord.schema import v1, v2
 from accord.schema.codec import encode, to_python
 
@@ -20,14 +21,20 @@ _AS_IN_V1 = frozenset(
 )
 
 
-class EarlyWire(V2Wire):
+class EarlyWire(OfficialWire):
     """Says updates and questions as the first pages did."""
 
-    held_again = "messages"
+    version = 2
+    schema = v2
+    held_again: HeldAgain = "messages"
+    bounds_queue = False
+    cancels_tool_calls = True
+    has_states = True
 
     def __init__(self, features: Features) -> None:
         super().__init__(features)
         self._v1 = V1Wire(features)
+        self._v2 = V2Wire(features)
 
     def told(self, session_id: str, update: Any) -> Sequence[Any]:
         """As v2, but for what was otherwise then; a state is not told at all."""
@@ -37,17 +44,17 @@ class EarlyWire(V2Wire):
         if kind in _AS_IN_V1:
             return list(map(_renamed, self._v1.told(session_id, update)))
         if kind is v2.PlanUpdate:
-            said = self._stable(session_id, update)
+            said = self._v2.in_stable_words(session_id, update)
             if isinstance(said, v2.PlanUpdate):
                 return (_plan(said),)
             update = said
             if update is None:
                 return ()
-        return super().told(session_id, update)
+        return self._v2.told(session_id, update)
 
     def forget(self, session_id: str) -> None:
         """Nothing of the session has been told: a replay follows."""
-        super().forget(session_id)
+        self._v2.forget(session_id)
         self._v1.forget(session_id)
 
     def permission_request(self, session_id: str, ask: PermissionAsk) -> bytes:

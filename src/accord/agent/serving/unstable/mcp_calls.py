@@ -13,16 +13,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from accord.connection import Connection
 from accord.errors import LocalProtocolError, McpCallFailed, RemoteProtocolError, RequestError
 from accord.schema import v2
 from accord.schema.codec import Invalid, decode, encode, to_python, to_raw
 from accord.schema.struct import UNSET, Raw
-
-if TYPE_CHECKING:
-    from accord.agent.session.session import AgentSession
 
 MESSAGE = "mcp/message"
 
@@ -40,14 +37,14 @@ class McpCalls:
 
     async def call(
         self,
-        session: AgentSession,
+        servers: Iterable[Any],
         server_id: str,
         method: str,
         params: Mapping[str, Any] | None,
         on_notification: OnNotification | None,
     ) -> Any:
         """See `AgentSession.call_mcp`."""
-        if not any(server.server_id == server_id for server in acp_servers(session.mcp_servers)):
+        if not any(server.server_id == server_id for server in acp_servers(servers)):
             raise LocalProtocolError(f"this session has no MCP server {server_id!r} over ACP")
         key = (server_id, f"mcp_{next(self._ids)}")
         request = v2.MessageMcpRequest(
@@ -97,13 +94,9 @@ def acp_servers(servers: Iterable[Any]) -> list[v2.McpServerAcp]:
     return [server for server in servers if isinstance(server, v2.McpServerAcp)]
 
 
-def check_server_ids(servers: Iterable[Any], sessions: Iterable[AgentSession]) -> None:
+def check_server_ids(servers: Iterable[Any], others: Iterable[Iterable[Any]]) -> None:
     """Refuse an id that would name two servers of one connection."""
-    names = {
-        server.server_id: server.name
-        for session in sessions
-        for server in acp_servers(session.mcp_servers)
-    }
+    names = {server.server_id: server.name for listed in others for server in acp_servers(listed)}
     seen: set[str] = set()
     for index, server in enumerate(servers):
         if not isinstance(server, v2.McpServerAcp):

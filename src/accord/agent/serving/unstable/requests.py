@@ -26,10 +26,9 @@ from accord.schema.codec import Invalid, decode, encode, to_python
 from accord.schema.struct import UNSET, Raw
 
 if TYPE_CHECKING:
-    from accord.agent.agent import Agent
-    from accord.agent.serving.unstable.next_edit_requests import NextEditServing
+    from accord.agent.definition import AgentDefinition, ClientService
     from accord.agent.serving.unstable.providers import Provider
-    from accord.agent.session.session import AgentSession
+    from accord.agent.session.state import SessionState
     from accord.store import SessionRecord
 
 T = TypeVar("T")
@@ -41,25 +40,15 @@ MCP_MESSAGE = "mcp/message"
 _ARCHIVE_FILTERS: Mapping[str, bool | None] = {"exclude": False, "include": None, "only": True}
 
 
-class UnstableServing:
+class UnstableRequests:
     """The unstable side of one connection."""
 
-    def __init__(self, service: Service, offered: object) -> None:
-        """`offered` is what the client said it can do, as it came."""
+    def __init__(self, service: Service) -> None:
         self._service = service
         self._agent = service.agent
-        self._next_edits: NextEditServing | None = None
-        if self._agent.serves_next_edits:
-            # Loaded only for those who want it: start-up time is the user's time.
-            from accord.agent.serving.unstable import next_edit_requests as next_edit_serving
-
-            known = offered if isinstance(offered, dict) else {}
-            self._next_edits = next_edit_serving.NextEditServing(service, known)
 
     def table(self, stable: Mapping[str, Handler], fork: Handler) -> dict[str, Handler]:
         """The requests that are served: the stable ones, and ours where the agent has them."""
-        if self._next_edits is not None:
-            stable = {**stable, **self._next_edits.requests}
         if not self._agent.unstable:
             return dict(stable)
         served = {
@@ -80,20 +69,10 @@ class UnstableServing:
 
     def notification(self, method: str, params: Raw) -> bool:
         """Take a notification; False when it is not one of ours."""
-        if self._next_edits is not None and self._next_edits.notification(method, params):
-            return True
         if method != MCP_MESSAGE or "acp" not in self._agent.mcp:
             return False
         self._service.mcp_calls.notification(params)
         return True
-
-    def initialized(self, answer: bytes, where: str) -> bytes:
-        """The answer to `initialize` with what no schema of today has room for."""
-        if self._next_edits is None:
-            return answer
-        result = decode(dict[str, Raw], answer)
-        offers = decode(dict[str, Raw], result[where]) | self._next_edits.capabilities()
-        return encode(result | {where: offers})
 
     # ---- child sessions
 
@@ -133,7 +112,7 @@ class UnstableServing:
         except Invalid as error:
             raise RequestError.invalid_params(error.reason, error.path) from None
 
-    def _live(self, session_id: str) -> list[tuple[Service, AgentSession]]:
+    def _live(self, session_id: str) -> list[tuple[ClientService, SessionState]]:
         """A session wherever it is open: any connection of this agent may have it."""
         return [
             (service, service.sessions[session_id])
@@ -151,7 +130,7 @@ class UnstableServing:
         """Change the record of a session, and of every open session that would write it back."""
         await self._agent.store.put(replace(await self._known(session_id), **about))
         for _, session in self._live(session_id):
-            await session.amend(**about)
+            await session.stored.amend(**about)
 
     def _archive(self, request: IncomingRequest) -> Work:
         wanted = self._read(v2.ArchiveSessionRequest, request)
@@ -176,7 +155,7 @@ class UnstableServing:
             live = self._live(wanted.session_id)
             if not live:
                 return encode(v2.SessionStatusResponse(status="saved"))
-            state = UNSET if self._service.wire.version == 1 else _snapshot(live[0][1])
+            state = _snapshot(live[0][1]) if self._service.wire.has_states else UNSET
             return encode(v2.SessionStatusResponse(status="open", state=state))
 
         return work
@@ -190,7 +169,7 @@ class UnstableServing:
         async def work() -> bytes:
             await self._amend(wanted.session_id, title=title, titled_by_user=True)
             for _, session in self._live(wanted.session_id):
-                await session.emit(v2.SessionInfoUpdate(title=title))
+                await session.updates.emit(v2.SessionInfoUpdate(title=title))
             return encode(v2.SetSessionTitleResponse(title=title))
 
         return work
@@ -257,7 +236,7 @@ class UnstableServing:
         return empty_after(lambda: self._agent.providers.disable(wanted.provider_id))
 
 
-def gated(agent: Agent, offered: Features) -> Features:
+def gated(agent: AgentDefinition, offered: Features) -> Features:
     """What a client offers of unstable things counts only where the agent has them too."""
     on = agent.unstable
     return offered._replace(plans=offered.plans and on, subagents=offered.subagents and on)
@@ -275,7 +254,7 @@ def _provider_info(slot: Provider) -> v2.ProviderInfo:
     )
 
 
-def _snapshot(session: AgentSession) -> v2.StateSnapshot:
+def _snapshot(session: SessionState) -> v2.StateSnapshot:
     now = session.state_update()
     return v2.StateSnapshot(
         state=now.state,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from accord.agent.serving.results import extension_meta
-from accord.agent.serving.v1.unstable import agent_offers, auth_offers, session_offers
+from accord.agent.serving.unstable.capabilities import agent_offers, session_offers
 from accord.agent.serving.wire import Features
 from accord.protocol.capabilities import supports
 from accord.protocol.extensions import read_advertised
@@ -14,10 +14,10 @@ from accord.schema import v1
 from accord.schema.struct import UNSET
 
 if TYPE_CHECKING:
-    from accord.agent.agent import Agent
+    from accord.agent.definition import AgentDefinition
 
 
-def answer(agent: Agent, features: Features) -> v1.InitializeResponse:
+def offer(agent: AgentDefinition, features: Features) -> v1.InitializeResponse:
     """The result of `initialize`."""
     return v1.InitializeResponse(
         protocol_version=1,
@@ -29,7 +29,7 @@ def answer(agent: Agent, features: Features) -> v1.InitializeResponse:
     )
 
 
-def _capabilities(agent: Agent) -> v1.AgentCapabilities:
+def _capabilities(agent: AgentDefinition) -> v1.AgentCapabilities:
     return v1.AgentCapabilities(
         load_session=True,
         prompt_capabilities=v1.PromptCapabilities(
@@ -46,18 +46,18 @@ def _capabilities(agent: Agent) -> v1.AgentCapabilities:
             resume=v1.SessionResumeCapabilities(),
             close=v1.SessionCloseCapabilities(),
             additional_directories=v1.SessionAdditionalDirectoriesCapabilities(),
-            **session_offers(agent),
+            **session_offers(agent, v1),
         ),
         auth=v1.AgentAuthCapabilities(
             logout=v1.LogoutCapabilities() if agent.auth_methods else UNSET,
-            **auth_offers(agent),
+            status=v1.AuthStatusCapabilities() if agent.unstable else UNSET,
         ),
         meta=extension_meta(agent),
-        **agent_offers(agent),
+        **agent_offers(agent, v1),
     )
 
 
-def _auth_methods(agent: Agent, features: Features) -> list[v1.AuthMethod]:
+def _auth_methods(agent: AgentDefinition, features: Features) -> list[v1.AuthMethod]:
     return [
         v1.AuthMethod(
             type="terminal" if method.is_terminal else UNSET,

@@ -9,12 +9,13 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
-from accord.agent.serving.v1.plans import StablePlans
+from accord.agent.serving.stable_plans import StablePlans
 from accord.agent.serving.v1.tool_calls import V1Calls, known_word
-from accord.agent.serving.wire import Features, HeldAgain, PermissionAsk, official_envelope
+from accord.agent.serving.wire import Features, HeldAgain, OfficialWire
+from accord.agent.tools.permission_options import PermissionAsk
 from accord.schema import v1, v2
-from accord.schema.codec import Invalid, decode, encode
-from accord.schema.struct import UNSET, Raw
+from accord.schema.codec import decode, encode
+from accord.schema.struct import UNSET
 from accord.translate.config_options import option_to_v1
 from accord.translate.content import to_v1
 
@@ -27,24 +28,22 @@ _ALIKE = frozenset({"pending", "in_progress", "completed"})
 _PRIORITIES = frozenset({"high", "medium", "low"})
 
 
-class V1Wire:
+class V1Wire(OfficialWire):
     """Says updates and questions as v1 does, and remembers what v1 needs repeated."""
 
     version = 1
-    pieces_alike = True
+    schema = v1
     held_again: HeldAgain = "none"
-    ways = None
-    envelope = staticmethod(official_envelope)
+    bounds_queue = True
+    cancels_tool_calls = False
+    has_states = False
 
     def __init__(self, features: Features) -> None:
-        self.features = features
-        self.open_pages: set[str] = set()
+        super().__init__(features)
         self._calls = V1Calls()
         self._modes: dict[str, str] = {}
         self._plans = StablePlans()
         self._told_plans: dict[str, bytes] = {}
-        self._head_of: str | None = None
-        self._head = b""
 
     @cached_property
     def _alike(self) -> frozenset[Any]:
@@ -82,13 +81,6 @@ class V1Wire:
             sayings[v2.CompactionUpdate] = self._same(v1.CompactionUpdate)
             sayings[v2.CompactionSummaryChunk] = self._same(v1.CompactionSummaryChunk)
         return sayings
-
-    def updates(self, session_id: str, update: Any) -> Sequence[bytes]:
-        """None, one or several notifications for an update of v2."""
-        if session_id != self._head_of:
-            # Most are of the session of the one before.
-            self._head_of, self._head = session_id, self.envelope(session_id)[0]
-        return [self._head + encode(said) + b"}" for said in self.told(session_id, update)]
 
     def told(self, session_id: str, update: Any) -> Sequence[Any]:
         """What v1 says of an update of v2."""
@@ -138,7 +130,7 @@ class V1Wire:
 
     def _plan(self, session_id: str, update: Any) -> Sequence[Any]:
         """The one plan of stable v1."""
-        update = self._plans.worded(session_id, update)
+        update = self._plans.stable(session_id, update)
         if type(update) is v2.AgentMessageChunk:
             return self._chunk(v1.AgentMessageChunk)(session_id, update)
         if update is None:
@@ -210,14 +202,6 @@ class V1Wire:
                 ],
             )
         )
-
-    def permission_choice(self, result: Raw) -> str | None:
-        """The chosen id; anything else is no choice."""
-        try:
-            outcome = decode(v1.RequestPermissionResponse, result).outcome
-        except Invalid:
-            return None
-        return outcome.option_id if isinstance(outcome, v1.SelectedPermissionOutcome) else None
 
 
 def _entries(entries: Sequence[v2.PlanEntry]) -> list[Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from accord.agent.serving.results import extension_meta
-from accord.agent.serving.v2.unstable import agent_offers, session_offers
+from accord.agent.serving.unstable.capabilities import agent_offers, session_offers
 from accord.agent.serving.wire import Features
 from accord.protocol.capabilities import supports
 from accord.protocol.extensions import read_advertised
@@ -14,22 +14,27 @@ from accord.schema import v2
 from accord.schema.struct import UNSET
 
 if TYPE_CHECKING:
-    from accord.agent.agent import Agent
+    from accord.agent.definition import AgentDefinition
 
 
-def answer(agent: Agent, features: Features) -> v2.InitializeResponse:
+def offer(agent: AgentDefinition, features: Features) -> v2.InitializeResponse:
     """The result of `initialize`."""
     return v2.InitializeResponse(
         protocol_version=2,
         info=v2.Implementation(name=agent.name, version=agent.version, title=agent.title or UNSET),
         capabilities=v2.AgentCapabilities(
-            session=_session_capabilities(agent), meta=extension_meta(agent), **agent_offers(agent)
+            session=_session_capabilities(agent),
+            auth=v2.AgentAuthCapabilities(status=v2.AuthStatusCapabilities())
+            if agent.unstable
+            else UNSET,
+            meta=extension_meta(agent),
+            **agent_offers(agent, v2),
         ),
         auth_methods=_auth_methods(agent, features) or UNSET,
     )
 
 
-def _session_capabilities(agent: Agent) -> v2.SessionCapabilities:
+def _session_capabilities(agent: AgentDefinition) -> v2.SessionCapabilities:
     takes = agent.accepts
     return v2.SessionCapabilities(
         prompt=v2.PromptCapabilities(
@@ -46,11 +51,11 @@ def _session_capabilities(agent: Agent) -> v2.SessionCapabilities:
         ),
         delete=v2.SessionDeleteCapabilities(),
         additional_directories=v2.SessionAdditionalDirectoriesCapabilities(),
-        **session_offers(agent),
+        **session_offers(agent, v2),
     )
 
 
-def _auth_methods(agent: Agent, features: Features) -> list[v2.AuthMethod]:
+def _auth_methods(agent: AgentDefinition, features: Features) -> list[v2.AuthMethod]:
     methods: list[v2.AuthMethod] = []
     for method in agent.auth_methods.values():
         about: dict[str, Any] = {

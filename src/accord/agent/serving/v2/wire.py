@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from accord.agent.serving.v1.plans import StablePlans
-from accord.agent.serving.wire import Features, HeldAgain, PermissionAsk, official_envelope
+from accord.agent.serving.stable_plans import StablePlans
+from accord.agent.serving.wire import Features, HeldAgain, OfficialWire
+from accord.agent.tools.permission_options import PermissionAsk
 from accord.schema import v2
-from accord.schema.codec import Invalid, decode, encode
-from accord.schema.struct import UNSET, Raw
+from accord.schema.codec import encode
+from accord.schema.struct import UNSET
 from accord.translate.diffs import wire_diff
 
 # Updates that may be unstable; a plan is where it is not made of entries.
@@ -24,29 +25,24 @@ _UNSTABLE = frozenset(
 )
 
 
-class V2Wire:
+class V2Wire(OfficialWire):
     """Says updates and questions as v2 does."""
 
     version = 2
-    pieces_alike = True
+    schema = v2
     held_again: HeldAgain = "all"
-    ways = None
-    envelope = staticmethod(official_envelope)
+    bounds_queue = False
+    cancels_tool_calls = True
+    has_states = True
 
     def __init__(self, features: Features) -> None:
-        self.features = features
-        self.open_pages: set[str] = set()
+        super().__init__(features)
         self._plans = StablePlans()
-
-    def updates(self, session_id: str, update: Any) -> Sequence[bytes]:
-        """At most one notification per update."""
-        before, behind = self.envelope(session_id)
-        return [before + encode(said) + behind for said in self.told(session_id, update)]
 
     def told(self, session_id: str, update: Any) -> Sequence[Any]:
         """The update; diffs lose the texts that only v1 sends."""
         if type(update) in _UNSTABLE:
-            update = self._stable(session_id, update)
+            update = self.in_stable_words(session_id, update)
             if update is None:
                 return ()
         if type(update) is v2.ToolCallUpdate and isinstance(update.content, list):
@@ -57,10 +53,10 @@ class V2Wire:
             )
         return (update,)
 
-    def _stable(self, session_id: str, update: Any) -> Any:
+    def in_stable_words(self, session_id: str, update: Any) -> Any:
         """The update as it is where unstable ones may be sent, else in stable words or None."""
         if isinstance(update, v2.PlanUpdate | v2.PlanRemoved):
-            return update if self.features.plans else self._plans.worded(session_id, update)
+            return update if self.features.plans else self._plans.stable(session_id, update)
         return update if self.features.subagents else None
 
     def forget(self, session_id: str) -> None:
@@ -91,14 +87,6 @@ class V2Wire:
                 ],
             )
         )
-
-    def permission_choice(self, result: Raw) -> str | None:
-        """The chosen id; cancelled, unknown and malformed outcomes are no choice."""
-        try:
-            outcome = decode(v2.RequestPermissionResponse, result).outcome
-        except Invalid:
-            return None
-        return outcome.option_id if isinstance(outcome, v2.SelectedPermissionOutcome) else None
 
 
 def _with_wire_diffs(patch: Any) -> Any:

@@ -59,7 +59,7 @@ async def show_map(work: Work, intent: Intent) -> None:
     line = None if command is None else command.line
     text = await work.compute(overview, name, project.paths, project.files, line)
     await plan.complete(2)
-    cut = "There is more than I read; this is about the first part." if project.is_cut else ""
+    cut = "The project is larger than I read; this covers the first part." if project.is_cut else ""
     tips = "Ask me to `explain` a file or a name, to `run the tests`, or `help`."
     await work.say(text if listing.ok else listing.text, cut, tips)
 
@@ -85,7 +85,7 @@ async def show_file(work: Work, intent: Intent) -> None:
     if len(found) > 1:
         chosen = await work.choose(f"Which {target}?", found[:ITEMS])
         if chosen is None:
-            await work.say(f"There are several: {listed(found)}. Name one with its folder.")
+            await work.say(f"Several files match: {listed(found)}. Name one with its folder.")
             return
         found = (chosen,)
     path = found[0] if found else target
@@ -102,7 +102,7 @@ async def show_file(work: Work, intent: Intent) -> None:
     shown = "\n".join(line[:SHOWN_CHARACTERS_MAX] for line in lines[:SHOWN_LINES_MAX])
     rest = lines_in(text) - SHOWN_LINES_MAX
     # What was read may be a part itself; then nobody has counted the rest.
-    at_least = "at least " if any("go on with" in note for note in notes) else ""
+    at_least = "at least " if any("continue with" in note for note in notes) else ""
     more = f"… and {at_least}{counted(rest, 'more line', 'more lines')}" if rest > 0 else ""
     if any(len(line) > SHOWN_CHARACTERS_MAX for line in lines[:SHOWN_LINES_MAX]):
         more = f"{more}\n\nLines are cut after {SHOWN_CHARACTERS_MAX} characters.".strip()
@@ -140,7 +140,7 @@ async def _explain_attached(work: Work, project: Project) -> None:
         if attached.is_part and (attached.first_line is not None or not project.find(path)):
             await _explain_part(work, project, attached)
         elif attached.text is None and "://" in path:
-            await work.say(f"`{path}` came as a link without its text, and it is no file here.")
+            await work.say(f"`{path}` came as a link without its text, and it is not a file here.")
         else:
             await _explain_named(work, project, path)
     if len(every) > ATTACHED_MAX:
@@ -158,7 +158,7 @@ async def _explain_named(work: Work, project: Project, target: str) -> None:
         if chosen is not None:
             await _explain_file(work, project, chosen)
         else:
-            await work.say(f"There are several: {listed(paths)}. Name one with its folder.")
+            await work.say(f"Several files match: {listed(paths)}. Name one with its folder.")
         return
     inside = project.below(target)
     if inside:
@@ -198,7 +198,7 @@ async def _explain_part(work: Work, project: Project, attached: Attached) -> Non
 
 async def _near(work: Work, project: Project, target: str, said: str) -> str:
     """Files that may be meant by one that is not there, unless the tool has named some."""
-    if not said.startswith("There is no file") or "Near to it" in said:
+    if not said.startswith("There is no file") or "Similar names" in said:
         return ""
     return await near_to(work, project, target.rpartition("/")[2])
 
@@ -215,7 +215,7 @@ async def _explain_file(work: Work, project: Project, path: str) -> None:
         if text is None:
             await work.say(
                 f"`{path}` is too large for me to read whole. `show {path}` shows its first "
-                f"lines, `show {path}:1000` those from there on."
+                f"lines, `show {path}:1000` the lines from 1000 on."
             )
             return
     project = project.with_texts({path: text or ""})
@@ -261,7 +261,7 @@ async def one_definition(work: Work, project: Project, name: str) -> Definition 
     await work.say(
         f"`{name}` is defined {len(found)} times:",
         bullets(f"`{one.place}` `{one.symbol.qualified}`" for one in found),
-        f"Say which by its whole name, such as `{found[0].symbol.qualified}` "
+        f"Use the full name, such as `{found[0].symbol.qualified}` "
         f"or `{found[0].path.rpartition('.')[0].replace('/', '.')}.{found[0].symbol.qualified}`.",
     )
     return None
@@ -331,8 +331,8 @@ async def callers(work: Work, intent: Intent) -> None:
     shown = calls or uses
     places: list[Place] = [(path, use.line) for path, use in shown]
     lines = "\n".join(f"{path}:{use.line}: {use.text}" for path, use in shown[:ITEMS])
-    title = f"Find who uses {name}"
-    await work.looked(title, "references", {"name": name}, places, lines or "nobody")
+    title = f"Find uses of {name}"
+    await work.looked(title, "references", {"name": name}, places, lines or "no uses found")
     if not uses:
         if definitions_of(dict(project.files), name):
             await work.say(
@@ -369,12 +369,12 @@ async def find(work: Work, intent: Intent) -> None:
     matches = [one for one in found if isinstance(one, Match)]
     notes = "\n".join(as_sentence(note) for note in result.notes)
     if not matches:
-        await work.say(f"No file that I searched has “{text}” in it.", notes)
+        await work.say(f"No file that I searched contains “{text}”.", notes)
         return
     project = await work.project()
     files = {one.path for one in matches}
     await work.say(
-        f"“{text}” stands in {counted(len(matches), 'line')} in {counted(len(files), 'file')}:",
+        f"“{text}” is in {counted(len(matches), 'line')} in {counted(len(files), 'file')}:",
         bullets(
             f"`{shorter(project, one.path)}:{one.line}`: `{one.text.strip()}`" for one in matches
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accord.builtin.offline.actions import code_lookup as looking
+from accord.builtin.offline.actions import code_lookup
 from accord.builtin.offline.actions.unknown_request import search_words
 from accord.builtin.offline.answer_format import bullets, first_sentence
 from accord.builtin.offline.prompt.arguments import looks_like_path
@@ -13,20 +13,20 @@ from accord.builtin.offline.turn_context import Place, Work
 
 def is_about_this(intent: Intent) -> bool:
     """Whether a sentence asks about something that it does not name."""
-    return intent.name == "explain" and intent["target"].lower() in looking.THIS
+    return intent.name == "explain" and intent["target"].lower() in code_lookup.THIS
 
 
 async def contents(work: Work, intent: Intent) -> None:
     """What is in a file, a folder or a symbol?"""
     target = intent["path"]
-    if target.lower() in looking.THIS and work.message.attached:
+    if target.lower() in code_lookup.THIS and work.message.attached:
         attached = work.message.attached[0]
         target = work.path_of(attached)
     project = await work.project()
     if looks_like_path(target) and not project.below(target) and not target.endswith("/"):
-        await looking.show_file(work, Intent("show", {"path": target}))
+        await code_lookup.show_file(work, Intent("show", {"path": target}))
     else:
-        await looking.explain(work, Intent("explain", {"target": target}))
+        await code_lookup.explain(work, Intent("explain", {"target": target}))
 
 
 async def about_words(work: Work, intent: Intent) -> None:
@@ -37,7 +37,7 @@ async def about_words(work: Work, intent: Intent) -> None:
     quoted = " and ".join(f"“{word}”" for word in words)
     if not found:
         read = "that I read here" if is_all and not project.is_cut else "in the files that I read"
-        which = f"all of {quoted}, or words like them," if len(words) > 1 else f"{quoted}"
+        which = f"all of {quoted}, or similar words," if len(words) > 1 else f"{quoted}"
         head = f"No function or class {read} has {which} in its name, its docstring or its code."
         await search_words(work, intent["words"], head)
         return
@@ -46,12 +46,12 @@ async def about_words(work: Work, intent: Intent) -> None:
     await work.looked(f"Look for {' and '.join(words)}", "symbols", {"words": words}, places, lines)
     named = [one for one in found if one.is_named_so]
     others = [one for one in found if not one.is_named_so]
-    cut = "There is more here than I read." if project.is_cut or not is_all else ""
+    cut = "The project is larger than the part that I read." if project.is_cut or not is_all else ""
     await work.say(
         f"By their names and docstrings, these are about {quoted}:\n\n{_listed(named, words)}"
         if named
         else "",
-        f"In the code of these stand {quoted}, or words like them:\n\n{_listed(others, words)}"
+        f"The code of these contains {quoted}, or similar words:\n\n{_listed(others, words)}"
         if others
         else "",
         cut,
@@ -69,5 +69,5 @@ def _line(one: Finding, words: list[str]) -> str:
     own = [word for name in words for word in words_in(name)]
     # Which word stood for which, where that is not plain to see.
     other = [word for word in one.words if not any(word[:4] == mine[:4] for mine in own)]
-    meant = f" (by {', '.join(f'“{word}”' for word in other)})" if other else ""
+    meant = f" (matches {', '.join(f'“{word}”' for word in other)})" if other else ""
     return f"`{one.definition.place}` `{symbol.signature}`{meant}{said}"

@@ -32,7 +32,7 @@ async def rename_symbol(work: Work, intent: Intent) -> None:
     if project.is_cut:
         await _give_up(plan)
         await work.say(
-            f"I did not rename `{old}`: there is more here than I can read, so I would miss some."
+            f"I did not rename `{old}`: the project is too large for me to find every use."
         )
         return
     if not await work.compute(definitions_of, project.python_files, old):
@@ -75,7 +75,7 @@ async def rename_symbol(work: Work, intent: Intent) -> None:
         *renaming.warnings,
         _unread(project),
         tested,
-        "`/undo` takes it back.",
+        "`/undo` reverts it.",
     )
 
 
@@ -89,7 +89,7 @@ def _unread(project: Project) -> str:
     paths = [path for path in project.unread if path.endswith((".py", ".pyi"))]
     if not paths:
         return ""
-    return f"Not looked into, since they are too large or not in UTF-8: {listed(paths)}."
+    return f"Not searched because they are too large or not UTF-8: {listed(paths)}."
 
 
 async def _test_again(work: Work, plan: PlanHandle, before: TestRun | None) -> str:
@@ -139,9 +139,9 @@ async def _cannot_rename(work: Work, project: Project, old: str) -> None:
         else f"I rename exactly in Python only, and this is {', '.join(languages)}"
     )
     await work.say(
-        f"I did not rename `{old}`: {why}. It stands here:",
+        f"I did not rename `{old}`: {why}. It occurs here:",
         bullets(f"`{path}:{use.line}`: `{use.text}`" for path, use in uses),
-        f"`change '{old}' to '…' in FILE` changes a text exactly.",
+        f"`change '{old}' to '…' in FILE` replaces exact text.",
     )
 
 
@@ -154,18 +154,18 @@ async def change_text(work: Work, intent: Intent) -> None:
         having = [one for one, text in project.files.items() if old in text]
         if len(having) != 1:
             where = (
-                f"{counted(len(having), 'file')} have it: {listed(having)}"
+                f"is in {counted(len(having), 'file')}: {listed(having)}"
                 if having
-                else "no file has it"
+                else "is in no file that I read"
             )
-            await work.say(f"In which file? For “{old}” {where}. Add `in FILE` to the sentence.")
+            await work.say(f"In which file? “{old}” {where}. Add `in FILE` to your request.")
             return
         path = having[0]
     found = project.find(path)
     if len(found) > 1:
         chosen = await work.choose(f"Which {path}?", found[:20])
         if chosen is None:
-            await work.say(f"There are several: {listed(found)}. Name one with its folder.")
+            await work.say(f"Several files match: {listed(found)}. Name one with its folder.")
             return
         found = (chosen,)
     path = found[0] if found else path
@@ -178,13 +178,13 @@ async def change_text(work: Work, intent: Intent) -> None:
     if count > 1:
         lines = [n for n, line in enumerate(text.split("\n"), start=1) if old in line]
         await work.say(
-            f"“{old}” stands {count} times in `{path}` (lines {', '.join(map(str, lines[:10]))}), "
-            "and I change it only where it stands once. Give me more of the text around it."
+            f"“{old}” occurs {count} times in `{path}` (lines {', '.join(map(str, lines[:10]))}), "
+            "and I only change text that occurs once. Include more of the text around it."
         )
         return
     result = await work.tools.edit(path, old, new, reason=f"Change “{old}” to “{new}” in {path}")
     if result.ok:
-        await work.say(f"{result.text} `/undo` takes it back.")
+        await work.say(f"{result.text} `/undo` reverts it.")
     else:
         await work.refused(result.text, f"`{path}` stays as it is", result.denied)
 
@@ -196,8 +196,8 @@ async def move(work: Work, intent: Intent) -> None:
     if not result.ok:
         await work.refused(result.text, f"`{path}` stays where it is", result.denied)
         return
-    note = "Imports of it are not changed." if path.endswith(".py") else ""
-    await work.say(result.text, note, "`/undo` takes it back.")
+    note = "Imports of it were not updated." if path.endswith(".py") else ""
+    await work.say(result.text, note, "`/undo` reverts it.")
 
 
 async def delete(work: Work, intent: Intent) -> None:
@@ -205,9 +205,9 @@ async def delete(work: Work, intent: Intent) -> None:
     path = intent["path"]
     result = await work.tools.delete(path, reason="You asked to delete it")
     if result.ok:
-        await work.say(f"{result.text} `/undo` takes it back.")
+        await work.say(f"{result.text} `/undo` reverts it.")
     else:
-        await work.refused(result.text, f"`{path}` stays", result.denied)
+        await work.refused(result.text, f"`{path}` is not deleted", result.denied)
 
 
 async def undo(work: Work, intent: Intent) -> None:
@@ -216,4 +216,4 @@ async def undo(work: Work, intent: Intent) -> None:
     if result.ok:
         await work.say(result.text)
     else:
-        await work.refused(result.text, "the changes stay", result.denied)
+        await work.refused(result.text, "the changes are kept", result.denied)

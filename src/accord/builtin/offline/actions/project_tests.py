@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accord.agent.terminals.own_terminals import Done
+from accord.agent.terminals.commands import Done
 from accord.builtin.offline.answer_format import around, bullets, counted, fenced
 from accord.builtin.offline.prompt.intent import Intent
 from accord.builtin.offline.repairs.repair_table import within
@@ -33,7 +33,7 @@ async def run_line(work: Work, line: str, reason: str) -> TestRun | str:
     if result.denied is not None or not isinstance(result.data, Done):
         return f"The tests did not run: {why_not(result)}"
     if result.data.timed_out:
-        return f"The tests did not end within {RUN_SECONDS:.0f} seconds and were stopped."
+        return f"The tests did not finish within {RUN_SECONDS:.0f} seconds and were stopped."
     run = run_of(line, result.data.exit_code, result.data.output or result.text)
     await work.remember_run(run)
     return run
@@ -45,7 +45,7 @@ async def test(work: Work, intent: Intent) -> None:
     if command is None:
         await work.say(NO_TESTS)
         return
-    await work.turn.think(f"I run them with {command.runner}, for {command.because}.")
+    await work.turn.think(f"I run them with {command.runner} because {command.because}.")
     result = await work.tools.run(
         command.line, timeout=RUN_SECONDS, reason=f"Run the tests with {command.runner}"
     )
@@ -54,7 +54,7 @@ async def test(work: Work, intent: Intent) -> None:
         return
     if result.data.timed_out:
         await work.say(
-            "The tests did not end in time and were stopped.", fenced(result.text[-2000:])
+            "The tests did not finish in time and were stopped.", fenced(result.text[-2000:])
         )
         return
     run = run_of(command.line, result.data.exit_code, result.data.output or result.text)
@@ -71,7 +71,7 @@ def summary(run: TestRun) -> str:
         return f"No tests ran: {run.problem}."
     if run.passed:
         if not run.count_passed:
-            return "**Green**: the run went well."
+            return "**Green**: the run succeeded."
         if run.count_passed == 1:
             return "**Green**: the one test passes."
         return f"**Green**: all {run.count_passed:,} tests pass."
@@ -89,7 +89,7 @@ def next_step(run: TestRun) -> str:
         return "Install it where the tests run (`$ python3 -m pip install pytest`), then try again."
     if run.problem is not None:
         return ""
-    return "Type `fix it` and I look for a repair, or `why` for more about the first failure."
+    return "Type `fix it` to look for a repair, or `why` for details of the first failure."
 
 
 async def failures_listed(work: Work, run: TestRun) -> str:
@@ -118,7 +118,7 @@ async def why(work: Work, intent: Intent) -> None:
     if run is None:
         await work.say("I have not run anything yet. `run the tests` first.")
     elif run.passed:
-        await work.say(f"The last run went well: {summary(run)}")
+        await work.say(f"The last run succeeded: {summary(run)}")
     else:
         await work.say(summary(run), await about_first(work, run))
 
@@ -141,5 +141,5 @@ async def about_first(work: Work, run: TestRun) -> str:
         name = f", in `{frame.function}`" if frame.function else ""
         parts.append(f"`{frame.path}:{frame.line}`{name}:\n\n{code}")
     if failure.values:
-        parts.append(f"The values there:\n\n{fenced(chr(10).join(failure.values))}")
+        parts.append(f"The values at that point:\n\n{fenced(chr(10).join(failure.values))}")
     return "\n\n".join(parts)

@@ -42,7 +42,7 @@ AS_LIKELY = 0.05
 SURE = 0.85
 """How much must speak for a repair that stays though no test passes by it yet."""
 
-STILL_THERE = "My last change of"
+STILL_THERE = "My last change to"
 
 KINDS_MAX = 20
 """Different errors of one run that repairs are looked for."""
@@ -114,7 +114,7 @@ async def fix(work: Work, intent: Intent) -> None:
         if run.passed:
             break
         if len(search.spent) >= ROUNDS_MAX and not search.stopped:
-            search.stopped = f"I stopped after {ROUNDS_MAX} changes, which is as many as I try."
+            search.stopped = f"I stopped after {ROUNDS_MAX} changes, which is my limit."
         if not search.is_over:
             await plan.replace(STEPS)
     await _conclude(work, plan, await _without_guesses(work, run, search), search)
@@ -126,8 +126,8 @@ async def _run_first(work: Work) -> TestRun | None:
     if command is None:
         await work.say(NO_TESTS)
         return None
-    await work.turn.think(f"I run the tests first ({command.because}).")
-    run = await run_line(work, command.line, "Run the tests, to see what is to be repaired")
+    await work.turn.think(f"I run the tests first, with {command.runner}.")
+    run = await run_line(work, command.line, "Run the tests to see what needs repair")
     if isinstance(run, str):
         await work.say(run, "I cannot repair what I have not seen fail.")
         return None
@@ -231,7 +231,7 @@ async def _try(
         if isinstance(after, str):
             await plan.drop(2)
             search.kept.append(Attempt(failure, repair, "further", before, run))
-            unknown = f"I do not know whether that helps. {after}"
+            unknown = f"I do not know whether that helped. {after}"
             await work.say(_changed(search, "Changed"), unknown)
             return None
         await plan.complete(2)
@@ -290,7 +290,7 @@ async def _restore(work: Work, search: Search, path: str, text: str | None) -> b
     """Take back what did not help; what stays in the file is said."""
     last = search.taken_back[-1]
     result = await work.tools.edit_many(
-        {path: text}, f"Take a change back: {_effect(last)}", f"Restore {path}"
+        {path: text}, f"Revert a change: {_effect(last)}", f"Restore {path}"
     )
     if not result.ok:
         search.taken_back.remove(last)
@@ -339,14 +339,14 @@ async def _conclude(work: Work, plan: PlanHandle, run: TestRun, search: Search) 
             await plan.drop(index)
     back = _taken_back(search)
     is_changed = search.kept or search.stopped.startswith(STILL_THERE)
-    undo = "`/undo` takes the change back." if is_changed else ""
+    undo = "`/undo` reverts the change." if is_changed else ""
     if run.passed:
-        text = _changed(search) if search.kept else "It is repaired already."
+        text = _changed(search) if search.kept else "It is already fixed."
         await work.say(text, back, summary(run), undo)
         return
     about = await about_first(work, run)
     head = f"{_changed(search)}\n\n{summary(run)}" if search.kept else summary(run)
-    ask = "This needs somebody who understands what the code should do: you, or a model (`/model`)."
+    ask = "This needs someone who knows what the code should do: you, or a model (`/model`)."
     looked = search.stopped or await _looked(work, run, search)
     await work.say(head, back, looked, about, ask, undo)
 
@@ -355,7 +355,7 @@ def _taken_back(search: Search) -> str:
     if not search.taken_back:
         return ""
     lines = [f"`{one.place}`: {one.repair.why} But {_effect(one)}." for one in search.taken_back]
-    return f"Tried and taken back:\n\n{bullets(lines)}"
+    return f"Tried and reverted:\n\n{bullets(lines)}"
 
 
 def _effect(attempt: Attempt) -> str:
@@ -381,7 +381,7 @@ async def _looked(work: Work, run: TestRun, search: Search) -> str:
                 outside.append(f"{one.error}: {one.message}".split("\n")[0])
             else:
                 known.append(f"{one.error}: {one.message}".split("\n")[0])
-    parts = ["For what is left I found no repair." if search.kept else "I found no repair."]
+    parts = ["I found no repair for the rest." if search.kept else "I found no repair."]
     if not run.failures or "" in unknown:
         some = "some of the errors" if any(unknown) or known or outside else "an error"
         parts.append(f"I could not read {some} in the output.")
@@ -390,16 +390,16 @@ async def _looked(work: Work, run: TestRun, search: Search) -> str:
         parts.append(f"I looked at {listed(list(dict.fromkeys(known)), 3)} and found {more}.")
     if outside:
         names = listed(list(dict.fromkeys(outside)), 3)
-        parts.append(f"{names} points at no file of this project that I can read.")
+        parts.append(f"{names} does not point at a file of this project that I can read.")
     if any(unknown):
         names = listed([one for one in dict.fromkeys(unknown) if one], 3)
-        parts.append(f"I do not repair {names}: I know names, imports, attributes, arguments of ")
-        parts[-1] += "calls and syntax."
+        parts.append(f"I cannot repair {names}: I handle names, imports, attributes, call ")
+        parts[-1] += "arguments and syntax."
     broken = [one for one in run.failures if one.error == "SyntaxError"]
     scripts = [frame for one in broken for frame in one.frames if is_script(frame.path)]
     if scripts and find_node() is None:
-        parts.append("JavaScript I check with `node`, which is not installed here.")
+        parts.append("I check JavaScript with `node`, which is not installed here.")
     told, kept = run.count_failed or 0, len(run.failures)
     if told > kept:
-        parts.append(f"Of {told:,} failures I read {kept:,}.")
+        parts.append(f"I read {kept:,} of {told:,} failures.")
     return " ".join(part for part in parts if part)

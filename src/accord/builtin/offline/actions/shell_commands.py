@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import anyio
 
-from accord.agent.terminals.own_terminals import Done
+from accord.agent.terminals.commands import Done
 from accord.builtin.offline.answer_format import counted, fenced
 from accord.builtin.offline.prompt.intent import Intent
 from accord.builtin.offline.runs.output_excerpts import excerpt
@@ -35,8 +35,8 @@ async def task(work: Work, intent: Intent) -> None:
     line = await _with_program(project, found)
     if line is None:
         await work.say(
-            f"I would run `{found.line}`, because {found.because}. But there is no program "
-            f"`{found.program}`: neither in an environment of this project nor in `PATH`."
+            f"I would run `{found.line}`, because {found.because}. But `{found.program}` is not "
+            "installed, neither in an environment of this project nor in `PATH`."
         )
         return
     await work.turn.think(f"I run `{line}`, because {found.because}.")
@@ -72,12 +72,14 @@ async def _carry_out(work: Work, line: str) -> None:
     hint = ""
     if seen.failures:
         await work.remember_run(seen)
-        hint = "Type `fix it` and I look for a repair."
+        hint = "Type `fix it` to look for a repair."
     how = (
-        "did not end in time and was stopped"
+        "did not finish in time and was stopped"
         if ended.timed_out
         else (
-            f"was ended by {ended.signal}" if ended.signal else f"ended with code {ended.exit_code}"
+            f"was killed by {ended.signal}"
+            if ended.signal
+            else f"failed with exit code {ended.exit_code}"
         )
     )
     await work.say(f"{_named(line)} {how}.", _errors_of(output, ended.truncated), hint)
@@ -117,7 +119,7 @@ def _errors_of(output: str, is_cut: bool) -> str:
     if left_out:
         parts.append(f"Not shown: {left_out}.")
     if is_cut:
-        parts.append("The command printed more than was kept; its beginning is missing.")
+        parts.append("The command printed more than is kept; the beginning is missing.")
     return "\n\n".join(parts)
 
 
@@ -126,7 +128,7 @@ async def several_lines(work: Work, intent: Intent) -> None:
     lines = intent["command"].split("\n")
     await work.say(
         f"That is {len(lines)} lines, and a command is one line, so I ran nothing. Put the lines "
-        "between two lines of three backquotes, and I run them as one script:",
+        "in a code fence to run them as one script:",
         fenced(f"$ ```\n{intent['command']}\n```"),
     )
 
@@ -135,6 +137,6 @@ async def not_a_command(work: Work, intent: Intent) -> None:
     """Something to run that is no program I know."""
     text = intent["text"]
     await work.say(
-        f"I know no command and no task `{text}`, so I ran nothing. `$ {text}` runs it word for "
-        "word in the shell; `help` shows what else I understand."
+        f"I do not know a command or a task `{text}`, so I ran nothing. `$ {text}` runs it as "
+        "typed in the shell; `help` shows what else I understand."
     )

@@ -33,22 +33,22 @@ _DEFINITION = re.compile(
 )
 
 NO_MODEL = (
-    "No language model answers here, so I only do what I can look up or work out exactly. "
-    "`/model` tells how to use one; `/help` shows what I understand."
+    "No language model is in use, so I only do what I can look up or work out exactly. "
+    "`/model` explains how to use one; `/help` shows what I understand."
 )
 
 
 async def unknown(work: Work, intent: Intent) -> None:
     """A sentence that no row of the table fits."""
     words = intent.get("words") or ""
-    await search_words(work, words, "I did not understand that as something I can do by myself.")
+    await search_words(work, words, "I do not know how to do that without a model.")
 
 
 async def half_understood(work: Work, intent: Intent) -> None:
     """A sentence with two things to do, of which one is not understood."""
     await work.say(
-        f"I understood “{intent['understood']}”, but not “{intent['missed']}”, so I did nothing "
-        f"yet. Type `{intent['understood']}` for that part alone.",
+        f"I understood “{intent['understood']}”, but not “{intent['missed']}”, so I have done "
+        f"nothing yet. Type `{intent['understood']}` for that part alone.",
         *_what_else(work),
     )
 
@@ -79,7 +79,7 @@ async def search_words(work: Work, words: str, head: str) -> None:
     named = list(dict.fromkeys(path for word in every for path in project.find(word)))
     if named:
         lines = bullets((f"`{path}`" for path in named), FILES_SHOWN_MAX)
-        found = f"{found}\n\nFiles of that name:\n\n{lines}".strip()
+        found = f"{found}\n\nFiles with that name:\n\n{lines}".strip()
     files = _by_file(project, matches, every)
     listing = ""
     if files:
@@ -108,7 +108,7 @@ async def near_to(work: Work, project: Project, name: str) -> str:
     last = re.split(r"[./:#]", name)[-1] if "." not in name else name
     near = difflib.get_close_matches(last, names, n=3, cutoff=NEAR)
     near += [files[one] for one in difflib.get_close_matches(name, files, n=2, cutoff=NEAR)]
-    return f"Near to it: {listed(near)}." if near else ""
+    return f"Similar names: {listed(near)}." if near else ""
 
 
 def _defined(project: Project) -> list[str]:
@@ -156,7 +156,7 @@ def _hints(text: str) -> str:
     line = re.sub(r"^(?:please |can you |could you )*(?:run|execute) ", "", lowered)
     if line.partition(" ")[0] in PROGRAMS and "\n" not in text.strip():
         start = len(lowered) - len(line)
-        return f"If it is a command, type it behind a sign: `$ {text[start:].strip()[:200]}`."
+        return f"If it is a command, put a `$` before it: `$ {text[start:].strip()[:200]}`."
     if re.search(r"\b(add|write|create|implement|build|make|support|refactor|improve)\b", lowered):
         first = " ".join(text.split())[:120]
         return f"For a change that needs thought I can draw up a plan to tick off: `/plan {first}`."

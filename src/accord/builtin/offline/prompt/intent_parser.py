@@ -18,11 +18,11 @@ from accord.builtin.offline.prompt.command_lines import (
     given_command,
 )
 from accord.builtin.offline.prompt.intent import Intent
-from accord.builtin.offline.prompt.more_sentence_patterns import more_of
+from accord.builtin.offline.prompt.sentence_grammar import rename_intent
 from accord.builtin.offline.prompt.sentence_patterns import (
     LINE_CHARACTERS_MAX,
+    parse_broadly,
     parse_sentence,
-    rename_intent,
 )
 
 
@@ -119,7 +119,7 @@ def _parse_one(line: str) -> Intent:
     command = command_line(line)
     if command is not None:
         return Intent("run", {"command": command})
-    return more_of(spelled) or intent
+    return parse_broadly(spelled) or intent
 
 
 def _marked(line: str) -> Intent | None:

@@ -61,9 +61,9 @@ def repair_attribute(files: Mapping[str, str], failure: Failure) -> Iterator[Rep
         if changed is None:
             continue
         if right in circles[1]:
-            why = f"{shown} has no `{wrong}`; it has `{right}`, which is nearly the same."
+            why = f"{shown} has no `{wrong}`; it has the similar name `{right}`."
         else:
-            why = f"{shown} has no `{wrong}`; `{right}` stands beside it and is nearly the same."
+            why = f"{shown} has no `{wrong}`; `{right}` next to it is a similar name."
         yield Repair(frame.path, changed, frame.line, why, 0.9 * alike)
 
 

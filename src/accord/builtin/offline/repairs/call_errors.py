@@ -110,11 +110,11 @@ def parameter_back(
     default = _default_beside(files, path, name)
     uses = sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(function))
     if called:
-        score, because = 0.94, f"calls of it hand over `{name}`"
+        score, because = 0.94, f"calls of it pass `{name}`"
     elif default is not None:
         score, because = 0.9, f"other definitions have the parameter `{name}`"
     elif anywhere:
-        score, because = 0.82, f"calls hand over `{name}`"
+        score, because = 0.82, f"calls pass `{name}`"
     elif uses > 1:
         score, because = 0.5, f"it uses `{name}` in {uses} places"
     else:
@@ -253,7 +253,7 @@ def _parameter_renamed(
             if changed is None:
                 continue
             whole = "".join([*lines[:first], changed.removeprefix(head), *lines[last:]])
-            why = f"{users} calls hand over `{wrong}`; `{function.name}` calls it `{right}`."
+            why = f"{users} calls pass `{wrong}`; `{function.name}` calls it `{right}`."
             yield Repair(path, whole, function.lineno, why, 0.91 * alike)
 
 
@@ -263,7 +263,7 @@ def _other_keyword(
     for right, alike in near(wrong, names):
         changed = with_keyword(files[frame.path], frame.line, wrong, right)
         if changed is not None:
-            why = f"{owner} takes no `{wrong}`; it takes `{right}`, which is nearly the same."
+            why = f"{owner} takes no `{wrong}`; it takes the similar `{right}`."
             yield Repair(frame.path, changed, frame.line, why, 0.9 * alike)
 
 
@@ -341,5 +341,5 @@ def _argument_added(
         joint = "" if head.endswith(("(", ",")) else ", "
         changed = f"{head}{joint}{name}={name}{text[len(head) :]}"
         if isinstance(parsed(changed), ast.Module):
-            why = f"`{wanted}` needs `{name}`, which is there and is not handed over."
+            why = f"`{wanted}` needs `{name}`, which is available and is not passed."
             yield Repair(frame.path, changed, frame.line, why, 0.85)

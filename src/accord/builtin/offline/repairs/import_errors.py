@@ -57,7 +57,7 @@ def _wrong_name(
     for right, alike in near(wrong, names):
         changed = with_import(text, wrong, right)
         if changed is not None:
-            why = f"`{module}` has no `{wrong}`; it has `{right}`, which is nearly the same."
+            why = f"`{module}` has no `{wrong}`; it has the similar name `{right}`."
             yield Repair(frame.path, changed, frame.line, why, 0.9 * alike)
 
 
@@ -113,12 +113,12 @@ def _wrong_module(files: Mapping[str, str], frame: Frame, wrong: str) -> Iterato
     same_end = [name for name in same_end if known[name] != frame.path]
     found: list[tuple[str, str, float]] = []
     if len(same_end) == 1:
-        why = f"there is no module `{wrong}`; `{same_end[0]}` is where it is."
+        why = f"there is no module `{wrong}`; it is at `{same_end[0]}`."
         found.append((same_end[0], why, 0.9))
     own = [name for name, path in known.items() if path != frame.path]
     library = [name for name in sys.stdlib_module_names if not name.startswith("_")]
     for right, alike in near(wrong, own, library):
-        why = f"there is no module `{wrong}`; `{right}` is nearly the same."
+        why = f"there is no module `{wrong}`; `{right}` is a similar name."
         found.append((right, why, 0.9 * alike))
     for right, why, score in found:
         changed = _with_module(text, frame.line, wrong, right)

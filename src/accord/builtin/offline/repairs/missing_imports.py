@@ -71,7 +71,7 @@ def handed_on(files: Mapping[str, str], package: str, wrong: str) -> Iterator[Re
     home = homes.pop()
     module = module_name(home, files)
     line = f"from {_as_written(text, package, home) or module} import {wrong}"
-    why = f"`{wrong}` is in `{module}`, and {package}, where it is looked for, does not import it."
+    why = f"`{wrong}` is in `{module}`, and {package}, where it is expected, does not import it."
     yield Repair(package, with_import_line(text, line), 1, why, 0.93)
 
 
@@ -92,22 +92,22 @@ def _lines(
         module = module_name(home, files, "" if from_root else path)
         yield (
             f"from {_as_written(text, path, home) or module} import {wrong}",
-            f"{module} of this project has it",
+            f"{module} in this project has it",
             0.9,
         )
     elsewhere = Counter(_elsewhere(files, path, wrong))
     for line, count in elsewhere.most_common(2):
         others = "another file imports" if count == 1 else f"{count} other files import"
-        yield line, f"{others} it so", 0.9
+        yield line, f"{others} it this way", 0.9
     for module in _modules_of(text):
         if wrong in library_names(module, own=True):
             yield (
                 f"from {module} import {wrong}",
-                f"{module} has it, from which the file imports already",
+                f"{module} has it, and the file already imports from there",
                 0.9,
             )
     if wrong in sys.stdlib_module_names and _used_as_module(text, wrong):
-        yield f"import {wrong}", "it is a module of Python's library", 0.9
+        yield f"import {wrong}", "it is in Python's standard library", 0.9
     elif wrong in KNOWN:
         yield f"from {KNOWN[wrong]} import {wrong}", f"Python's {KNOWN[wrong]} has it", 0.88
     elif len(wrong) > 2:

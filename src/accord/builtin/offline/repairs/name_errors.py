@@ -62,7 +62,7 @@ def repair_unbound(files: Mapping[str, str], failure: Failure) -> Iterator[Repai
         lines = text.split("\n")
         indent = re.match(r"\s*", lines[first - 1])
         lines.insert(first - 1, f"{indent[0] if indent else ''}global {wrong}")
-        why = f"`{functions[-1].name}` changes `{wrong}` of the file, so it has to say `global`."
+        why = f"`{functions[-1].name}` assigns to the global `{wrong}` and needs `global` for it."
         yield Repair(frame.path, "\n".join(lines), frame.line, why, 0.85)
     yield from _near(text, tree, frame, wrong)
 
@@ -82,12 +82,12 @@ def _near(text: str, tree: ast.Module, frame: Frame, wrong: str) -> Iterator[Rep
         where = f" in `{functions[-1].name}`" if right in local else ""
         misspelt = _binding(text, tree, functions, wrong, right) if right in local else None
         if misspelt is not None:
-            why = f"`{wrong}` is used{where} and not defined; "
-            why += f"`{right}`, which nothing uses, is nearly the same."
+            why = f"`{wrong}` is used{where} but not defined; "
+            why += f"`{right}` has a similar name and is unused."
             yield Repair(frame.path, misspelt, frame.line, why, 0.9 * alike + 0.02)
         changed = with_unbound(tree, text, frame.line, wrong, right)
         if changed is not None:
-            why = f"`{wrong}` is not a name here, but `{right}`{where} is one and nearly the same."
+            why = f"`{wrong}` is not defined; `{right}` is a similar name{where}."
             yield Repair(frame.path, changed, frame.line, why, 0.9 * alike)
 
 

@@ -145,7 +145,7 @@ def _in_line(lines: list[str], place: int, problem: Problem | None) -> Iterator[
             changed = f"{code[: match.start()]}=={code[match.end() :]}"
             yield put(changed), "`==` compares, `=` does not"
     if said.startswith("Missing parentheses in call to 'print'"):
-        yield put(re.sub(r"\bprint\s+(.+)$", r"print(\1)", code)), "print needs brackets"
+        yield put(re.sub(r"\bprint\s+(.+)$", r"print(\1)", code)), "print needs parentheses"
     if ("unterminated" in said and "triple" not in said) or "EOL while" in said:
         yield from _unclosed_string(lines, place)
     yield from _misspelt(lines, place)
@@ -165,7 +165,7 @@ def _misspelt(lines: list[str], place: int) -> Iterator[Candidate]:
                 break
             new = f"{line[: match.start()]}{right}{line[match.end() :]}"
             changed = "".join([*lines[: place - 1], new, *lines[place:]])
-            yield changed, f"`{word}` is no word of the language, `{right}` is"
+            yield changed, f"`{word}` is not a keyword; `{right}` is"
 
 
 def _unclosed_string(lines: list[str], place: int) -> Iterator[Candidate]:
@@ -237,13 +237,13 @@ def _at_words(lines: list[str], place: int, problem: Problem | None) -> Iterator
 
 
 def _without(lines: list[str], place: int, column: int) -> Iterator[Candidate]:
-    """A sign that is too much."""
+    """A sign that is not needed."""
     code, rest = split(lines[place - 1])
     for match in re.finditer(r"[^\w\s]", code):
         if abs(match.start() - column) <= 3:
             new = code[: match.start()] + code[match.end() :] + rest
             changed = "".join([*lines[: place - 1], new, *lines[place:]])
-            yield changed, f"`{match[0]}` is too much"
+            yield changed, f"`{match[0]}` is not needed"
 
 
 def split(line: str) -> tuple[str, str]:

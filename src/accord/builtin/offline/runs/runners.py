@@ -49,7 +49,7 @@ def find_command(
         return TestCommand(
             _unittest(python, paths, tests, target),
             "unittest",
-            f"{tests[0]} has unittest's classes",
+            f"{tests[0]} uses unittest classes",
         )
     script = _npm_test(files.get("package.json", ""))
     if script is not None:

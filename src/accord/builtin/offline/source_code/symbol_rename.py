@@ -62,7 +62,7 @@ def _rename(files: Mapping[str, str], target: Definition, new: str) -> Renaming:
         else:
             spans, refused = _attribute(files, trees, target, new)
     if refused is None and len(spans) > FILES_MAX:
-        refused = f"`{old}` stands in {len(spans)} files, more than {FILES_MAX}."
+        refused = f"`{old}` is in {len(spans)} files, more than the limit of {FILES_MAX}."
     if refused is not None:
         return Renaming({}, {}, refused)
     if hasattr(builtins, new) and target.symbol.depth == 0:
@@ -75,13 +75,13 @@ def _rename(files: Mapping[str, str], target: Definition, new: str) -> Renaming:
 
 def _refusal(old: str, new: str) -> str | None:
     if keyword.iskeyword(new):
-        return f"`{new}` is a word of the language."
+        return f"`{new}` is a keyword."
     if not new.isidentifier():
-        return f"`{new}` is no name that Python knows."
+        return f"`{new}` is not a valid Python name."
     if old == new:
         return "the old name and the new one are the same."
     if old.startswith("__") and old.endswith("__"):
-        return f"`{old}` has a meaning of its own in Python."
+        return f"`{old}` has a special meaning in Python."
     return None
 
 
@@ -94,7 +94,7 @@ def _trees(files: Mapping[str, str], name: str) -> tuple[dict[str, ast.Module], 
             continue
         tree = parsed(text)
         if isinstance(tree, str):
-            warnings.append(f"{path} is left alone, for it does not parse: {tree}.")
+            warnings.append(f"{path} is unchanged because it does not parse: {tree}.")
         else:
             trees[path] = tree
     return trees, warnings
@@ -117,12 +117,12 @@ def _top_level(
         if path in homes or same:
             _plain(tree, old, spans, same, at_top=path in homes)
             if _taken(tree, new):
-                return {}, f"`{new}` is a name in {path} already; the two would become one."
+                return {}, f"`{new}` is already a name in {path}; the two would become one."
         if path in homes:
             _listed(tree, old, spans)
         _attributes_of(tree, _modules_of(files, path, tree, homes), old, spans)
         if spans.missed:
-            return {}, f"a place of `{old}` in {path} cannot be told from its syntax."
+            return {}, f"an occurrence of `{old}` in {path} cannot be understood from its syntax."
         if spans.found:
             found[path] = spans.found
     return found, None
@@ -271,7 +271,7 @@ def _attribute(
     if list(_owners(trees, new)) or any(
         f"{owner}.{new}" in taken for owner in owners for taken in [_members(files, new)]
     ):
-        return {}, f"there is a `{new}` in a class already."
+        return {}, f"a class already has a `{new}`."
     found: dict[str, list[Span]] = {}
     for path, tree in trees.items():
         spans = Spans(files[path], old)
@@ -334,7 +334,7 @@ def _left(
     ]
     if others:
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
-        yield f"`{old}` is also mentioned in {', '.join(others[:3])}{more}; that is left as it is."
+        yield f"`{old}` is also mentioned in {', '.join(others[:3])}{more}; that is left unchanged."
     marked = {(path, span[0]) for path, found in spans.items() for span in found}
     texts = [
         f"{path}:{node.lineno}"
@@ -346,4 +346,4 @@ def _left(
     ]
     if texts:
         more = f" and {len(texts) - 3} more" if len(texts) > 3 else ""
-        yield f"`{old}` stands as a text in {', '.join(texts[:3])}{more}; see whether it is meant."
+        yield f"`{old}` occurs as text in {', '.join(texts[:3])}{more}; check whether it is meant."

@@ -29,30 +29,30 @@ from accord.translate.file_changes import deletion_of
 
 if TYPE_CHECKING:
     from accord.agent.tools.tool_call import ToolCallHandle
-    from accord.builtin.tools.toolbox import Toolbox
+    from accord.builtin.tools.tool_context import ToolContext
     from accord.schema import v2
 
 FILES_CHANGED_MAX = 200
 """Files that one permission may cover."""
 
 
-async def current(box: Toolbox, path: str) -> str | None:
+async def current(context: ToolContext, path: str) -> str | None:
     """The text now, None where there is no file; only one that was seen as it is.
 
     Raises:
         ToolFailed: it was not read before, or changed since.
     """
-    session, seen = box.turn.session, box.workspace.seen
+    session, seen = context.turn.session, context.workspace.seen
     full = absolute(session, path)
     known = seen.get(full)
     try:
-        text = await load(box, full)
+        text = await load(context, full)
     except FileIsMissing:
         return None
     name = relative(session, full)
     if known is None:
         del seen[full]
-        raise ToolFailed(f"{name} was not read yet. Read it before changing it.")
+        raise ToolFailed(f"{name} has not been read yet. Read it before changing it.")
     if known != text_hash(text):
         del seen[full]
         raise ToolFailed(
@@ -61,43 +61,45 @@ async def current(box: Toolbox, path: str) -> str | None:
     return text
 
 
-async def store(box: Toolbox, full: str, before: str | None, text: str) -> str:
+async def store(context: ToolContext, full: str, before: str | None, text: str) -> str:
     """Write a text, and note what really stands there afterwards.
 
     What is to be told of it: nothing, or a sentence after a space.
     """
-    instead = await write_whole(box, full, text)
+    instead = await write_whole(context, full, text)
     try:
-        after = await read_whole(box, full)
+        after = await read_whole(context, full)
     except (FileNotFoundError, FileFailure):
         after = text
     if after == before:
         # A client that writes but does not read for us may not have saved it yet.
         after = text
-    box.workspace.seen[full] = text_hash(after)
-    await box.workspace.journal.record(box.turn, box.turn.text[:100], Change(full, before, after))
-    name = relative(box.turn.session, full)
+    context.workspace.seen[full] = text_hash(after)
+    await context.workspace.journal.record(
+        context.turn, context.turn.text[:100], Change(full, before, after)
+    )
+    name = relative(context.turn.session, full)
     return "" if instead is None else f" The client saved {name} {instead}."
 
 
 async def edit_text(
-    box: Toolbox, path: str, old: str, new: str, every: bool, reason: str | None
+    context: ToolContext, path: str, old: str, new: str, every: bool, reason: str | None
 ) -> ToolResult:
     """Replace exact text in a file."""
-    session = box.turn.session
+    session = context.turn.session
     full = absolute(session, path)
     name = relative(session, full)
     try:
-        before = await current(box, full)
+        before = await current(context, full)
         if before is None:
             raise ToolFailed(missing_words(session, full))
         made = replace(before, old, new, every=every)
         if isinstance(made, Mismatch):
-            raise ToolFailed(f"{name}: {box.redactor.text(made.reason)}")
+            raise ToolFailed(f"{name}: {context.redactor.text(made.reason)}")
     except (ToolFailed, FileFailure, RequestFailed) as error:
-        return await not_begun(box, f"Edit {name}", full, error)
+        return await not_begun(context, f"Edit {name}", full, error)
     raw_input = {"path": full, "old": old, "new": new, "all": every}
-    call = box.turn.tool_call(
+    call = context.turn.tool_call(
         f"Edit {name}",
         kind="edit",
         name="edit",
@@ -108,10 +110,10 @@ async def edit_text(
 
     async def work(call: ToolCallHandle) -> ToolResult:
         act = files_act(session, [("edit", full)])
-        await permit(box, call, "edit", f"Editing {name}", reason, act)
+        await permit(context, call, "edit", f"Editing {name}", reason, act)
         await call.start()
-        await unchanged(box, full, before)
-        note = await store(box, full, before, made.text)
+        await unchanged(context, full, before)
+        note = await store(context, full, before, made.text)
         places = len(made.lines)
         where = f"line {made.lines[0]}" if places == 1 else f"{places} places"
         return done(f"Changed {name} in {where}.{note}")
@@ -119,21 +121,21 @@ async def edit_text(
     return await shown(call, work)
 
 
-async def write_file(box: Toolbox, path: str, text: str, reason: str | None) -> ToolResult:
+async def write_file(context: ToolContext, path: str, text: str, reason: str | None) -> ToolResult:
     """Write a whole file."""
-    session = box.turn.session
+    session = context.turn.session
     full = absolute(session, path)
     name = relative(session, full)
     try:
-        before = await current(box, full)
+        before = await current(context, full)
     except (ToolFailed, FileFailure, RequestFailed) as error:
-        return await not_begun(box, f"Write {name}", full, error)
+        return await not_begun(context, f"Write {name}", full, error)
     if before is not None:
         text = with_line_ends_of(before, text)
         if before.startswith("\ufeff") and not text.startswith("\ufeff"):
             text = f"\ufeff{text}"
     title = f"Create {name}" if before is None else f"Write {name}"
-    call = box.turn.tool_call(
+    call = context.turn.tool_call(
         title,
         kind="edit",
         name="write",
@@ -144,10 +146,10 @@ async def write_file(box: Toolbox, path: str, text: str, reason: str | None) -> 
 
     async def work(call: ToolCallHandle) -> ToolResult:
         act = files_act(session, [("edit", full)])
-        await permit(box, call, "edit", f"Writing {name}", reason, act)
+        await permit(context, call, "edit", f"Writing {name}", reason, act)
         await call.start()
-        await unchanged(box, full, before)
-        note = await store(box, full, before, text)
+        await unchanged(context, full, before)
+        note = await store(context, full, before, text)
         verb = "Created" if before is None else "Wrote"
         return done(f"{verb} {name}, {counted(lines_in(text), 'line')}.{note}")
 
@@ -155,10 +157,10 @@ async def write_file(box: Toolbox, path: str, text: str, reason: str | None) -> 
 
 
 async def not_begun(
-    box: Toolbox, title: str, full: str, error: Exception, *, kind: str = "edit"
+    context: ToolContext, title: str, full: str, error: Exception, *, kind: str = "edit"
 ) -> ToolResult:
     """Show a change that cannot be made."""
-    call = box.turn.tool_call(
+    call = context.turn.tool_call(
         title, kind=kind, name=kind, locations=[full], raw_input={"path": full}
     )
 
@@ -168,38 +170,38 @@ async def not_begun(
     return await shown(call, work)
 
 
-async def unchanged(box: Toolbox, full: str, before: str | None) -> None:
+async def unchanged(context: ToolContext, full: str, before: str | None) -> None:
     """The user may have thought about it for long: the file must still be what the diff showed."""
     try:
-        now: str | None = await read_whole(box, full)
+        now: str | None = await read_whole(context, full)
     except FileNotFoundError:
         now = None
     if now != before:
-        box.workspace.seen.pop(full, None)
-        name = relative(box.turn.session, full)
+        context.workspace.seen.pop(full, None)
+        name = relative(context.turn.session, full)
         raise ToolFailed(f"{name} changed while permission was asked for. Read it again first.")
 
 
 async def edit_many(
-    box: Toolbox, changes: Mapping[str, str | None], reason: str, title: str
+    context: ToolContext, changes: Mapping[str, str | None], reason: str, title: str
 ) -> ToolResult:
     """Change several files with one permission; None deletes."""
-    session = box.turn.session
+    session = context.turn.session
     wanted = {absolute(session, path): text for path, text in changes.items()}
     before: dict[str, str | None] = {}
     try:
         if len(wanted) > FILES_CHANGED_MAX:
             raise ToolFailed(
-                f"That would change {len(wanted)} files; {FILES_CHANGED_MAX} is the most at once."
+                f"That would change {len(wanted)} files; the limit is {FILES_CHANGED_MAX} at once."
             )
         for path in wanted:
-            before[path] = await current(box, path)
+            before[path] = await current(context, path)
     except (ToolFailed, FileFailure, RequestFailed) as error:
-        return await not_begun(box, title, next(iter(wanted)), error)
+        return await not_begun(context, title, next(iter(wanted)), error)
     real = {path: text for path, text in wanted.items() if text != before[path]}
     if not real:
         return done("Nothing to change.", [])
-    call = box.turn.tool_call(
+    call = context.turn.tool_call(
         title,
         kind="edit",
         name="edit_many",
@@ -211,18 +213,18 @@ async def edit_many(
     async def work(call: ToolCallHandle) -> ToolResult:
         kinds = {path: "delete" if text is None else "edit" for path, text in real.items()}
         act = files_act(session, [(kind, path) for path, kind in kinds.items()])
-        await permit(box, call, "edit", title, reason, act)
+        await permit(context, call, "edit", title, reason, act)
         await call.start()
         for path in real:
-            await unchanged(box, path, before[path])
+            await unchanged(context, path, before[path])
         names: list[str] = []
         notes = ""
         for path, text in real.items():
             try:
                 if text is None:
-                    await remove(box, path, before[path])
+                    await remove(context, path, before[path])
                 else:
-                    notes += await store(box, path, before[path], text)
+                    notes += await store(context, path, before[path], text)
             except (FileFailure, RequestFailed, OSError) as error:
                 changed = f" Changed before that: {', '.join(names)}." if names else ""
                 raise ToolFailed(f"{sentence(error)}{changed}") from error
@@ -237,10 +239,10 @@ def _shown_change(path: str, before: str | None, after: str | None) -> v2.Diff:
     return deletion_of(path, before) if after is None else diff_of(path, before, after)
 
 
-async def remove(box: Toolbox, full: str, before: str | None) -> None:
-    with OwnFiles(box) as files:
+async def remove(context: ToolContext, full: str, before: str | None) -> None:
+    with OwnFiles(context) as files:
         await files.delete(full)
-    box.workspace.seen.pop(full, None)
+    context.workspace.seen.pop(full, None)
     if before is not None:
         change = Change(full, before, None)
-        await box.workspace.journal.record(box.turn, box.turn.text[:100], change)
+        await context.workspace.journal.record(context.turn, context.turn.text[:100], change)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 BOM = "\ufeff"
-OTHER_TEXT = "with another text"
+OTHER_TEXT = "with different text"
 
 
 def same_words(one: str, other: str) -> bool:
@@ -84,8 +84,12 @@ def difference(wanted: str, found: str) -> str | None:
     if wanted.startswith(BOM) != found.startswith(BOM):
         return "without its byte order mark" if wanted.startswith(BOM) else "with a byte order mark"
     if wanted.replace("\r", "") == found.replace("\r", ""):
-        return "with other line ends"
-    return "with other newlines at its end" if found.endswith("\n") else "without its last newline"
+        return "with different line endings"
+    return (
+        "with different newlines at its end"
+        if found.endswith("\n")
+        else "without its final newline"
+    )
 
 
 __all__ = ["BOM", "OTHER_TEXT", "Sending", "difference", "in_form_of", "same_words"]

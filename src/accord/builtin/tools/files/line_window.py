@@ -37,7 +37,7 @@ class Window:
             of = "" if self.total is None else f" of {self.total:,}"
             notes.append(f"lines {self.first:,} to {self.last:,}{of}")
         if self.total is None or self.last < self.total:
-            notes.append(f"go on with line={self.last + 1}")
+            notes.append(f"continue with line={self.last + 1}")
         if self.cut:
             notes.append(f"lines are cut after {LINE_CHARACTERS_MAX:,} characters")
         return f"[{'; '.join(notes)}]" if notes else None

@@ -20,26 +20,26 @@ from accord.translate.file_changes import deletion_of, move_of
 
 if TYPE_CHECKING:
     from accord.agent.tools.tool_call import ToolCallHandle
-    from accord.builtin.tools.toolbox import Toolbox
+    from accord.builtin.tools.tool_context import ToolContext
 
 
-async def delete_file(box: Toolbox, path: str, reason: str | None) -> ToolResult:
+async def delete_file(context: ToolContext, path: str, reason: str | None) -> ToolResult:
     """Delete one file, which need not be a text or have been read."""
-    session = box.turn.session
+    session = context.turn.session
     full = absolute(session, path)
     name = relative(session, full)
     before: str | None = None
     try:
         found = await look_at(session, full)
         if found.kind == "folder":
-            raise ToolFailed(f"{name} is a folder. Only files are deleted, one at a time.")
+            raise ToolFailed(f"{name} is a folder. Only single files can be deleted.")
         if found.kind == "missing":
             raise ToolFailed(missing_words(session, full))
         if found.kind == "text" and found.size <= WHOLE_BYTES_MAX:
-            before = await load(box, full, counts=False)
+            before = await load(context, full, counts=False)
     except (ToolFailed, FileFailure, RequestFailed) as error:
-        return await not_begun(box, f"Delete {name}", full, error, kind="delete")
-    call = box.turn.tool_call(
+        return await not_begun(context, f"Delete {name}", full, error, kind="delete")
+    call = context.turn.tool_call(
         f"Delete {name}",
         kind="delete",
         name="delete",
@@ -50,23 +50,23 @@ async def delete_file(box: Toolbox, path: str, reason: str | None) -> ToolResult
 
     async def work(call: ToolCallHandle) -> ToolResult:
         act = files_act(session, [("delete", full)])
-        await permit(box, call, "delete", f"Deleting {name}", reason, act)
+        await permit(context, call, "delete", f"Deleting {name}", reason, act)
         await call.start()
         if before is not None:
-            await unchanged(box, full, before)
-        await remove(box, full, before)
-        lost = "" if before is not None else " It was no text, so undo does not bring it back."
+            await unchanged(context, full, before)
+        await remove(context, full, before)
+        lost = "" if before is not None else " It was not a text file, so undo cannot restore it."
         return done(f"Deleted {name}.{lost}")
 
     return await shown(call, work)
 
 
-async def move_file(box: Toolbox, path: str, target: str, reason: str | None) -> ToolResult:
+async def move_file(context: ToolContext, path: str, target: str, reason: str | None) -> ToolResult:
     """Give a file another name, never one that is taken."""
-    session = box.turn.session
+    session = context.turn.session
     full, goal = absolute(session, path), absolute(session, target)
     names = f"{relative(session, full)} to {relative(session, goal)}"
-    call = box.turn.tool_call(
+    call = context.turn.tool_call(
         f"Move {names}",
         kind="move",
         name="move",
@@ -80,58 +80,60 @@ async def move_file(box: Toolbox, path: str, target: str, reason: str | None) ->
         if found.kind == "missing":
             raise ToolFailed(missing_words(session, full))
         is_small = found.kind == "text" and found.size <= WHOLE_BYTES_MAX
-        text = await load(box, full, counts=False) if is_small else None
+        text = await load(context, full, counts=False) if is_small else None
         if (await look_at(session, goal)).kind != "missing":
-            raise ToolFailed(f"{relative(session, goal)} is there already.")
-        await permit(box, call, "move", f"Moving {names}", reason, move_act(session, full, goal))
+            raise ToolFailed(f"{relative(session, goal)} already exists.")
+        await permit(
+            context, call, "move", f"Moving {names}", reason, move_act(session, full, goal)
+        )
         await call.start()
         if text is not None:
-            await unchanged(box, full, text)
-        with OwnFiles(box) as files:
+            await unchanged(context, full, text)
+        with OwnFiles(context) as files:
             await files.move(full, goal)
-        seen = box.workspace.seen
+        seen = context.workspace.seen
         if full in seen:
             seen[goal] = seen.pop(full)
         if text is None:
-            return done(f"Moved {names}. It is no text, so undo does not bring it back.")
+            return done(f"Moved {names}. It is not a text file, so undo cannot move it back.")
         gone, made = Change(full, text, None), Change(goal, None, text)
-        await box.workspace.journal.record(box.turn, box.turn.text[:100], gone, made)
+        await context.workspace.journal.record(context.turn, context.turn.text[:100], gone, made)
         return done(f"Moved {names}.")
 
     return await shown(call, work)
 
 
-async def undo(box: Toolbox) -> ToolResult:
+async def undo(context: ToolContext) -> ToolResult:
     """Take back what the newest turn in the journal changed, all of it or nothing.
 
     Files that are as they were already, as after an undo that failed half-way, are left alone.
     """
-    session, journal = box.turn.session, box.workspace.journal
+    session, journal = context.turn.session, context.workspace.journal
     last = journal.last
     if last is None:
         return failed("There is nothing to undo: no turn of this session has changed a file.")
     changes = list(last.changes.values())
-    obstacles = [one for change in changes if (one := await _obstacle(box, change)) is not None]
+    obstacles = [one for change in changes if (one := await _obstacle(context, change)) is not None]
     if obstacles:
         return failed(f"Not undone: {', '.join(obstacles)}. Nothing was touched.")
     back = {change.path: change.before for change in changes}
     with journal.paused():
-        result = await edit_many(box, back, _why(last.title), "Undo the last turn's changes")
+        result = await edit_many(context, back, _why(last.title), "Undo the last turn's changes")
     if not result.ok:
         return result
-    wrong = [one for change in changes if (one := await _left_over(box, change)) is not None]
+    wrong = [one for change in changes if (one := await _left_over(context, change)) is not None]
     if wrong:
-        return failed(f"Not all is undone: {', '.join(wrong)}.")
+        return failed(f"Undo is incomplete: {', '.join(wrong)}.")
     await journal.forget_last()
     names = ", ".join(relative(session, path) for path in back)
     return done(f"Undone: {names}.", list(back))
 
 
-async def _obstacle(box: Toolbox, change: Change) -> str | None:
+async def _obstacle(context: ToolContext, change: Change) -> str | None:
     """Why a change cannot be taken back: somebody else was at the file."""
-    name = relative(box.turn.session, change.path)
+    name = relative(context.turn.session, change.path)
     try:
-        now: str | None = await load(box, change.path)
+        now: str | None = await load(context, change.path)
     except FileIsMissing:
         now = None
     except (ToolFailed, FileFailure, RequestFailed) as error:
@@ -141,25 +143,25 @@ async def _obstacle(box: Toolbox, change: Change) -> str | None:
     return f"{name} was deleted since" if now is None else f"{name} changed since"
 
 
-async def _left_over(box: Toolbox, change: Change) -> str | None:
+async def _left_over(context: ToolContext, change: Change) -> str | None:
     """How a file that was taken back is not as it was before."""
-    name = relative(box.turn.session, change.path)
-    stored = await stored_text(box, change.path)
+    name = relative(context.turn.session, change.path)
+    stored = await stored_text(context, change.path)
     if change.before is None:
-        return None if stored is None else f"{name} is still there"
+        return None if stored is None else f"{name} still exists"
     try:
-        now = await read_whole(box, change.path)
+        now = await read_whole(context, change.path)
     except FileNotFoundError:
-        return f"{name} is not there"
+        return f"{name} is missing"
     except (FileFailure, RequestFailed) as error:
         return f"{name} cannot be read now ({sentence(error).rstrip('.')})"
     wrong = difference(change.before, now)
     if wrong is None and stored is not None:
         wrong = difference(change.before.removeprefix(BOM), stored.removeprefix(BOM))
         if wrong == OTHER_TEXT:
-            return f"{name} is as before in the client, which has not saved it"
+            return f"{name} is restored in the client, which has not saved it"
     return None if wrong is None else f"the client saved {name} {wrong}"
 
 
 def _why(title: str) -> str:
-    return f"Take back what “{title}” changed" if title else "Take back the last turn's changes"
+    return f"Undo what “{title}” changed" if title else "Undo the last turn's changes"

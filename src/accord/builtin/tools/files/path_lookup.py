@@ -24,7 +24,7 @@ from accord.machine.filesystem.roots import Roots
 
 if TYPE_CHECKING:
     from accord.agent.session.session import AgentSession
-    from accord.builtin.tools.toolbox import Toolbox
+    from accord.builtin.tools.tool_context import ToolContext
     from accord.machine.filesystem.async_files import Files
 
 SNIFF_BYTES = 8 * 1024
@@ -138,17 +138,17 @@ def missing_words(session: AgentSession, path: str) -> str:
     except OSError:
         names = []
     near = get_close_matches(name, names, n=3, cutoff=0.6)
-    hint = f" Near to it: {', '.join(near)}." if near else ""
+    hint = f" Similar names: {', '.join(near)}." if near else ""
     return f"There is no file {relative(session, full)}.{hint}"
 
 
 class OwnFiles:
     """Files of our own within the session's roots, for one operation."""
 
-    def __init__(self, box: Toolbox) -> None:
+    def __init__(self, context: ToolContext) -> None:
         from accord.machine.filesystem.async_files import Files
 
-        self._files = Files(box.turn.session.roots)
+        self._files = Files(context.turn.session.roots)
 
     def __enter__(self) -> Files:
         return self._files

@@ -23,7 +23,7 @@ from accord.machine.filesystem.local_files import FILE_BYTES_MAX
 if TYPE_CHECKING:
     from accord.agent.session.session import AgentSession
     from accord.agent.tools.tool_call import ToolCallHandle
-    from accord.builtin.tools.toolbox import Toolbox
+    from accord.builtin.tools.tool_context import ToolContext
 
 WHOLE_BYTES_MAX = 4 * 1024 * 1024
 """Larger files are read by windows, and cannot be edited."""
@@ -36,49 +36,51 @@ class FileIsMissing(ToolFailed):
     """There is no such file, neither here nor in the client."""
 
 
-async def load(box: Toolbox, path: str, *, counts: bool = True) -> str:
+async def load(context: ToolContext, path: str, *, counts: bool = True) -> str:
     """The whole text, the client's where it offers its files; counts as seen unless told not to.
 
     Raises:
         ToolFailed, FileFailure, RequestFailed: there is no such text.
     """
-    session = box.turn.session
+    session = context.turn.session
     found = await look_at(session, path)
     require_text(session, found)
     if found.size > WHOLE_BYTES_MAX:
         raise ToolFailed(
-            f"{relative(session, found.path)} has {size_words(found.size)}, too much to be taken"
-            " whole. Read a part of it with line and limit."
+            f"{relative(session, found.path)} has {size_words(found.size)}, too much to be read"
+            " at once. Read a part of it with line and limit."
         )
     try:
-        text = await read_whole(box, found.path)
+        text = await read_whole(context, found.path)
     except FileNotFoundError:
         raise FileIsMissing(missing_words(session, path)) from None
     if "\0" in text:
         raise ToolFailed(f"{relative(session, found.path)} is a binary file, not a text.")
     if counts:
-        box.workspace.seen[found.path] = text_hash(text)
+        context.workspace.seen[found.path] = text_hash(text)
     return text
 
 
-async def read_file(box: Toolbox, path: str, line: int | None, limit: int | None) -> ToolResult:
+async def read_file(
+    context: ToolContext, path: str, line: int | None, limit: int | None
+) -> ToolResult:
     """A window of a file as a tool call."""
-    session = box.turn.session
+    session = context.turn.session
     full = absolute(session, path)
     place: str | tuple[str, int] = full if line is None or line < 1 else (full, line)
     raw_input: dict[str, object] = {"path": full}
     raw_input |= {} if line is None else {"line": line}
     raw_input |= {} if limit is None else {"limit": limit}
     name = relative(session, full)
-    call = box.turn.tool_call(
+    call = context.turn.tool_call(
         f"Read {name}", kind="read", name="read", locations=[place], raw_input=raw_input
     )
 
     async def work(call: ToolCallHandle) -> ToolResult:
         await call.start()
         if (line or 1) < 1 or (limit is not None and limit < 1):
-            raise ToolFailed("line and limit count from 1.")
-        part = await _window(box, full, line, limit)
+            raise ToolFailed("line and limit start at 1.")
+        part = await _window(context, full, line, limit)
         if part.last < part.first and part.first > 1:
             raise ToolFailed(f"{name} has {part.total or 0:,} lines; there is no line {line}.")
         note = part.note
@@ -86,18 +88,18 @@ async def read_file(box: Toolbox, path: str, line: int | None, limit: int | None
         await call.show(note or counted(part.last, "line"))
         about = {"firstLine": part.first, "lastLine": part.last, "totalLines": part.total}
         await call.complete(raw_output=about)
-        told = box.redactor.text(text) if part.plain else f"{name} is empty."
+        told = context.redactor.text(text) if part.plain else f"{name} is empty."
         return done(told, part.plain, () if note is None else (note,))
 
     return await shown(call, work)
 
 
-async def _window(box: Toolbox, full: str, line: int | None, limit: int | None) -> Window:
-    session = box.turn.session
+async def _window(context: ToolContext, full: str, line: int | None, limit: int | None) -> Window:
+    session = context.turn.session
     found = await look_at(session, full)
     if found.kind == "text" and found.size > WHOLE_BYTES_MAX:
         return await _part_of_large(session, full, line or 1, limit or LINES_DEFAULT)
-    return window(await load(box, full), line, limit)
+    return window(await load(context, full), line, limit)
 
 
 async def _part_of_large(session: AgentSession, full: str, line: int, limit: int) -> Window:

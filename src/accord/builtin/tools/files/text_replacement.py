@@ -49,8 +49,8 @@ def replace(text: str, old: str, new: str, *, every: bool = False) -> Replaced |
     lines = tuple(text.count("\n", 0, start) + 1 for start in starts[: PLACES_NAMED_MAX + 1])
     if len(starts) > 1 and not every:
         return Mismatch(
-            f"The text to replace occurs {len(starts)} times, {_named(lines)}. Give more lines"
-            " around the one that is meant, or set all to change every place."
+            f"The text to replace occurs {len(starts)} times, {_named(lines)}. Include more"
+            " of the surrounding lines, or set all to change every occurrence."
         )
     return Replaced(text.replace(old, new), lines)
 
@@ -74,7 +74,7 @@ def _occurrences(text: str, piece: str) -> list[int]:
 
 def _named(lines: tuple[int, ...]) -> str:
     shown = ", ".join(map(str, lines[:PLACES_NAMED_MAX]))
-    more = " and further" if len(lines) > PLACES_NAMED_MAX else ""
+    more = " and more" if len(lines) > PLACES_NAMED_MAX else ""
     return f"in lines {shown}{more}"
 
 
@@ -82,12 +82,12 @@ def _nothing_found(text: str, old: str) -> str:
     lines, wanted = text.split("\n"), old.split("\n")
     loose = _with_other_blanks(lines, wanted)
     if loose is not None:
-        head = "The text to replace is there only with other spaces or indentation:"
+        head = "The text to replace occurs only with different spaces or indentation:"
         return f"{head}\n{_excerpt(lines, loose, len(wanted), around=0)}"
     near = _nearest(lines, wanted)
     if near is None:
-        return "The text to replace is not in the file, and no line is near to it."
-    head = "The text to replace is not in the file. The nearest lines are:"
+        return "The text to replace is not in the file, and no line is similar to it."
+    head = "The text to replace is not in the file. The most similar lines are:"
     return f"{head}\n{_excerpt(lines, near, len(wanted), around=CONTEXT_LINES)}"
 
 

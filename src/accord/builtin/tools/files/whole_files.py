@@ -18,7 +18,7 @@ from accord.errors import RequestFailed
 from accord.machine.errors import FileFailure, NoSuchFile, NotText
 
 if TYPE_CHECKING:
-    from accord.builtin.tools.toolbox import Toolbox
+    from accord.builtin.tools.tool_context import ToolContext
 
 WRITES_MAX = 3
 """How often a client is sent the same text in other forms."""
@@ -26,62 +26,62 @@ WRITES_MAX = 3
 UNREAD = "\ufffd"
 
 
-async def read_whole(box: Toolbox, full: str) -> str:
+async def read_whole(context: ToolContext, full: str) -> str:
     """The text of a file, the client's where it offers its files.
 
     Raises:
         FileNotFoundError, FileFailure, RequestFailed: there is no such text.
     """
     try:
-        shown = await box.turn.read_text(full)
+        shown = await context.turn.read_text(full)
     except RequestFailed as error:
-        if await _stored(box, full) is None:
+        if await _stored(context, full) is None:
             # Some clients have no code for a file that is missing.
             raise NoSuchFile(full) from error
         raise
-    if not box.turn.session.wire.features.read_files:
+    if not context.turn.session.features.read_files:
         return shown
-    stored = await stored_text(box, full)
+    stored = await stored_text(context, full)
     return shown if stored is None else in_form_of(stored, shown)
 
 
-async def write_whole(box: Toolbox, full: str, text: str) -> str | None:
+async def write_whole(context: ToolContext, full: str, text: str) -> str | None:
     """Write a file; what it has instead of the text, in words, where the client saw to that.
 
     Raises:
         FileFailure, RequestFailed: it was not written.
     """
-    if not box.turn.session.wire.features.write_files:
-        await box.turn.write_text(full, text)
+    if not context.turn.session.features.write_files:
+        await context.turn.write_text(full, text)
         return None
-    before = await _stored(box, full)
+    before = await _stored(context, full)
     if before is not None and UNREAD in text and _decoded(before) is None:
         raise NotText(full, "it is not UTF-8, and writing it would damage what could not be read")
     had_mark = before is not None and before.startswith(BOM.encode())
     goal = BOM + text if had_mark and not text.startswith(BOM) else text
     saved: str | None = None
     for _ in range(WRITES_MAX):
-        sending = box.workspace.sending
-        await box.turn.write_text(full, sending.adapted(goal))
-        data = await _stored(box, full)
+        sending = context.workspace.sending
+        await context.turn.write_text(full, sending.adapted(goal))
+        data = await _stored(context, full)
         saved = None if data is None or data == before else _decoded(data)
         if saved is None or saved == goal or not same_words(saved, goal):
             # Not saved yet, as it is to be, or changed on saving, as by a formatter.
             break
-        box.workspace.sending = sending.corrected(goal, saved)
-        if box.workspace.sending == sending:
+        context.workspace.sending = sending.corrected(goal, saved)
+        if context.workspace.sending == sending:
             break
     return None if saved is None else difference(goal, saved)
 
 
-async def stored_text(box: Toolbox, full: str) -> str | None:
+async def stored_text(context: ToolContext, full: str) -> str | None:
     """The text in the file on this computer; None where there is none that can be read."""
-    data = await _stored(box, full)
+    data = await _stored(context, full)
     return None if data is None else _decoded(data)
 
 
-async def _stored(box: Toolbox, full: str) -> bytes | None:
-    with OwnFiles(box) as files:
+async def _stored(context: ToolContext, full: str) -> bytes | None:
+    with OwnFiles(context) as files:
         try:
             return await to_thread.run_sync(files.blocking.read_bytes, full)
         except FileFailure:

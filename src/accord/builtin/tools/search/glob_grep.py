@@ -20,7 +20,7 @@ import anyio
 from accord.agent.session.paths import absolute, relative
 from accord.builtin.tools.files.path_lookup import look_at
 from accord.builtin.tools.result import ToolResult, done, ended
-from accord.builtin.tools.search import grep_process as line_search
+from accord.builtin.tools.search import grep_process
 from accord.builtin.tools.search.path_patterns import path_pattern
 from accord.builtin.tools.search.project_files import Listing, project_files
 from accord.builtin.tools.tool_call import ToolFailed, counted, shown, size_words
@@ -29,7 +29,7 @@ from accord.machine.redaction.secret_patterns import is_secret_name
 
 if TYPE_CHECKING:
     from accord.agent.tools.tool_call import ToolCallHandle
-    from accord.builtin.tools.toolbox import Toolbox
+    from accord.builtin.tools.tool_context import ToolContext
 
 PATHS_SHOWN_MAX = 1_000
 MATCHES_MAX = 500
@@ -65,10 +65,10 @@ class Searched(NamedTuple):
     large: tuple[str, ...]
 
 
-async def glob_files(box: Toolbox, pattern: str, path: str | None) -> ToolResult:
+async def glob_files(context: ToolContext, pattern: str, path: str | None) -> ToolResult:
     """The files whose path fits a pattern."""
-    session = box.turn.session
-    call = box.turn.tool_call(
+    session = context.turn.session
+    call = context.turn.tool_call(
         _glob_title(pattern)[:200],
         kind="search",
         name="glob",
@@ -78,14 +78,14 @@ async def glob_files(box: Toolbox, pattern: str, path: str | None) -> ToolResult
 
     async def work(call: ToolCallHandle) -> ToolResult:
         await call.start()
-        folder = await _folder(box, path)
+        folder = await _folder(context, path)
         # An absolute pattern beneath the folder is meant as a relative one.
         fits = _compiled(pattern.removeprefix(f"{folder}/"))
         listing = await project_files(folder)
         found = [os.path.join(folder, name) for name in listing.paths if fits.fullmatch(name)]
         names = [relative(session, one) for one in found[:PATHS_SHOWN_MAX]]
         notes = _notes(listing, len(found) - len(names), "files")
-        text = "\n".join([*names, *notes]) if names else f"No file fits {pattern}."
+        text = "\n".join([*names, *notes]) if names else f"No file matches {pattern}."
         await call.set_locations(*found[:LOCATIONS_MAX])
         await call.show(_shown_list(counted(len(found), "file"), names, notes))
         await call.complete(raw_output={"count": len(found)})
@@ -95,14 +95,14 @@ async def glob_files(box: Toolbox, pattern: str, path: str | None) -> ToolResult
 
 
 async def grep_files(
-    box: Toolbox, pattern: str, path: str | None, glob: str | None, ignore_case: bool
+    context: ToolContext, pattern: str, path: str | None, glob: str | None, ignore_case: bool
 ) -> ToolResult:
     """The lines that fit a regular expression."""
-    session = box.turn.session
+    session = context.turn.session
     raw_input: dict[str, object] = {"pattern": pattern, "ignoreCase": ignore_case}
     raw_input |= {} if path is None else {"path": path}
     raw_input |= {} if glob is None else {"glob": glob}
-    call = box.turn.tool_call(
+    call = context.turn.tool_call(
         f"Search for {_readable(pattern)}{' (any case)' if ignore_case else ''}"[:200],
         kind="search",
         name="grep",
@@ -114,10 +114,10 @@ async def grep_files(
         await call.start()
         if not pattern or len(pattern) > PATTERN_CHARACTERS_MAX:
             raise ToolFailed(f"A pattern has 1 to {PATTERN_CHARACTERS_MAX:,} characters.")
-        listing = await _searched(box, path, glob)
+        listing = await _searched(context, path, glob)
         matches, is_cut, large = await _search(listing, pattern, ignore_case)
         lines = [
-            f"{relative(session, one.path)}:{one.line}: {box.redactor.text(one.text)}"
+            f"{relative(session, one.path)}:{one.line}: {context.redactor.text(one.text)}"
             for one in matches
         ]
         notes = [*_notes(listing, int(is_cut), "matches"), *_too_large(large)]
@@ -154,22 +154,22 @@ def _compiled(pattern: str) -> Any:
         raise ToolFailed(ended(str(error))) from None
 
 
-async def _folder(box: Toolbox, path: str | None) -> str:
+async def _folder(context: ToolContext, path: str | None) -> str:
     """The folder to search, within the roots."""
-    found = await look_at(box.turn.session, path or ".")
+    found = await look_at(context.turn.session, path or ".")
     if found.kind != "folder":
-        name = relative(box.turn.session, found.path)
+        name = relative(context.turn.session, found.path)
         raise ToolFailed(f"There is no folder {name} to search.")
     return found.real
 
 
-async def _searched(box: Toolbox, path: str | None, glob: str | None) -> Listing:
+async def _searched(context: ToolContext, path: str | None, glob: str | None) -> Listing:
     """The files to search: one, or those of a folder."""
-    found = await look_at(box.turn.session, path or ".")
+    found = await look_at(context.turn.session, path or ".")
     if found.kind == "text":
         folder, name = os.path.split(found.real)
         return Listing(folder, (name,))
-    listing = await project_files(await _folder(box, path))
+    listing = await project_files(await _folder(context, path))
     if glob is None:
         return listing
     fits = _compiled(glob)
@@ -180,9 +180,9 @@ async def _searched(box: Toolbox, path: str | None, glob: str | None) -> Listing
 def _notes(listing: Listing, left_out: int, what: str) -> list[str]:
     notes: list[str] = []
     if left_out:
-        notes.append(f"[more {what} were left out: make the search narrower]")
+        notes.append(f"[more {what} were left out: narrow the search]")
     if listing.is_cut:
-        notes.append(f"[only the first {len(listing.paths):,} files were looked at]")
+        notes.append(f"[only the first {len(listing.paths):,} files were searched]")
     return notes
 
 
@@ -191,7 +191,7 @@ def _too_large(names: Sequence[str]) -> list[str]:
         return []
     some = ", ".join(names[:LARGE_NAMED_MAX])
     more = " and more" if len(names) > LARGE_NAMED_MAX else ""
-    return [f"[not searched, for they have more than {size_words(FILE_BYTES_MAX)}: {some}{more}]"]
+    return [f"[not searched because they exceed {size_words(FILE_BYTES_MAX)}: {some}{more}]"]
 
 
 def _shown_list(head: str, lines: list[str], notes: list[str]) -> str:
@@ -216,14 +216,14 @@ async def _search(listing: Listing, pattern: str, ignore_case: bool) -> Searched
         "characters_max": LINE_CHARACTERS_MAX,
     }
     names = b"".join(os.fsencode(name) + b"\0" for name in listing.paths)
-    command = own_file(line_search.__file__)
+    command = own_file(grep_process.__file__)
     code, output, is_late = await _process(command, json.dumps(task).encode() + b"\n" + names)
     if code == 4:
-        raise ToolFailed(f"The pattern is no regular expression: {output.decode()}.")
+        raise ToolFailed(f"The pattern is not a valid regular expression: {output.decode()}.")
     found = read_matches(output, listing.folder)
     if is_late and not found.matches:
         raise ToolFailed(
-            f"The search did not end within {SEARCH_SECONDS_MAX:g} seconds and was stopped."
+            f"The search did not finish within {SEARCH_SECONDS_MAX:g} seconds and was stopped."
             " Make the pattern simpler or search fewer files."
         )
     return found._replace(is_cut=found.is_cut or is_late)

@@ -29,7 +29,7 @@ from accord.version import __version__
 
 if TYPE_CHECKING:
     from accord.agent.tools.tool_call import ToolCallHandle
-    from accord.builtin.tools.toolbox import Toolbox
+    from accord.builtin.tools.tool_context import ToolContext
 
 PAGE_BYTES_MAX = 4 * 1024 * 1024
 SECONDS_MAX = 20.0
@@ -53,10 +53,10 @@ class Page:
     is_cut: bool
 
 
-async def fetch_page(box: Toolbox, url: str) -> ToolResult:
+async def fetch_page(context: ToolContext, url: str) -> ToolResult:
     """Get a page as a tool call."""
     shown_url = _without_login(url)
-    call = box.turn.tool_call(
+    call = context.turn.tool_call(
         f"Fetch {shown_url}"[:300], kind="fetch", name="fetch", raw_input={"url": shown_url}
     )
 
@@ -64,11 +64,11 @@ async def fetch_page(box: Toolbox, url: str) -> ToolResult:
         target = checked_url(url)
         is_private = await to_thread.run_sync(_is_private, target, abandon_on_cancel=True)
         where = "your own network" if is_private else "the internet"
-        why = f"It comes from {where}."
+        why = f"The page is on {where}."
         # An answer for the internet is none for the user's own network.
         host = urlsplit(target).hostname or ""
         act = page_act(target, host, shown=shown_url, is_private=is_private)
-        await permit(box, call, "fetch", f"Fetching {shown_url}", why, act)
+        await permit(context, call, "fetch", f"Fetching {shown_url}", why, act)
         await call.start()
         try:
             with anyio.fail_after(SECONDS_MAX):
@@ -77,8 +77,8 @@ async def fetch_page(box: Toolbox, url: str) -> ToolResult:
             raise ToolFailed(
                 f"{shown_url} did not answer within {SECONDS_MAX:g} seconds."
             ) from None
-        text = box.redactor.text(text_of(page))
-        note = f"\n[only the first {size_words(PAGE_BYTES_MAX)} were taken]" if page.is_cut else ""
+        text = context.redactor.text(text_of(page))
+        note = f"\n[only the first {size_words(PAGE_BYTES_MAX)} are kept]" if page.is_cut else ""
         about = {"url": page.url, "contentType": page.content_type, "bytes": len(page.data)}
         await call.show(f"{size_words(len(page.data))} of {page.content_type}")
         await call.complete(raw_output=about)
@@ -100,7 +100,7 @@ def checked_url(url: str) -> str:
     except ValueError:
         is_fine = False
     if not is_fine or len(url) > URL_CHARACTERS_MAX or any(c <= " " or c == "\x7f" for c in url):
-        raise ToolFailed(f"{url[:200]!r} is no address that can be fetched: only http and https.")
+        raise ToolFailed(f"{url[:200]!r} is not an http or https address.")
     return url
 
 
@@ -196,9 +196,9 @@ def _page(answer: Any, url: str, deadline: float) -> Page:
         while len(data) <= PAGE_BYTES_MAX and (piece := answer.read1(READ_BYTES)):
             data += piece
             if time.monotonic() > deadline:
-                raise ToolFailed(f"The page did not come within {SECONDS_MAX:g} seconds.")
+                raise ToolFailed(f"The page did not arrive within {SECONDS_MAX:g} seconds.")
     except (OSError, http.client.HTTPException) as error:
-        raise ToolFailed(ended(f"The page broke off: {error}")) from None
+        raise ToolFailed(ended(f"The page was cut off: {error}")) from None
     headers = answer.headers
     charset = headers.get_content_charset() or "utf-8"
     is_cut = len(data) > PAGE_BYTES_MAX
@@ -216,8 +216,8 @@ def text_of(page: Page) -> str:
     is_text = kind.startswith(_TEXT_TYPES) or kind.endswith(_TEXT_ENDINGS)
     if not is_text or b"\0" in page.data[:READ_BYTES]:
         raise ToolFailed(
-            f"{_without_login(page.url)} is {kind}, {size_words(len(page.data))}: no text that can"
-            " be shown."
+            f"{_without_login(page.url)} is {kind}, {size_words(len(page.data))}: not text that"
+            " can be shown."
         )
     try:
         text = page.data.decode(page.charset, "replace")

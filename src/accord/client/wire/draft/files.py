@@ -13,9 +13,11 @@ is used by those, as far as that goes.
 import os
 from typing import Any
 
+from accord.client.services.permission_gate import PermissionGate
+from accord.client.services.protocols import LocatesFiles
+from accord.client.services.requests import Outcome, given, result_of
 from accord.client.services.services import Services
-from accord.client.wire.draft.requests import Owners
-from accord.client.wire.v1.service import Outcome, given, result_of, takes
+from accord.client.wire.draft.owners import Owners
 from accord.connection.connection import IncomingRequest
 from accord.errors import RequestError
 from accord.jsonrpc.error_codes import ACCESS_DENIED, RESOURCE_NOT_FOUND
@@ -31,6 +33,7 @@ class FileRequests:
 
     def __init__(self, services: Services, owners: Owners, strict: bool) -> None:
         self._services = services
+        self._gate = PermissionGate(services)
         self._owners = owners
         self._strict = strict
         files = services.files
@@ -48,9 +51,7 @@ class FileRequests:
         path = _placed(session.cwd, wanted.path)
 
         async def work() -> bytes:
-            may_read = getattr(self._services.permissions, "may_read", None)
-            if may_read is not None and not await may_read(session.id, path):
-                raise RequestError.permission_denied(f"reading {path} is not allowed")
+            await self._gate.check_read(session.id, path)
             part = await self._part(session.id, path, encoding, start, end)
             return encode(
                 draft.ReadTextFileResponse(
@@ -94,7 +95,7 @@ class FileRequests:
 
         async def work() -> bytes:
             try:
-                at = await self._permitted(session.id, path, wanted.content)
+                at = await self._gate.check_write(session.id, path, wanted.content)
                 stored = await self._stored(session.id, path, wanted, encoding, at)
             except RequestError as error:
                 raise _of_resource(error) from None
@@ -103,22 +104,6 @@ class FileRequests:
             )
 
         return work
-
-    async def _permitted(self, session_id: str, path: str, content: str) -> str | None:
-        """Where it may be written.
-
-        First the roots: nobody is asked about what cannot be.  What is asked about is where the
-        path leads now, and there it is written, whatever links are changed meanwhile.
-        """
-        files, permissions = self._services.files, self._services.permissions
-        locate = getattr(files, "locate", None)
-        at: str | None = None if locate is None else await result_of(locate(session_id, path))
-        there = {} if at is None or not takes(permissions.may_write, "at") else {"at": at}
-        if takes(permissions.may_write, "content"):
-            there["content"] = content
-        if not await permissions.may_write(session_id, path, **there):
-            raise RequestError.permission_denied(f"writing {path} is not allowed")
-        return at
 
     async def _stored(
         self,
@@ -148,8 +133,10 @@ class FileRequests:
             raise RequestError(
                 ACCESS_DENIED, f"{path}: already exists", {"reason": "access_denied"}
             )
-        there = {} if at is None or not takes(files.write_text, "at") else {"at": at}
-        await result_of(files.write_text(session_id, path, wanted.content, **there))
+        if isinstance(files, LocatesFiles):
+            await result_of(files.write_text(session_id, path, wanted.content, at=at))
+        else:
+            await result_of(files.write_text(session_id, path, wanted.content))
         return Stored(len(wanted.content.encode("utf-8", "replace")), created)
 
     async def _exists(self, session_id: str, path: str) -> bool:

@@ -9,16 +9,15 @@ What always holds
       and the agent says itself what follows.
 """
 
-import os
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import anyio
 
 from accord.client.callbacks import call
-from accord.client.connection.outgoing import encode
+from accord.client.connection.agent_connection import AgentLink
+from accord.client.connection.outgoing_params import encode
+from accord.client.credential import Credential, from_environment
 from accord.errors import AccordError, LocalProtocolError, RemoteProtocolError
 from accord.machine import clock
 from accord.machine.logs import logger
@@ -27,15 +26,7 @@ from accord.schema import draft
 from accord.schema.codec import Invalid, decode
 from accord.schema.struct import Raw
 
-if TYPE_CHECKING:
-    from accord.client.connection.agent_connection import Link
-
 _log = logger("accord.client")
-
-API_KEY_VARIABLE = "ACCORD_AGENT_API_KEY"
-TOKEN_VARIABLE = "ACCORD_AGENT_TOKEN"
-
-METHODS = frozenset({"api_key", "oauth2", "custom"})
 
 # How long before its end a login is renewed; of a short one, after half of it.
 RENEWAL_SECONDS = 60.0
@@ -45,55 +36,14 @@ RENEWAL_SECONDS_MIN = 1.0
 RENEWAL_SECONDS_MAX = 86_400.0
 
 
-@dataclass(frozen=True, slots=True)
-class Credential:
-    """What a login is done with: `method` is api_key, oauth2 or custom."""
-
-    method: str
-    secrets: Mapping[str, Any] = field(repr=False)
-
-    def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            known = ", ".join(sorted(METHODS))
-            raise LocalProtocolError(f"a login is one of {known}, not {self.method!r}")
-
-    @classmethod
-    def api_key(cls, key: str) -> "Credential":
-        """A plain key."""
-        return cls("api_key", {"apiKey": key})
-
-    @classmethod
-    def oauth2(cls, token: str) -> "Credential":
-        """A bearer token."""
-        return cls("oauth2", {"accessToken": token, "tokenType": "Bearer"})
-
-    @classmethod
-    def custom(cls, **secrets: Any) -> "Credential":
-        """Whatever the agent wants."""
-        return cls("custom", secrets)
-
-
-# Asked whenever a login is due; None means that there is none, or that the user does not want to.
-CredentialSource: TypeAlias = Callable[[], "Credential | Awaitable[Credential | None] | None"]
-
-
 class LoginRefused(AccordError):
     """The agent did not take the credential; the message is its own."""
-
-
-def from_environment(variables: Mapping[str, str] | None = None) -> Credential | None:
-    """The credential that this process was started with, if it was."""
-    found = os.environ if variables is None else variables
-    key, token = found.get(API_KEY_VARIABLE), found.get(TOKEN_VARIABLE)
-    if key:
-        return Credential.api_key(key)
-    return Credential.oauth2(token) if token else None
 
 
 class DraftLogin:
     """The logins of one connection.  Guards: one is renewed at a time."""
 
-    def __init__(self, link: "Link", *, inherits: bool) -> None:
+    def __init__(self, link: AgentLink[Any], *, inherits: bool) -> None:
         """`inherits`: the agent is a program of ours and has our environment."""
         self._link = link
         self._inherits = inherits
@@ -120,7 +70,7 @@ class DraftLogin:
         return True
 
     async def _credential(self) -> Credential | None:
-        chosen = self._link.options.credential
+        chosen = self._link.options.draft.credential
         if chosen is None:
             return from_environment() if self._inherits else None
         if isinstance(chosen, Credential):
@@ -179,12 +129,7 @@ def _read(result: Raw) -> draft.AuthenticateResponse:
 
 
 __all__ = [
-    "API_KEY_VARIABLE",
-    "TOKEN_VARIABLE",
-    "Credential",
-    "CredentialSource",
     "DraftLogin",
     "LoginRefused",
-    "from_environment",
     "seconds_to_renewal",
 ]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from accord.client.connection.capabilities import AgentCapabilities
-from accord.client.connection.outgoing import encode
+from accord.client.connection.outgoing_params import encode
 from accord.client.options import Options
 from accord.errors import VersionMismatch
 from accord.schema import draft
@@ -35,8 +35,8 @@ def draft_capabilities(options: Options) -> dict[str, Any]:
             # Whether it is of use to ask.  An object of the program's own decides in ways that we
             # cannot know.
             "permissionDialogs": getattr(options.permissions, "can_allow", True),
-            "diffViewer": "diff_viewer" in options.ui,
-            "codeNavigation": "code_navigation" in options.ui,
+            "diffViewer": "diff_viewer" in options.draft.ui,
+            "codeNavigation": "code_navigation" in options.draft.ui,
         },
     }
     if terminals is not None:

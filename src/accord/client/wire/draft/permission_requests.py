@@ -7,11 +7,11 @@ through the same `Permissions` as everybody's, and what is chosen for longer is 
 import os
 from typing import Any
 
-from accord.client.permissions.open_requests import Question, describe
+from accord.client.permissions.open_requests import OpenRequest, describe
 from accord.client.permissions.patterns import host_of
 from accord.client.permissions.request import Decision, PermissionOption, PermissionRequest
-from accord.client.session.state import Conversation
-from accord.client.wire.wire import Asked
+from accord.client.session.state import SessionState
+from accord.client.wire.wire import PermissionAsked
 from accord.schema import draft
 from accord.schema.codec import encode
 from accord.translate.draft.vocabulary import (
@@ -29,15 +29,15 @@ OPTIONS: tuple[PermissionOption, ...] = tuple(
 )
 
 
-class DraftQuestion(Question):
+class DraftOpenRequest(OpenRequest):
     """One open request."""
 
     def __init__(
-        self, session: Conversation, wanted: draft.RequestPermissionRequest, permissions: Any
+        self, session: SessionState, wanted: draft.RequestPermissionRequest, permissions: Any
     ) -> None:
         self._wanted = wanted
         tool_call_id = wanted.tool_call_id or None
-        asked = Asked(
+        asked = PermissionAsked(
             session.id,
             f"{wanted.operation}: {wanted.resource}",
             wanted.reason or None,
@@ -82,4 +82,4 @@ class DraftQuestion(Question):
         return encode(grant_of(decision.option_id))
 
 
-__all__ = ["OPTIONS", "DraftQuestion"]
+__all__ = ["OPTIONS", "DraftOpenRequest"]

@@ -10,16 +10,14 @@ What always holds
     * Where it is not clear whose a request is, it is refused; nobody's rights are lent to another.
 """
 
-import os
-from collections.abc import Iterable
-
-from accord.client.connection.agent_connection import Link
-from accord.client.session.state import Conversation
-from accord.client.wire.draft.permission_requests import DraftQuestion
-from accord.client.wire.v1.service import Outcome, Service
+from accord.client.connection.agent_connection import AgentLink
+from accord.client.services.requests import Outcome, Service
+from accord.client.session.state import SessionState
+from accord.client.wire.draft.owners import Owners
+from accord.client.wire.draft.permission_requests import DraftOpenRequest
 from accord.connection.connection import IncomingRequest
 from accord.errors import RequestError
-from accord.jsonrpc.error_codes import INVALID_SESSION_STATE, METHOD_NOT_FOUND
+from accord.jsonrpc.error_codes import METHOD_NOT_FOUND
 from accord.schema import draft
 from accord.schema.codec import Invalid, decode, to_python
 
@@ -35,7 +33,7 @@ FOREIGN: dict[str, frozenset[str]] = {
 }
 
 
-def offered(link: Link, strict: bool) -> dict[str, Service]:
+def offered(link: AgentLink[SessionState], strict: bool) -> dict[str, Service]:
     """The methods that are served."""
     owners = Owners(link)
     table: dict[str, Service] = {
@@ -101,63 +99,10 @@ def _polled(request: IncomingRequest) -> Outcome:
     )
 
 
-class Owners:
-    """Whose a request is that names no session."""
-
-    def __init__(self, link: Link) -> None:
-        self._link = link
-
-    @property
-    def link(self) -> Link:
-        """The connection that it is about."""
-        return self._link
-
-    def of_path(self, path: str | None) -> Conversation:
-        """The session that works where the path is; else the one whose turn runs; else the only.
-
-        Raises:
-            RequestError: there is no such one session.
-        """
-        sessions = list(self._link.sessions.values())
-        if path is not None and os.path.isabs(path):
-            near = _closest(sessions, os.path.normpath(path))
-            if near:
-                return _one_of(near)
-        return _one_of(sessions)
-
-
-def _closest(sessions: Iterable[Conversation], path: str) -> list[Conversation]:
-    """Those with the innermost folder that has the path in it."""
-    found: list[Conversation] = []
-    depth = 0
-    for session in sessions:
-        inside = max((len(root) for root in session.roots if _is_in(path, root)), default=0)
-        if inside > depth:
-            found, depth = [session], inside
-        elif inside and inside == depth:
-            found.append(session)
-    return found
-
-
-def _is_in(path: str, root: str) -> bool:
-    return path == root or path.startswith(root.rstrip("/") + "/")
-
-
-def _one_of(sessions: list[Conversation]) -> Conversation:
-    running = [session for session in sessions if session.is_busy]
-    for among in (running, sessions):
-        if len(among) == 1:
-            return among[0]
-        if among:
-            break
-    reason = "no session is open" if not sessions else "it is not clear which session this is for"
-    raise RequestError(INVALID_SESSION_STATE, reason, {"reason": "invalid_session_state"})
-
-
 class Permitting:
     """`session/request_permission`."""
 
-    def __init__(self, link: Link, strict: bool) -> None:
+    def __init__(self, link: AgentLink[SessionState], strict: bool) -> None:
         self._link = link
         self._strict = strict
 
@@ -167,9 +112,9 @@ class Permitting:
         session = self._link.sessions.get(asked.session_id)
         if session is None:
             raise RequestError.session_missing(asked.session_id)
-        question = DraftQuestion(session, asked, self._link.services.permissions)
+        question = DraftOpenRequest(session, asked, self._link.services.permissions)
         request.on_cancel = question.withdraw
         return question.answer
 
 
-__all__ = ["FOREIGN", "Owners", "offered"]
+__all__ = ["FOREIGN", "offered"]

@@ -9,10 +9,11 @@ What always holds
     * What was remembered and is refused is forgotten, and all begins from the top.
 """
 
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from accord.client.connection.agent_connection import Link
+from accord.client.connection.agent_connection import AgentLink
 from accord.client.options import make_offer
 from accord.client.wire.draft.offer import (
     Unfit,
@@ -29,20 +30,38 @@ from accord.schema.codec import Invalid, to_python
 from accord.schema.struct import Raw
 from accord.translate.draft.vocabulary import from_draft_error, to_draft_error
 
-if TYPE_CHECKING:
-    from accord.client.connection.core import Connected
-
 _log = logger("accord.client")
 
 DRAFT = "draft"
 V1 = "v1"
 
 
+class Starter(Protocol):
+    """Begins connections to an agent, and remembers the dialect that it speaks."""
+
+    @property
+    def link(self) -> AgentLink[Any]:
+        """The current connection."""
+        ...
+
+    async def begin(self, shake_hands: Callable[[AgentLink[Any]], Awaitable[None]]) -> None:
+        """Open a connection with this handshake."""
+        ...
+
+    def remember_dialect(self, dialect: str, version: str) -> None:
+        """Remember the dialect, and the version that the agent reported."""
+        ...
+
+    def forget_dialect(self) -> None:
+        """Forget what was remembered."""
+        ...
+
+
 class _SpeaksV1(AccordError):
     """The agent answered the draft's form as v1 does: it refused only the mixture."""
 
 
-async def begin_known(connected: "Connected", dialect: str, version: str) -> bool:
+async def begin_known(connected: Starter, dialect: str, version: str) -> bool:
     """Begin as it was right the last time; False when it is not any more, which is forgotten."""
     try:
         if dialect == DRAFT:
@@ -64,7 +83,7 @@ async def begin_known(connected: "Connected", dialect: str, version: str) -> boo
     return True
 
 
-async def begin_in_draft(connected: "Connected", first: Exception | None) -> None:
+async def begin_in_draft(connected: Starter, first: Exception | None) -> None:
     """Begin once more, in the draft's form; `first` is what the usual form was refused with."""
     try:
         try:
@@ -83,17 +102,17 @@ async def begin_in_draft(connected: "Connected", first: Exception | None) -> Non
     connected.remember_dialect(dialect, _version_of(connected))
 
 
-def _version_of(connected: "Connected") -> str:
+def _version_of(connected: Starter) -> str:
     info = connected.link.facts.info
     return "" if info is None else info.version
 
 
-async def _shake_hands_in_v1(link: Link) -> None:
+async def _shake_hands_in_v1(link: AgentLink[Any]) -> None:
     link.connection.agree_on(None)
     await link.shake_hands(make_offer(link.options), (1,))
 
 
-async def _shake_hands(link: Link) -> None:
+async def _shake_hands(link: AgentLink[Any]) -> None:
     # From here on: a refusal has the draft's numbers, and nothing can be taken back.
     link.connection.agree_on(Dialect(_error_out, _error_in))
     try:
@@ -105,7 +124,7 @@ async def _shake_hands(link: Link) -> None:
         raise
 
 
-def _agree(link: Link, result: Raw) -> None:
+def _agree(link: AgentLink[Any], result: Raw) -> None:
     answer = _read(result)
     verdict = judge_answer(answer, (1,))
     if isinstance(verdict, Refused):

@@ -17,12 +17,11 @@ from typing import Any
 
 import anyio
 
-from accord.client.permissions.commands import terminal_line
+from accord.client.services.permission_gate import PermissionGate
+from accord.client.services.requests import Outcome, given, result_of
 from accord.client.services.services import Services
 from accord.client.wire.draft.output import SentOutput
-from accord.client.wire.draft.requests import Owners
-from accord.client.wire.v1.service import Outcome, given, result_of, takes
-from accord.client.wire.v1.terminals import LINE_SHOWN_MAX, end_late
+from accord.client.wire.draft.owners import Owners
 from accord.connection.connection import IncomingRequest
 from accord.errors import RequestError
 from accord.jsonrpc.error_codes import INVALID_SESSION_STATE, RESOURCE_NOT_FOUND
@@ -39,9 +38,9 @@ class TerminalRequests:
         self._services = services
         self._owners = owners
         self._strict = strict
-        create = services.terminals.create
-        self._streams = takes(create, "on_output")
-        self._apart = takes(create, "on_stderr")
+        self._gate = PermissionGate(services)
+        self._terminals: Any = services.terminals
+        self._streams = services.streams_output
         self._running: dict[str, SentOutput] = {}
 
     def create(self, request: IncomingRequest) -> Outcome:
@@ -52,13 +51,7 @@ class TerminalRequests:
         cwd = os.path.normpath(os.path.join(session.cwd, wanted.cwd or "."))
 
         async def work() -> bytes:
-            permissions, asked = self._services.permissions, (wanted.command, args, cwd, env)
-            if not await permissions.may_run(session.id, *asked):
-                line = terminal_line(wanted.command, args)
-                shown = line if len(line) <= LINE_SHOWN_MAX else line[:LINE_SHOWN_MAX] + "…"
-                why = permissions.why_refused(session.id, *asked)
-                because = "" if why is None else f"; {why}"
-                raise RequestError.permission_denied(f"running {shown} is not allowed{because}")
+            await self._gate.check_command(session.id, wanted.command, args, cwd, env)
             sent = SentOutput(session, " ".join((wanted.command, *args)), cwd)
             # The agent learns the id by the answer; what is printed meanwhile waits for that.
             request.on_answered = sent.open
@@ -85,12 +78,10 @@ class TerminalRequests:
         cwd: str,
         sent: SentOutput,
     ) -> str:
-        listeners: dict[str, Any] = {"on_output": sent.stdout} if self._streams else {}
-        if self._apart:
-            listeners["on_stderr"] = sent.stderr
+        listeners = self._services.output_listeners(on_output=sent.stdout, on_stderr=sent.stderr)
         try:
             terminal_id: str = await result_of(
-                self._services.terminals.create(
+                self._terminals.create(
                     session_id,
                     wanted.command,
                     args,
@@ -102,12 +93,11 @@ class TerminalRequests:
             )
         except RequestError as error:
             raise _too_many(error) from None
-        if self._services.are_over:
-            await end_late(self._services, session_id, terminal_id)
+        await self._services.require_running(session_id, terminal_id)
         return terminal_id
 
     async def _pid(self, session_id: str, terminal_id: str) -> Any:
-        pid_of = getattr(self._services.terminals, "pid", None)
+        pid_of = getattr(self._terminals, "pid", None)
         if pid_of is None:
             return UNSET
         with suppress(RequestError):
@@ -116,7 +106,7 @@ class TerminalRequests:
 
     async def _watch(self, terminal_id: str, sent: SentOutput, timeout: int | None) -> None:
         """Show how a command ended, and end it when its time is over."""
-        terminals, session_id = self._services.terminals, sent.session.id
+        terminals, session_id = self._terminals, sent.session.id
         try:
             with anyio.move_on_after(None if timeout is None else timeout / 1000) as scope:
                 await result_of(terminals.wait_for_exit(session_id, terminal_id))
@@ -144,7 +134,7 @@ class TerminalRequests:
         timeout = given(wanted.timeout)
 
         async def work() -> bytes:
-            terminals = self._services.terminals
+            terminals = self._terminals
             # Of a command that has ended the exit is known, however short the wait.
             waits = timeout is not None and not sent.over.is_set()
             with anyio.move_on_after(timeout / 1000 if timeout is not None and waits else None):
@@ -172,7 +162,7 @@ class TerminalRequests:
         sent = self._terminal(wanted.terminal_id)
 
         async def work() -> bytes:
-            terminals, session_id = self._services.terminals, sent.session.id
+            terminals, session_id = self._terminals, sent.session.id
             send = getattr(terminals, "signal", None)
             killed = not sent.over.is_set()
             if send is not None:
@@ -191,7 +181,7 @@ class TerminalRequests:
             return encode(draft.ReleaseTerminalResponse(released=False))
 
         async def work() -> bytes:
-            await result_of(self._services.terminals.release(sent.session.id, wanted.terminal_id))
+            await result_of(self._terminals.release(sent.session.id, wanted.terminal_id))
             sent.stop()
             return encode(draft.ReleaseTerminalResponse(released=True))
 

@@ -15,14 +15,14 @@ from typing import Any, NoReturn
 
 from accord.client.connection.capabilities import AgentCapabilities
 from accord.client.connection.handshake import read_implementation
-from accord.client.connection.outgoing import encode
-from accord.client.session.unknown_values import Words, listed, tell_unknown
+from accord.client.connection.outgoing_params import encode
+from accord.client.session.unknown_values import KnownValues, listed, report_unknown
 from accord.client.wire.draft.content import draft_block, draft_server
 from accord.client.wire.draft.offer import can_cancel, read_draft, takes_attachments
 from accord.client.wire.wire import (
     AgentFacts,
-    Asked,
     Block,
+    PermissionAsked,
     PromptAnswer,
     Request,
     SessionPage,
@@ -45,7 +45,7 @@ _OPENED: dict[str, Any] = {
     "session/load": draft.LoadSessionResponse,
 }
 _STATUS = {"status": listed(draft.ToolCallStatus)}
-_WORDS: Words = {
+_KNOWN_VALUES: KnownValues = {
     draft.ToolCall: _STATUS,
     draft.ToolCallUpdate: _STATUS,
     draft.PromptResponse: {"stop_reason": listed(draft.StopReason)},
@@ -72,8 +72,16 @@ class WireDraft:
 
     version = 1
     dialect: Dialect = "draft"
+    schema: Any = draft
+    ends_turn_by_answer = True
+    ends_cancelled_calls = False
+    uses_client_services = True
+    opens_with_settings = True
+    takes_any_option = True
+    takes_draft_content = True
+    logs_in_by_credential = True
 
-    words: Words = _WORDS
+    known_values: KnownValues = _KNOWN_VALUES
 
     def __init__(self, *, strict: bool = False, report: Report = ignore) -> None:
         self._strict = strict
@@ -142,7 +150,7 @@ class WireDraft:
             return _renamed(answer, mode=_official_mode(answer.mode))
         return answer
 
-    def told(self, setup: Setup) -> list[Any]:
+    def known_at_opening(self, setup: Setup) -> list[Any]:
         """Modes and options are the same for every session of the agent."""
         session = self._offered.session_capabilities or draft.SessionCapabilities()
         modes = [_official_mode(mode) for mode in session.modes or ()]
@@ -180,7 +188,7 @@ class WireDraft:
     def read_prompt_answer(self, result: Raw) -> PromptAnswer:
         """The end of the turn; where the agent kept the exact reason, it is that."""
         answer = self._decode(draft.PromptResponse, result)
-        tell_unknown(answer, _WORDS, self._report)
+        report_unknown(answer, _KNOWN_VALUES, self._report)
         kept = _kept(answer.meta)
         reason, exact = answer.stop_reason, kept.get("stopReason")
         if isinstance(exact, str) and reason != "error" and to_draft_stop(exact) == reason:
@@ -247,7 +255,23 @@ class WireDraft:
         """The draft has no such method."""
         _lacks("logging out")
 
-    def read_permission(self, params: Raw) -> Asked:
+    def read_auth_status(self, params: Raw) -> None:
+        """The draft does not report the state of a login."""
+        return
+
+    def set_model(self, session_id: str, model_id: str) -> Request:
+        """The draft offers no models."""
+        _lacks("models")
+
+    def cancel_tool_call(self, session_id: str, tool_call_id: str) -> Request:
+        """The draft cancels whole turns only."""
+        _lacks("cancelling a tool call")
+
+    def cancel_terminal(self, session_id: str, terminal_id: str) -> Request:
+        """The draft's terminals are the client's."""
+        _lacks("cancelling a terminal")
+
+    def read_permission(self, params: Raw) -> PermissionAsked:
         """Requests of the draft are read where they are served."""
         raise NotImplementedError
 

@@ -1,77 +1,65 @@
-"""The terminals that v1 agents ask of a client, shown in the transcript as v2 agents show theirs.
+"""Terminals that v1 agents run on the client, shown in the transcript like those of v2 agents.
 
-A command passes the permissions even when the agent never asked for one.
-
-What always holds: what a command printed is in the transcript while it runs and stays there,
+What always holds: the output of a command is in the transcript while it runs and stays there,
 also when its terminal is released before the command has ended.
 """
 
 import inspect
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
-import anyio
-
-from accord.client.permissions.commands import terminal_line
-from accord.client.services.services import Services
-from accord.client.session.state import Conversation
-from accord.client.wire.v1.service import DONE, FindSession, Outcome, given, result_of, takes
+from accord.client.connection.agent_connection import AgentLink
+from accord.client.services.permission_gate import PermissionGate
+from accord.client.services.protocols import Ended, RunsTerminals, Shown
+from accord.client.services.requests import DONE, Outcome, given, result_of
+from accord.client.session.state import SessionState
 from accord.connection.connection import IncomingRequest
 from accord.errors import RequestError
 from accord.schema import v1
 from accord.schema.codec import decode, encode
 from accord.schema.struct import UNSET, UnsetType
 
-# Of a command that may not run, so much is told.
-LINE_SHOWN_MAX = 500
-
 
 class TerminalRequests:
     """`terminal/*`."""
 
-    def __init__(self, services: Services, session_of: FindSession, strict: bool) -> None:
-        self._services = services
-        self._session_of = session_of
+    def __init__(
+        self, link: AgentLink[SessionState], terminals: RunsTerminals, strict: bool
+    ) -> None:
+        self._link = link
+        self._services = link.services
+        self._terminals = terminals
+        self._gate = PermissionGate(link.services)
         self._strict = strict
-        self._streams = takes(services.terminals.create, "on_output")
+        self._streams = link.services.streams_output
         self._watched: dict[str, _Watched] = {}
 
     def create(self, request: IncomingRequest) -> Outcome:
         """Ask the permissions, start the command, and show it."""
         wanted = decode(v1.CreateTerminalRequest, request.params, strict=self._strict)
-        session = self._session_of(wanted.session_id)
+        session = self._link.session(wanted.session_id)
         args = list(wanted.args or ())
         env = {variable.name: variable.value for variable in wanted.env or ()}
         cwd = given(wanted.cwd)
 
         async def work() -> bytes:
-            permissions, asked = (
-                self._services.permissions,
-                (wanted.command, args, cwd or session.cwd, env),
-            )
-            if not await permissions.may_run(session.id, *asked):
-                line = terminal_line(wanted.command, args)
-                shown = line if len(line) <= LINE_SHOWN_MAX else line[:LINE_SHOWN_MAX] + "…"
-                why = permissions.why_refused(session.id, *asked)
-                because = "" if why is None else f"; {why}"
-                raise RequestError.permission_denied(f"running {shown} is not allowed{because}")
+            where = cwd or session.cwd
+            await self._gate.check_command(session.id, wanted.command, args, where, env)
             watched = _Watched(session)
             terminal_id = await result_of(
-                self._services.terminals.create(
+                self._terminals.create(
                     session.id,
                     wanted.command,
                     args,
                     env=env,
                     cwd=cwd,
                     output_byte_limit=given(wanted.output_byte_limit),
-                    **({"on_output": watched.take} if self._streams else {}),
+                    **self._services.output_listeners(on_output=watched.take),
                 )
             )
-            if self._services.are_over:
-                await end_late(self._services, session.id, terminal_id)
+            await self._services.require_running(session.id, terminal_id)
             line = " ".join((wanted.command, *args))
-            watched.begin(terminal_id, line, cwd or session.cwd)
+            watched.begin(terminal_id, line, where)
             self._watched[terminal_id] = watched
             session.link.connection.run(lambda: self._watch(terminal_id, watched))
             return encode(v1.CreateTerminalResponse(terminal_id=terminal_id))
@@ -80,7 +68,7 @@ class TerminalRequests:
 
     async def _watch(self, terminal_id: str, watched: "_Watched") -> None:
         """Show how a command of ours ended."""
-        terminals = self._services.terminals
+        terminals = self._terminals
         session_id = watched.session.id
         try:
             ended = await result_of(terminals.wait_for_exit(session_id, terminal_id))
@@ -94,9 +82,9 @@ class TerminalRequests:
         watched.end(ended)
 
     def output(self, request: IncomingRequest) -> Outcome:
-        """What the terminal shows now, and how the command ended if it has."""
+        """Answer with the output so far, and with the exit status if the command has ended."""
         wanted = decode(v1.TerminalOutputRequest, request.params, strict=self._strict)
-        shown = self._services.terminals.output(wanted.session_id, wanted.terminal_id)
+        shown = self._terminals.output(wanted.session_id, wanted.terminal_id)
         if inspect.isawaitable(shown):
             return lambda: _encoded(shown, _output)
         return encode(_output(shown))
@@ -104,7 +92,7 @@ class TerminalRequests:
     def wait_for_exit(self, request: IncomingRequest) -> Outcome:
         """Answer when the command has ended."""
         wanted = decode(v1.WaitForTerminalExitRequest, request.params, strict=self._strict)
-        terminals = self._services.terminals
+        terminals = self._terminals
         return lambda: _encoded(
             terminals.wait_for_exit(wanted.session_id, wanted.terminal_id), _exit
         )
@@ -112,13 +100,13 @@ class TerminalRequests:
     def kill(self, request: IncomingRequest) -> Outcome:
         """End the command."""
         wanted = decode(v1.KillTerminalRequest, request.params, strict=self._strict)
-        terminals = self._services.terminals
+        terminals = self._terminals
         return lambda: _encoded(terminals.kill(wanted.session_id, wanted.terminal_id), None)
 
     def release(self, request: IncomingRequest) -> Outcome:
-        """End the command and forget the terminal, but for what the transcript shows."""
+        """End the command and forget the terminal; the transcript keeps showing it."""
         wanted = decode(v1.ReleaseTerminalRequest, request.params, strict=self._strict)
-        terminals = self._services.terminals
+        terminals = self._terminals
 
         async def work() -> bytes:
             watched = self._watched.get(wanted.terminal_id)
@@ -134,15 +122,15 @@ class TerminalRequests:
 class _Watched:
     """A terminal of ours as its session's transcript shows it."""
 
-    def __init__(self, session: Conversation) -> None:
+    def __init__(self, session: SessionState) -> None:
         self.session = session
         self.is_shown = False
         self._terminal_id: str | None = None
-        # What was printed before the service had named the terminal.
+        # Output that came before the service returned the terminal's id.
         self._early = b""
 
     def begin(self, terminal_id: str, command: str, cwd: str) -> None:
-        """It has its id now."""
+        """Show the terminal, whose id is known now."""
         session = self.session
         session.hand_on(session.transcript.terminal_started(terminal_id, command, cwd))
         self._terminal_id = terminal_id
@@ -151,7 +139,7 @@ class _Watched:
             self._early = b""
 
     async def take(self, data: bytes) -> None:
-        """The command printed this; it waits while whoever looks is far behind."""
+        """Show output; the command waits while readers of the session are far behind."""
         if self._terminal_id is None:
             self._early += data
             return
@@ -159,8 +147,8 @@ class _Watched:
         session.hand_on(session.transcript.terminal_output(self._terminal_id, data))
         await session.room()
 
-    def show(self, shown: Any) -> None:
-        """All that a service tells which does not tell it piece by piece."""
+    def show(self, shown: Shown) -> None:
+        """Show the whole output of a service that does not stream it."""
         assert self._terminal_id is not None
         if not self.is_shown:
             self.is_shown = True
@@ -168,23 +156,12 @@ class _Watched:
             session = self.session
             session.hand_on(session.transcript.terminal_output(self._terminal_id, data))
 
-    def end(self, ended: Any) -> None:
-        """The command has ended."""
+    def end(self, ended: Ended) -> None:
+        """Show how the command ended."""
         assert self._terminal_id is not None
         transcript = self.session.transcript
         exited = transcript.terminal_exited(self._terminal_id, ended.code, ended.signal)
         self.session.hand_on(exited)
-
-
-async def end_late(services: Services, session_id: str, terminal_id: str) -> None:
-    """The agent was lost while the command started, and `close_all` may not have seen it.
-
-    Raises:
-        RequestError: always, for whoever asked for the command.
-    """
-    with anyio.CancelScope(shield=True), suppress(RequestError):
-        await result_of(services.terminals.release(session_id, terminal_id))
-    raise RequestError.cancelled("the connection has ended")
 
 
 async def _encoded(value: Any, convert: Callable[[Any], Any] | None) -> bytes:
@@ -192,7 +169,7 @@ async def _encoded(value: Any, convert: Callable[[Any], Any] | None) -> bytes:
     return DONE if convert is None else encode(convert(found))
 
 
-def _output(shown: Any) -> v1.TerminalOutputResponse:
+def _output(shown: Shown) -> v1.TerminalOutputResponse:
     status: v1.TerminalExitStatus | UnsetType = UNSET
     if shown.exit is not None:
         status = v1.TerminalExitStatus(exit_code=shown.exit.code, signal=shown.exit.signal)
@@ -201,8 +178,8 @@ def _output(shown: Any) -> v1.TerminalOutputResponse:
     )
 
 
-def _exit(ended: Any) -> v1.WaitForTerminalExitResponse:
+def _exit(ended: Ended) -> v1.WaitForTerminalExitResponse:
     return v1.WaitForTerminalExitResponse(exit_code=ended.code, signal=ended.signal)
 
 
-__all__ = ["TerminalRequests", "end_late"]
+__all__ = ["TerminalRequests"]

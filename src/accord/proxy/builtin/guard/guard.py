@@ -22,13 +22,12 @@ from typing import Any, Final
 
 from accord.client.permissions.patterns import wildcard
 from accord.client.permissions.policy import (
-    Effect,
     Facts,
-    Rule,
     read_rules,
     rules_of,
 )
 from accord.client.permissions.request import PermissionRequest
+from accord.client.permissions.rules import Effect, Rule
 from accord.errors import RequestError
 from accord.jsonrpc.error_codes import INVALID_PARAMS, METHOD_NOT_FOUND
 from accord.machine.logs import logger

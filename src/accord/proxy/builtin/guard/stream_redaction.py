@@ -113,7 +113,7 @@ class StreamRedactor:
         piece = piece._replace(more=self._redactor.value(piece.more, keep_ids=True))
         stream = self._streams.pop(here, None)
         if stream is None:
-            stream = _Stream(message.client, SecretStream(self._redactor), piece)
+            stream = _Stream(message.client, self._redactor.stream(), piece)
         stream.piece = piece
         read = text if isinstance(text, str) else stream.decoder.decode(text, piece.is_last)
         said = stream.secrets.finish(read) if piece.is_last else stream.secrets.feed(read)

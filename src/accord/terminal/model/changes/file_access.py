@@ -1,12 +1,12 @@
 """Files of a session as a journal needs them: exact texts, written only over what was expected.
 
-These functions block: call them in a thread.  Must not know hunks or who changed what.
+These functions block: call them in a thread.  This module does not know hunks or who changed what.
 
-What always holds
+Invariants
     * Nothing is touched outside the session's folders, by `accord.machine`.
     * A text is written only where the file has the text that the caller thinks it has; the check is
       made again just before the new file takes the name.
-    * Bytes that were read come back as the same bytes: line ends and byte order mark are part of
+    * Bytes that were read come back as the same bytes: line endings and byte order mark are part of
       the text here.
 """
 
@@ -26,7 +26,7 @@ class ChangedSince(AccordError):
     """Somebody else changed the file; it was left alone."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"{path} was changed since by somebody else, and was left alone")
+        super().__init__(f"{path} was changed in the meantime, so it was not touched")
         self.path = path
 
 
@@ -39,7 +39,7 @@ class Unreadable(AccordError):
 
 
 class JournalFiles:
-    """Guards the invariants at the head of this file."""
+    """Guards the invariants of this module."""
 
     def __init__(self, roots: Sequence[str]) -> None:
         self._files = LocalFiles(roots, bytes_max=FILE_BYTES_MAX)
@@ -57,7 +57,7 @@ class JournalFiles:
             return path
 
     def stamp(self, path: str) -> tuple[int, int] | None:
-        """When the file was written last, and its size; None where it cannot be read."""
+        """When the file was written last, and its size; None if it cannot be read."""
         try:
             found = self._files.stat(path)
         except FileFailure:
@@ -65,7 +65,7 @@ class JournalFiles:
         return found.modified_ns, found.size
 
     def read(self, path: str) -> str | None:
-        """The text; None where there is no such file.
+        """The text; None if there is no such file.
 
         Raises:
             Unreadable: it is outside, too large, or no text.
@@ -80,7 +80,7 @@ class JournalFiles:
             raise Unreadable(path, "it is not UTF-8 text") from error
 
     def write(self, path: str, expected: str | None, text: str | None) -> None:
-        """Make the file what it is to be; None is no file.
+        """Write the new text, or delete the file if that is None.
 
         Raises:
             ChangedSince: it is not what was expected.
@@ -114,7 +114,7 @@ class JournalFiles:
         """The text, for somebody who had it before.
 
         Raises:
-            ChangedSince: it cannot be in the journal any more.
+            ChangedSince: it cannot be in the journal anymore.
         """
         try:
             return self.read(path)

@@ -1,8 +1,8 @@
 """One file that an agent changed: what it was, what it is, and what became of each difference.
 
-Must not know disks.  A value: whoever changes something makes another.
+This module does not know disks.  A value: whoever changes something makes another.
 
-What always holds
+Invariants
     * There is at least one hunk where the change is known, and one state for each.
     * A file that came or went has exactly one hunk: all of it.
 """
@@ -78,12 +78,12 @@ class FileChange:
 
     @property
     def added(self) -> int:
-        """Lines."""
+        """The number of added lines."""
         return sum(len(hunk.added) for hunk in self.hunks)
 
     @property
     def removed(self) -> int:
-        """Lines."""
+        """The number of removed lines."""
         return sum(len(hunk.removed) for hunk in self.hunks)
 
     @property
@@ -111,7 +111,7 @@ class FileChange:
 def change_of(
     path: str, before: str | None, after: str | None, old_path: str | None = None
 ) -> FileChange | None:
-    """What is different; None where nothing is."""
+    """What is different; None if nothing is."""
     if before == after and old_path is None:
         return None
     hunks = hunks_of(before or "", after or "") or (_NOTHING,)
@@ -130,7 +130,7 @@ def changed_again(
     """The same file after another change: its first text stays, and so does what was kept.
 
     What somebody else changed between the two is nobody's to undo: where it can be told apart it
-    becomes part of the first text.  None where the file is as it was at first.
+    becomes part of the first text.  None if the file is as it was at first.
     """
     if change.why:
         return change_of(change.path, before, after, old_path)

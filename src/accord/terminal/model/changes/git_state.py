@@ -3,7 +3,7 @@
 These functions block: call them in a thread.  Only commands that change nothing are run, not even
 git's own index, and nothing that the project's configuration would have git start.
 
-What always holds
+Invariants
     * No answer within `SECONDS_MAX`, no git, or no repository: there is None, and no error.
     * What is read of the answer is bounded.
 """
@@ -29,7 +29,7 @@ class GitState:
     """A repository at one moment.
 
     `marks` has the paths that are not clean, from the top of the repository on; a folder ends in
-    a slash and stands for all beneath it.
+    a slash and stands for all below it.
     """
 
     top: str
@@ -82,7 +82,7 @@ def read_git_state(folder: str) -> GitState | None:
 
 
 def _filters(folder: str) -> list[str] | None:
-    """The filters that `git status` would run; None where they cannot all be switched off."""
+    """The filters that `git status` would run; None if they cannot all be switched off."""
     # Git ends with 1 where there are none.
     told = _git(folder, "config", "-z", "--name-only", "--get-regexp", r"^filter\.", codes=(0, 1))
     return None if told is None or told[1] else filters_named(told[0])
@@ -123,7 +123,7 @@ def _git(
     without_filters: Sequence[str] = (),
     codes: Sequence[int] = (0,),
 ) -> tuple[bytes, bool] | None:
-    """What git says, and whether that is not all; None where it says nothing good."""
+    """What git says, and whether that is not all; None if it says nothing good."""
     command = git_command("-C", folder, *words, without_filters=without_filters)
     if command is None:
         return None

@@ -1,9 +1,9 @@
 """Where two texts differ, and how a difference is carried over to a third.  Pure functions.
 
-A line ends with "\n" and keeps it, "\r\n" included; nothing else ends a line, as in
+A line endings with "\n" and keeps it, "\r\n" included; nothing else ends a line, as in
 `accord.machine.filesystem.file_text`.
 
-What always holds
+Invariants
     * `compose(before, hunks, chosen)` is `before` with none and `after` with all of them chosen.
     * The same two texts give the same hunks.
     * `carry` changes exactly the lines of the hunk, or nothing: it never guesses.
@@ -41,7 +41,7 @@ class Hunk:
 
     @property
     def reversed(self) -> Hunk:
-        """The way back."""
+        """The hunk that undoes this one."""
         return Hunk(self.new_start, self.added, self.start, self.removed)
 
 
@@ -136,7 +136,7 @@ def compose(before: str, hunks: Sequence[Hunk], chosen: Collection[int]) -> str:
 
 
 def carry(hunk: Hunk, source: str, target: str) -> str | None:
-    """The target with the change that `hunk` makes to the source; None where that is not clear.
+    """The target with the change that `hunk` makes to the source; None if that is not clear.
 
     It is clear when the lines that it takes out stand in the target as they do in the source, or,
     of a hunk that only adds, the lines on both sides of its place.
@@ -153,7 +153,7 @@ def carry(hunk: Hunk, source: str, target: str) -> str | None:
 
 
 def _joined(lines: Sequence[str]) -> str | None:
-    """The text; None where a line without an end would come to stand before another."""
+    """The text; None if a line without an end would come to stand before another."""
     if any(not line.endswith("\n") for line in lines[:-1]):
         return None
     return "".join(lines)
@@ -179,7 +179,7 @@ _HEAD = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 def hunks_of_patch(patch: str) -> tuple[Hunk, ...] | None:
-    """The hunks of one file's unified diff, context lines included; None where it is none."""
+    """The hunks of one file's unified diff, context lines included; None if it is none."""
     found: list[Hunk] = []
     lines = patch.split("\n")
     at = 0
@@ -233,7 +233,7 @@ def _take_lines(
 
 
 def without_patch(after: str, hunks: Sequence[Hunk]) -> str | None:
-    """The text before these hunks of a patch were applied; None where they do not fit."""
+    """The text before these hunks of a patch were applied; None if they do not fit."""
     lines = lines_of(after)
     parts: list[str] = []
     at = 0

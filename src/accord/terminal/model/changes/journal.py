@@ -1,9 +1,9 @@
 """What the agent changed in files, and how it is kept or taken back.
 
 Two sources: writes that agents ask of us (`journaled_files.py`), and the diffs that agents report
-when they write themselves.  Must not know any screen.
+when they write themselves.  This module does not know any screen.
 
-What always holds
+Invariants
     * Of each file the first known text stays, however often it is changed; each difference from it
       is pending, kept or undone.
     * Undoing writes only over what we think is in the file; what somebody else changed since is
@@ -51,7 +51,7 @@ T = TypeVar("T")
 
 
 class Journal:
-    """The files of one chat.  Guards the invariants at the head of this file."""
+    """The files of one chat.  Guards the invariants of this module."""
 
     def __init__(self, chat: Chat, roots: Sequence[str] | None = None) -> None:
         self.chat = chat
@@ -83,7 +83,7 @@ class Journal:
         return self._changes.get(path)
 
     def git_mark(self, change: FileChange) -> GitMark | None:
-        """What git knew of the file before; None where there is no git, or was no file."""
+        """What git knew of the file before; None if there is no git, or was no file."""
         if self.git is None or (change.before is None and not change.why):
             return None
         return self.git.mark(change.old_path or change.path)
@@ -156,7 +156,7 @@ class Journal:
         texts = await to_thread.run_sync(texts_of_all, diffs, disk, seen[0])
         if texts is None:
             if known is None:
-                self._put(path, unknown_change(path, "the agent did not tell what it was"))
+                self._put(path, unknown_change(path, "the agent did not report the old content"))
             return
         moved = next((one.old_path for one in diffs if one.operation == "move"), None)
         source = None if moved is None else self._absolute(moved)
@@ -207,12 +207,12 @@ class Journal:
             try:
                 yield
             finally:
-                # Also where nobody waits any more: a write in a thread is not taken back.
+                # Also where nobody waits anymore: a write in a thread is not taken back.
                 with anyio.CancelScope(shield=True):
                     await self._wrote(place, before)
 
     async def _wrote(self, path: str, before: str | None) -> None:
-        # As it is now, and not as it was sent: line ends may have been kept.
+        # As it is now, and not as it was sent: line endings may have been kept.
         try:
             after = await self._do(JournalFiles.read, path)
         except Unreadable as error:
@@ -222,7 +222,7 @@ class Journal:
             await self._note(path, before, after)
             self._reported.discard(path)
 
-    # ---- what the person wants
+    # ---- what the user wants
 
     def keep(self, path: str, hunk: int | None = None) -> None:
         """Take one difference, or all of a file that are not undone, as they are."""
@@ -341,7 +341,7 @@ class Journal:
                 return
             total -= change.characters
             if change.characters:
-                self._changes[path] = unknown_change(path, "too much was changed since")
+                self._changes[path] = unknown_change(path, "too much was changed in the meantime")
 
     def _changed(self) -> None:
         self.revision += 1

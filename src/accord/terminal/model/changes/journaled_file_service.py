@@ -1,7 +1,7 @@
 """The file service of an agent, with every write in the journal of its chat.
 
-Must not know what the journal does with it.  It is a file service around another one: whatever that
-one does (the audit log, other bounds) is still done.
+This module does not know what the journal does with it.  It is a file service around another one:
+whatever that one does (the audit log, other bounds) is still done.
 """
 
 from __future__ import annotations
@@ -36,48 +36,48 @@ class JournaledFiles(FileService):
         self._inner = inner
 
     def for_connection(self) -> FileService:
-        """See `FileService`."""
+        """Forward to the wrapped service; see `FileService`."""
         return JournaledFiles(self._journal_of, inner=self._inner.for_connection())
 
     def capabilities(self) -> dict[str, bool]:
-        """See `FileService`."""
+        """Forward to the wrapped service; see `FileService`."""
         return self._inner.capabilities()
 
     def add_session(self, session_id: str, roots: Sequence[str]) -> None:
-        """See `FileService`."""
+        """Forward to the wrapped service; see `FileService`."""
         self._inner.add_session(session_id, roots)
 
     def remove_session(self, session_id: str) -> None:
-        """See `FileService`."""
+        """Forward to the wrapped service; see `FileService`."""
         self._inner.remove_session(session_id)
 
     async def read_text(
         self, session_id: str, path: str, line: int | None = None, limit: int | None = None
     ) -> str:
-        """See `FileService`."""
+        """Forward to the wrapped service; see `FileService`."""
         return await self._inner.read_text(session_id, path, line, limit)
 
     def read_now(
         self, session_id: str, path: str, line: int | None = None, limit: int | None = None
     ) -> str | None:
-        """See `FileService`."""
+        """Forward to the wrapped service; see `FileService`."""
         return self._inner.read_now(session_id, path, line, limit)
 
     def locate(self, session_id: str, path: str) -> str:
-        """See `FileService`."""
+        """Forward to the wrapped service; see `FileService`."""
         return self._inner.locate(session_id, path)
 
     async def write_text(
         self, session_id: str, path: str, content: str, *, at: str | None = None
     ) -> None:
-        """See `FileService`."""
+        """Forward to the wrapped service; see `FileService`."""
         async with self._writing(session_id, path):
             await self._inner.write_text(session_id, path, content, at=at)
 
     async def read_part(
         self, session_id: str, path: str, encoding: str, start: int | None, end: int | None
     ) -> TextPart:
-        """See `FileService`."""
+        """Forward to the wrapped service; see `FileService`."""
         return await self._inner.read_part(session_id, path, encoding, start, end)
 
     async def write_encoded(
@@ -91,7 +91,7 @@ class JournaledFiles(FileService):
         create_directories: bool = True,
         overwrite: bool = True,
     ) -> Stored:
-        """See `FileService`."""
+        """Forward to the wrapped service; see `FileService`."""
         async with self._writing(session_id, path):
             return await self._inner.write_encoded(
                 session_id,

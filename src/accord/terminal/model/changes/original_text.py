@@ -1,9 +1,9 @@
 """What an agent reports that it changed, read against what is on the disk: the text before.
 
 An agent that writes itself tells us both texts, or a part of each, or a patch, or no more than the
-name.  Pure functions; must not know disks.
+name.  Pure functions; does not know disks.
 
-What always holds: a text before is what the report makes of the text after, exactly, or None.
+Invariant: a text before is what the report makes of the text after, exactly, or None.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from accord.transcript.items.tool_call import FileDiff
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """A file before and after; None where there was none, or is none."""
+    """A file before and after; None if there was none, or is none."""
 
     before: str | None
     after: str | None
@@ -69,7 +69,7 @@ def _before(diff: FileDiff, disk: str) -> str | None:
     if diff.old_text is not None and diff.new_text is not None:
         before = _replaced(diff.old_text, diff.new_text, disk)
         if before is None and "\r\n" in disk and "\r" not in diff.new_text:
-            # Some agents see every file with plain line ends.
+            # Some agents see every file with plain line endings.
             old, new = (text.replace("\n", "\r\n") for text in (diff.old_text, diff.new_text))
             before = _replaced(old, new, disk)
         if before is not None:

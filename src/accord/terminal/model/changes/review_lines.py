@@ -1,8 +1,8 @@
 """A file that an agent changed as lines to look at, each with the difference that it belongs to.
 
-Must not know screens.
+This module does not know screens.
 
-What always holds: lines are clean and have no line ends, but all else that the file has; there are
+Invariant: lines are clean and have no line endings, but all else that the file has; there are
 at most `LINES_MAX`.
 """
 
@@ -19,16 +19,16 @@ CONTEXT = 3
 LINES_MAX = 5000
 
 STATE_WORDS = {
-    "pending": "not looked at",
+    "pending": "unreviewed",
     "kept": "kept",
     "undone": "undone",
-    "partly": "kept in part",
+    "partly": "partly kept",
     "unknown": "cannot be undone",
 }
 
 
 class ReviewLine(NamedTuple):
-    """A line, and the number of its hunk; None where it belongs to none."""
+    """A line, and the number of its hunk; None if it belongs to none."""
 
     line: DiffLine
     hunk: int | None
@@ -63,31 +63,31 @@ def review_lines(change: FileChange) -> list[ReviewLine]:
         found += [line("same", old[n], number, n, n + shift) for n in range(until, shown)]
         if len(found) > LINES_MAX:
             del found[LINES_MAX:]
-            found.append(ReviewLine(DiffLine("note", "… and more, too much to be shown"), None))
+            found.append(ReviewLine(DiffLine("note", "… and more, too long to show"), None))
             break
     return found
 
 
 def _head(change: FileChange, number: int) -> str:
     count = len(change.hunks)
-    which = f"{number + 1} of {count}" if count > 1 else "the only one"
+    which = f"{number + 1} of {count}" if count > 1 else "the only hunk"
     if change.before is None:
-        which = "a new file"
+        which = "new file"
     elif change.after is None:
-        which = "the file is deleted"
+        which = "file deleted"
     return f"── {which} ── {STATE_WORDS[change.states[number]]}"
 
 
 def _notes(change: FileChange, hunk: Hunk) -> list[str]:
     found: list[str] = []
     if change.old_path is not None and hunk is change.hunks[0]:
-        back = ", and is back there" if change.is_moved_back else ""
+        back = ", and moved back" if change.is_moved_back else ""
         found.append(f"moved from {one_line(change.old_path)}{back}")
     if not hunk.removed and not hunk.added and change.old_path is None:
-        found.append("it is empty")
+        found.append("empty file")
     bare = [tuple(one.rstrip("\r\n") for one in side) for side in (hunk.removed, hunk.added)]
     if hunk.removed and bare[0] == bare[1]:
-        found.append("only the line ends differ")
+        found.append("only line endings differ")
     return found
 
 

@@ -1,8 +1,8 @@
 """What tool calls tell about files, until somebody takes it in: diffs, and files to look at before.
 
-Must not know disks or what the diffs mean.
+This module does not know disks or what the diffs mean.
 
-What always holds
+Invariants
     * A diff of a finished call is handed out once, however often the call is told again.
     * Of a call that is about to change a file, the file is looked at once, before it is finished.
 """
@@ -35,7 +35,7 @@ class Told(NamedTuple):
 
 
 class Reports:
-    """Guards the invariants at the head of this file."""
+    """Guards the invariants of this module."""
 
     def __init__(self) -> None:
         self._taken: dict[str, list[FileDiff]] = {}

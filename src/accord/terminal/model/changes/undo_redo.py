@@ -2,7 +2,7 @@
 
 It blocks: call it in a thread.
 
-What always holds: where the file has what we think, it gets exactly the wanted text; where somebody
+Invariant: where the file has what we think, it gets exactly the wanted text; where somebody
 else changed it, only those differences are switched whose own lines are as they were.
 """
 

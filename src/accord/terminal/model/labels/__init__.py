@@ -1,1 +1,1 @@
-"""What is said to a person about entries, permissions, sessions and times."""
+"""What is said to a user about entries, permissions, sessions and times."""

@@ -1,6 +1,6 @@
-"""Times for people to read: how long something took, and how long ago it was.
+"""Times for display: how long something took, and how long ago it was.
 
-Must not know what took so long.
+This module does not know what took so long.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def span(seconds: float) -> str:
 
 
 def ago(when: str | None, now: datetime) -> str:
-    """How long before `now` a time of the protocol was; empty where it is none.
+    """How long before `now` a time of the protocol was; empty if it is none.
 
     From a week on it is the day.
     """

@@ -1,6 +1,6 @@
-"""What a session is set to and how much of it is used, for people to read.
+"""What a session is set to and how much of it is used, for display.
 
-Must not know any screen.  What comes from an agent is cleaned by who shows it.
+This module does not know any screen.  The caller makes the agent's text safe to print.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def options_in_order(options: Sequence[ConfigOption]) -> list[ConfigOption]:
 
 
 def context_share(usage: Usage) -> float | None:
-    """How much of the context is used, 1 is all of it; None where nobody told."""
+    """How much of the context is used, 1 is all of it; None if nobody told."""
     if usage.used is None or not usage.size or usage.size < 0:
         return None
     return min(max(usage.used / usage.size, 0.0), _SHARE_MAX)

@@ -1,9 +1,9 @@
 """Words and signs for what an agent does: kinds, states, times, sizes, how things ended.
 
-Shared by the full screen and the line mode.  Must not know either; words of the agent that come
-back from here are clean.
+Shared by the full screen and the line mode.  This module does not know either; words of the agent
+that come back from here are clean.
 
-What always holds: a word of the agent that is on no list of ours is shown as it came, never
+Invariant: a word of the agent that is on no list of ours is shown as it came, never
 dropped and never taken for one that is.
 """
 
@@ -44,7 +44,7 @@ StateName: TypeAlias = Literal[
 
 
 class CallState(NamedTuple):
-    """Where a tool call stands: our name for it, words for a person, and why if that is known."""
+    """Where a tool call stands: our name for it, words for a user, and why if that is known."""
 
     name: StateName
     word: str
@@ -86,7 +86,7 @@ def call_title(call: ToolCall) -> str:
 
 
 def call_name(call: ToolCall) -> str:
-    """The name of the tool as a second label; empty where the title says it already."""
+    """The name of the tool as a second label; empty if the title says it already."""
     name = one_line(call.name or "") or _custom_name(call)
     return "" if name == call_title(call) else one_line(name, WORD_MAX)
 
@@ -123,7 +123,7 @@ def parent_of(call: ToolCall) -> str | None:
 
 
 def plain_value(raw: Raw | bytes | None) -> object:
-    """The value of JSON text; None where there is none that Python can hold."""
+    """The value of JSON text; None if there is none that Python can hold."""
     try:
         value: object = None if raw is None else to_python(raw)
     except Invalid:
@@ -155,7 +155,7 @@ _STATUS_STATES: dict[str, CallState] = {
 
 
 def call_state(call: ToolCall, chat: Chat) -> CallState:
-    """Where a call stands for the person: what they did to it counts before what the agent says."""
+    """Where a call stands for the user: what they did to it counts before what the agent says."""
     why = chat.denied.get(call.tool_call_id)
     if why is not None:
         return CallState("denied", "denied", one_line(why))
@@ -182,13 +182,13 @@ class StopWords(NamedTuple):
 
 _STOPS: dict[str, StopWords] = {
     "end_turn": StopWords("The agent is done.", True),
-    "max_tokens": StopWords("The agent stopped: its answer reached the limit of tokens.", False),
+    "max_tokens": StopWords("The agent stopped: it reached the token limit.", False),
     "max_turn_requests": StopWords(
-        "The agent stopped: it asked its model as often as one turn may.", False
+        "The agent stopped: it reached the limit of model requests for one turn.", False
     ),
     "refusal": StopWords(
-        "The agent refused to go on. Your prompt and what follows it left the context: "
-        "the agent will not remember them.",
+        "The agent refused to continue. It removed your prompt and what followed from its context "
+        "and will not remember them.",
         False,
     ),
     "cancelled": StopWords("You stopped the turn.", True),
@@ -272,7 +272,7 @@ def cost_words(cost: Cost) -> str:
 
 
 def usage_words(usage: Usage) -> str:
-    """How full the context is: "12k of 200k tokens (6 %)"; empty where nothing is known."""
+    """How full the context is: "12k of 200k tokens (6 %)"; empty if nothing is known."""
     if usage.used is None or usage.size is None:
         return ""
     if usage.size <= 0:
@@ -282,7 +282,7 @@ def usage_words(usage: Usage) -> str:
 
 
 def path_words(path: str, folder: str) -> str:
-    """A path for a person: from the session's folder on where it is inside of it."""
+    """A path for a user: from the session's folder on where it is inside of it."""
     base = folder.rstrip("/\\")
     if base and path.startswith(base) and path[len(base) : len(base) + 1] in ("/", "\\"):
         path = path[len(base) + 1 :]

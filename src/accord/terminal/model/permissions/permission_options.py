@@ -1,8 +1,9 @@
 """The answers to a permission request: one short list, whoever remembers them.
 
-Must not know any screen; the dialog, the line mode and `accord run --ask` offer the same.
+This module does not know any screen; the dialog, the line mode and `accord run --ask` offer the
+same.
 
-What always holds
+Invariants
     * Each answer says what it covers and for how long, and `covers` also who remembers it.
     * A decision made here names an option that was offered and can be chosen, or none.
     * An option of the agent that lasts is offered in the agent's words and never with a scope of
@@ -19,8 +20,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from accord.client.permissions.answers import refusal
-from accord.client.permissions.policy import Facts, Rule, rules_of
+from accord.client.permissions.policy import Facts, rules_of
 from accord.client.permissions.request import Decision, PermissionOption, PermissionRequest, Scope
+from accord.client.permissions.rules import Rule
 from accord.terminal.model.permissions.rule_text import SCOPE_WORDS, near, rule_words
 from accord.terminal.model.text.display_text import exact_line, one_line
 
@@ -44,7 +46,7 @@ _SAYS_YES = re.compile(rf"\b(?:{_YES})(?:s|d|ed|ing)?\b", re.IGNORECASE)
 _SAYS_NO = re.compile(rf"\b(?:{_NO})(?:s|d|ed|ing)?\b", re.IGNORECASE)
 _BEGINS_WITH_NO = re.compile(rf"\W*(?:{_NO})\b", re.IGNORECASE)
 
-_AGENT_REMEMBERS = "The agent remembers this, and only the agent can forget it."
+_AGENT_REMEMBERS = "The agent remembers this; only the agent can forget it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +133,17 @@ def _named(option: PermissionOption, effect: Effect) -> str:
 
 def _name(option: PermissionOption) -> str:
     """The agent's name of an option; of a very long one the two ends."""
-    words = one_line(option.name) or one_line(option.kind) or "(no name)"
+    words = one_line(option.name) or one_line(option.kind) or "(unnamed)"
     half = NAME_CHARACTERS_MAX // 2
     if len(words) <= 2 * half:
         return words
-    return f"{words[:half]} ⟨{len(words) - 2 * half:,} characters are not shown⟩ {words[-half:]}"
+    return f"{words[:half]} ⟨{len(words) - 2 * half:,} characters not shown⟩ {words[-half:]}"
 
 
 def _once(option: PermissionOption, effect: Effect, *, has_letter: bool) -> Choice:
     words = _named(option, effect)
     letter = {"allow": "y", "reject": "n"}[effect] if has_letter else ""
-    remark = "" if "once" in words.lower() or effect == "reject" else "this time only"
+    remark = "" if "once" in words.lower() or effect == "reject" else "once"
     return Choice(words, effect, Decision(option.option_id), letter, remark=remark)
 
 
@@ -221,7 +223,7 @@ def _subject(rules: Sequence[Rule], folder: str) -> str:
         return _short(f"the tool {exact_line(rule.mcp_tool)}", "this tool of this server")
     if rule.host is not None:
         return _short(rule_words(rule, folder), "fetching from this host")
-    return _short(f"“{exact_line(rule.title or '')}”", "what has this title")
+    return _short(f"“{exact_line(rule.title or '')}”", "requests with this title")
 
 
 def _short(words: str, otherwise: str) -> str:
@@ -235,7 +237,7 @@ def _is_twice(request: PermissionRequest, option: PermissionOption) -> bool:
 def _unusable(option: PermissionOption) -> Choice:
     words = _name(option)
     tone: Tone = "allow" if option.allows else "reject" if option.rejects else "other"
-    remark = "offered twice, cannot be chosen"
+    remark = "duplicate, cannot be chosen"
     return Choice(words, tone, Decision(None), remark=remark, covers=remark, is_usable=False)
 
 

@@ -1,9 +1,9 @@
-"""Permissions in words for a person: who asks, and what would happen.
+"""Permissions in words for the user: who asks, and what would happen.
 
-Must not know any screen; the dialog and the line mode say the same.  `permission_choices.py` has
-the answers.
+This module does not know any screen; the dialog and the line mode say the same.
+`permission_options.py` has the answers.
 
-What always holds
+Invariants
     * What is shown of a command or a path is all of it: characters that a terminal would not draw
       are written out, so that nothing can hide in them.
 """
@@ -40,9 +40,9 @@ TELLING_CHARACTERS_MIN = 500
 OUTSIDE = "outside the project"
 _UNREADABLE = object()
 _OWN = {
-    "read": "Accord asks, because the agent reads without having asked.",
-    "write": "Accord asks, because the agent writes without having asked.",
-    "terminal": "Accord asks, because the agent runs this without having asked.",
+    "read": "Accord asks because the agent did not ask before reading.",
+    "write": "Accord asks because the agent did not ask before writing.",
+    "terminal": "Accord asks because the agent did not ask before running this.",
 }
 
 
@@ -61,10 +61,10 @@ class Fact:
 
 
 def who_asks(request: PermissionRequest, agent_name: str) -> str:
-    """Who wants to know."""
+    """A sentence that says who asks for permission."""
     if request.approved_call is not None:
         title = one_line(request.approved_call) or "another call"
-        return f"Accord asks: “{title}” was allowed, which does not cover this."
+        return f"Accord asks: “{title}” was allowed, but that does not cover this."
     own = _OWN.get(request.origin)
     return own or f"{one_line(agent_name) or 'The agent'} asks for permission."
 
@@ -97,7 +97,7 @@ def facts_of(
     found += _arguments(request, given, everything=request.mcp_tool is not None or not found)
     call = request.tool_call
     if not found and not (call is not None and (call.diffs or call.text)):
-        found.append(Fact("", "It does not say what exactly would happen.", "warning"))
+        found.append(Fact("", "The agent does not say what exactly it would do.", "warning"))
     return tuple(found)
 
 
@@ -122,7 +122,7 @@ def _arguments(request: PermissionRequest, given: object, *, everything: bool) -
     if call is None or given is None:
         return []
     if given is _UNREADABLE:
-        return [Fact("Arguments", "cannot be read", "warning")]
+        return [Fact("Arguments", "unreadable", "warning")]
     if not everything:
         if call.diffs:
             # A change that is shown is the input of the tool that makes it.
@@ -151,12 +151,12 @@ def whole(text: str) -> str:
     if len(text) <= SHOWN_CHARACTERS_MAX:
         return exact(text)
     half = SHOWN_CHARACTERS_MAX // 2
-    left_out = f"⟨{len(text) - 2 * half:,} characters are not shown⟩"
+    left_out = f"⟨{len(text) - 2 * half:,} characters not shown⟩"
     return f"{exact(text[:half])}\n{left_out}\n{exact(text[-half:])}"
 
 
 def length_words(text: str) -> str:
-    """How long a text is, and how much of it is blank; nothing where it is seen at a glance."""
+    """How long a text is, and how much of it is blank; nothing if it is seen at a glance."""
     lines = text.removesuffix("\n").split("\n")
     if len(lines) < TELLING_LINES_MIN and len(text) < TELLING_CHARACTERS_MIN:
         return ""
@@ -176,17 +176,17 @@ def _folder_words(cwd: str | None, folder: str, add_dirs: Sequence[str]) -> str:
 
 
 def path_words(path: str, folder: str, add_dirs: Sequence[str] = ()) -> str:
-    """A path as the person knows it: from the folder on, and marked where it is outside of all."""
+    """A path as the user knows it: from the folder on, and marked where it is outside of all."""
     placed = place(path, folder)
     if placed is None:
-        return f"{exact_line(path)} ({OUTSIDE}, as far as can be told)"
+        return f"{exact_line(path)} ({OUTSIDE}, as far as Accord can tell)"
     home = os.path.realpath(folder)
     shown = path
     if os.path.isabs(path) and beneath(placed.spelled, os.path.normpath(folder)):
         shown = os.path.relpath(placed.spelled, os.path.normpath(folder))
     if any(beneath(placed.real, os.path.realpath(root)) for root in (home, *add_dirs)):
         return exact_line(shown)
-    really = "" if placed.real == placed.spelled else f", really {exact_line(placed.real)}"
+    really = "" if placed.real == placed.spelled else f", actually {exact_line(placed.real)}"
     return f"{exact_line(shown)} ({OUTSIDE}{really})"
 
 

@@ -1,8 +1,8 @@
 """What a permission request would change in files, also where we ask because of a write.
 
-Must not know any screen.
+This module does not know any screen.
 
-What always holds: only a regular file is read, and no more of it than `READ_BYTES_MAX`; where that
+Invariant: only a regular file is read, and no more of it than `READ_BYTES_MAX`; where that
 cannot be, all of the new text is shown as added.
 """
 

@@ -1,6 +1,6 @@
-"""Rules and remembered answers in words for a person.
+"""Rules and remembered answers in words for the user.
 
-Must not know how rules match, nor any screen.
+This module does not know how rules match, nor any screen.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from accord.client.permissions.grants import Grant
-from accord.client.permissions.policy import Effect, Rule
 from accord.client.permissions.request import Scope
+from accord.client.permissions.rules import Effect, Rule
 from accord.terminal.model.text.display_text import exact_line
 
 SCOPES: tuple[Scope, ...] = ("once", "session", "workspace", "always")
 SCOPE_WORDS: dict[Scope, str] = {
-    "once": "only this time",
+    "once": "once",
     "session": "until this session ends",
     "workspace": "always in this folder",
-    "always": "always and everywhere",
+    "always": "always, everywhere",
 }
 _DOING = {
     "read": "reading",
@@ -44,21 +44,21 @@ _ALL_OF = {
     "think": "thinking",
     "fetch": "fetching from any host",
     "switch_mode": "switching the mode",
-    "other": "work of no particular kind",
+    "other": "any other work",
 }
 # Where a remembered answer holds.
 Where: TypeAlias = Literal["rule", "session", "workspace", "always"]
 
 
 def rule_words(rule: Rule, folder: str | None = None) -> str:
-    """What a rule is about; paths beneath the folder are shown from there."""
+    """What a rule is about; paths below the folder are shown from there."""
     doing = _DOING.get(rule.kind or "", "anything with")
     if rule.path is not None:
         if rule.path == "**" and not rule.exact:
             return f"{doing} all files of the project"
         what = exact_line(near(rule.path, folder))
         wild = not rule.exact and any(sign in rule.path for sign in "*?[")
-        return f"{doing} files like {what}" if wild else f"{doing} {what}"
+        return f"{doing} files matching {what}" if wild else f"{doing} {what}"
     if rule.command is not None:
         how = "exactly" if rule.exact else "commands that begin with"
         where = "" if rule.cwd is None else f" in {exact_line(rule.cwd)}"
@@ -69,9 +69,9 @@ def rule_words(rule: Rule, folder: str | None = None) -> str:
         which = "every tool" if every else f"the tool {exact_line(tool)}"
         return f"{which} of the MCP server {exact_line(server)}"
     if rule.host is not None:
-        return f"{doing} what is on {exact_line(rule.host)}"
+        return f"{doing} from {exact_line(rule.host)}"
     if rule.title is not None:
-        return f"what is called “{exact_line(rule.title)}”"
+        return f"requests titled “{exact_line(rule.title)}”"
     return "everything" if rule.kind is None else _ALL_OF.get(rule.kind, rule.kind)
 
 
@@ -100,12 +100,12 @@ class Row:
 
 
 def row_of_rule(rule: Rule, folder: str | None = None) -> Row:
-    """A written rule."""
+    """Describe a rule of a permissions file."""
     return Row(rule.effect, rule_words(rule, folder), "rule", "a rule")
 
 
 def row_of_grant(grant: Grant, folder: str | None = None) -> Row:
-    """A remembered answer."""
+    """Describe an answer that was remembered."""
     place = {
         "session": "until its session ends",
         "workspace": f"in {exact_line(grant.workspace or '')}",

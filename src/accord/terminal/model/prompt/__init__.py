@@ -1,1 +1,1 @@
-"""What a person is about to say: words, what goes along with them, what was said before."""
+"""What a user is about to say: words, what goes along with them, what was said before."""

@@ -1,8 +1,8 @@
-"""Making attachments of what a person drops, pastes or names: files, pictures, long text.
+"""Making attachments of what a user drops, pastes or names: files, pictures, long text.
 
-Must not know any screen, nor which agent it is for.
+This module does not know any screen, nor which agent it is for.
 
-What always holds
+Invariants
     * Every attachment has a mark that stands in the text for it, and no two the same.
     * A pasted text is taken for file names only where each of them is a file that is there.
 """
@@ -33,7 +33,7 @@ _NAMED_BY_PERSON = re.compile(r"^(?:file://|~|[/\\]|[A-Za-z]:\\|['\"][/~])")
 
 
 def attachment_of(path: Path, roots: Sequence[str], *, name: str | None = None) -> Attachment:
-    """The file as an attachment; beneath the first folder it is named from there.
+    """The file as an attachment; below the first folder it is named from there.
 
     Touches the disk.
 
@@ -44,9 +44,9 @@ def attachment_of(path: Path, roots: Sequence[str], *, name: str | None = None) 
     try:
         shown = name or _shown(path, roots)
         if path.is_dir():
-            raise PromptError(f"{shown} is a folder; name a file in it.")
+            raise PromptError(f"{shown} is a folder; choose a file in it.")
         if not path.is_file():
-            raise PromptError(f"There is no file {shown}.")
+            raise PromptError(f"File not found: {shown}")
         with path.open("rb") as file:
             head = file.read(HEAD_BYTES)
             size = os.fstat(file.fileno()).st_size
@@ -81,7 +81,7 @@ def _kind(media_type: str, head: bytes) -> AttachmentKind:
 
 
 def image_of(data: bytes, marks: Container[str]) -> Attachment | None:
-    """Bytes from the clipboard as a picture; None where they are none, or too many."""
+    """Bytes from the clipboard as a picture; None if they are none, or too many."""
     media_type = media_type_of("", data[:HEAD_BYTES])
     if not media_type.startswith("image/") or len(data) > IMAGE_BYTES_MAX:
         return None
@@ -90,7 +90,7 @@ def image_of(data: bytes, marks: Container[str]) -> Attachment | None:
 
 
 def long_text(text: str, marks: Container[str]) -> Attachment | None:
-    """Pasted text that is too long to be shown as it is; None where it is not."""
+    """Pasted text that is too long to be shown as it is; None if it is not."""
     lines = text.rstrip("\n").count("\n") + 1
     if len(text) <= PASTED_CHARACTERS_MAX and lines <= PASTED_LINES_MAX:
         return None

@@ -1,6 +1,6 @@
 """A picture from the clipboard of the desktop, by the programs that people have for it.
 
-Must not know any screen.  Best effort: a terminal itself hands over text only.
+This module does not know any screen.  Best effort: a terminal itself hands over text only.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MAC_DATA = re.compile(rb"PNGf([0-9A-Fa-f]+)")
 
 
 def command_for(environ: Mapping[str, str], platform: str = sys.platform) -> list[str] | None:
-    """The command that writes the picture of the clipboard; None where there is none."""
+    """The command that writes the picture of the clipboard; None if there is none."""
     tools: list[list[str]] = []
     if platform == "darwin":
         tools += [["pngpaste", "-"], ["osascript", "-e", _MAC_SCRIPT]]
@@ -39,7 +39,7 @@ def command_for(environ: Mapping[str, str], platform: str = sys.platform) -> lis
 
 
 def read_image(environ: Mapping[str, str] | None = None) -> bytes | None:
-    """The picture in the clipboard; None where there is none in it.  Blocks.
+    """The image in the clipboard; None if there is none in it.  Blocks.
 
     Raises:
         PromptError: there is no program that could tell, or the picture is too large.
@@ -48,8 +48,8 @@ def read_image(environ: Mapping[str, str] | None = None) -> bytes | None:
     command = command_for(environ)
     if command is None:
         raise PromptError(
-            "There is no program here that reads pictures from the clipboard"
-            " (wl-paste, xclip or pngpaste); attach the picture as a file."
+            "No program was found that reads images from the clipboard"
+            " (wl-paste, xclip or pngpaste); attach the image as a file."
         )
     try:
         done = subprocess.run(
@@ -67,7 +67,7 @@ def read_image(environ: Mapping[str, str] | None = None) -> bytes | None:
     if os.path.basename(command[0]) == "osascript":
         data = _from_mac(data)
     if len(data) > IMAGE_BYTES_MAX:
-        raise PromptError(f"The picture is larger than {IMAGE_BYTES_MAX >> 20} MB.")
+        raise PromptError(f"The image is larger than {IMAGE_BYTES_MAX >> 20} MB.")
     return data or None
 
 

@@ -1,8 +1,8 @@
 """What is being completed where the cursor stands: a command, a file, or nothing.
 
-Must not know any screen, nor where the files are.
+This module does not know any screen, nor where the files are.
 
-What always holds
+Invariants
     * A command is completed at the very beginning of the prompt alone; a file after an `@` that
       begins a word.
     * Names of the agent are made visible before they are shown or put into the text.

@@ -1,13 +1,13 @@
 """What is sent to the agent: the words, and what goes with them in the best form it takes.
 
-Must not know any screen.  `accord run` and the terminal client both speak through this.
+This module does not know any screen.  `accord run` and the terminal client both speak through this.
 
-What always holds
+Invariants
     * A picture or a sound is sent as such only to an agent that says it takes them; otherwise a
       file is linked to, and what has no file is an error before anything is sent.
-    * `@name` in the text that names a file beneath the session's folders brings it along, links
+    * `@name` in the text that names a file below the session's folders brings it along, links
       that lead out of them excepted; `@word` that names none is just a word.  A file elsewhere
-      comes along where the person attached it.
+      comes along where the user attached it.
 """
 
 from __future__ import annotations
@@ -75,11 +75,13 @@ def read_blocks(draft: Draft, capabilities: AgentCapabilities, roots: Sequence[s
         # What was typed, not what was pasted.
         paths.update(dict.fromkeys(_typed(draft.text, roots)))
     if len(paths) > FILES_MAX:
-        raise PromptError(f"More than {FILES_MAX} files come along.")
+        raise PromptError(f"More than {FILES_MAX} files are attached.")
     for path in paths:
         blocks.append(file_block(path, capabilities, roots))
         if _bytes_of(blocks) > PROMPT_BYTES_MAX:
-            raise PromptError(f"The files are larger than {PROMPT_BYTES_MAX >> 20} MB together.")
+            raise PromptError(
+                f"The attached files are larger than {PROMPT_BYTES_MAX >> 20} MB in total."
+            )
     return blocks
 
 
@@ -91,11 +93,11 @@ def refusal(one: Attachment, capabilities: AgentCapabilities | None) -> str | No
     if capabilities is None or one.path is not None:
         return None
     if one.kind == "image" and not capabilities.image:
-        return "This agent takes no images."
+        return "This agent does not accept images."
     if one.kind == "audio" and not capabilities.audio:
-        return "This agent takes no audio."
+        return "This agent does not accept audio."
     if one.kind == "binary" and not capabilities.embedded_context:
-        return "This agent takes no attached data, only files."
+        return "This agent does not accept attached data, only files."
     return None
 
 
@@ -136,7 +138,7 @@ def mentioned(text: str, folder: Path) -> list[Path]:
 
 
 def file_named(name: str, folder: Path) -> Path | None:
-    """The file of this name; None where there is none, or where it is no name of a file at all."""
+    """The file of this name; None if it does not exist or is not a valid file name."""
     try:
         path = folder / os.path.expanduser(name)
         if not path.is_file():
@@ -160,7 +162,7 @@ def _contains(root: str, path: str) -> bool:
 def _typed(text: str, roots: Sequence[str]) -> Iterator[Path]:
     """Files that are named in the text.
 
-    Only beneath the session's folders: words may have been pasted without being read, and must
+    Only below the session's folders: words may have been pasted without being read, and must
     not get a private file sent.
     """
     for path in mentioned(text, Path(roots[0])):
@@ -178,7 +180,7 @@ def _allowed(one: Attachment, roots: Sequence[str]) -> Path:
     name = one.mark.removeprefix("@")
     if one.mark.startswith("@") and not _is_explicit(name) and not is_beneath(path, roots):
         raise PromptError(
-            f"{one.name} leads out of the session's folders; attach it by its absolute path."
+            f"{one.name} is outside the session's folders; attach it by its absolute path."
         )
     return path
 

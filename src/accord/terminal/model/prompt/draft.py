@@ -1,6 +1,6 @@
-"""What a person is about to say: words and what goes with them.
+"""What a user is about to say: words and what goes with them.
 
-Must not know which blocks an agent takes; the engine turns a draft into those.
+This module does not know which blocks an agent takes; the engine turns a draft into those.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The files of a session's folders, for completing `@name`: what git would not ignore.
 
-Must not know any screen.  Git is asked where it is there and the folder is a repository;
-otherwise the folders are walked and their `.gitignore` files read.
+This module does not know any screen.  Git is asked where it is there and the folder is a
+repository; otherwise the folders are walked and their `.gitignore` files read.
 
-What always holds
+Invariants
     * Looking at the disk happens in a thread, one look at a time; a search never waits for it.
     * At most `FILES_MAX` names, the ones near the top first where there are more.
     * Git runs nothing that the project's own configuration names.
@@ -101,8 +101,8 @@ def _finder_of(roots: Sequence[str]) -> Finder:
     for number, root in enumerate(roots):
         for name in files_beneath(root, FILES_MAX - len(names)):
             names[name if number == 0 else os.path.join(root, name)] = None
-    # Who is near the top, and short, is looked at first.  In parts, and by plain numbers: a sort
-    # keeps the interpreter to itself, and keys are pressed meanwhile.
+    # Short paths near the top come first.  Sorted in parts and by plain numbers: one long sort
+    # would hold the interpreter while keys are pressed.
     levels: dict[int, list[str]] = {}
     for name in names:
         levels.setdefault(name.count("/"), []).append(name)
@@ -114,7 +114,7 @@ def _finder_of(roots: Sequence[str]) -> Finder:
 
 
 def files_beneath(root: str, most: int = FILES_MAX) -> list[str]:
-    """The names of the files beneath a folder that are not ignored, relative to it."""
+    """The names of the files below a folder that are not ignored, relative to it."""
     found = _git_files(root, most)
     return list(walk(root, most)) if found is None else found
 
@@ -123,7 +123,7 @@ def files_beneath(root: str, most: int = FILES_MAX) -> list[str]:
 
 
 def _git_files(root: str, most: int) -> list[str] | None:
-    """What git knows or does not ignore; None where it cannot tell."""
+    """What git knows or does not ignore; None if it cannot tell."""
     listed = _git(root, "-co", "--exclude-standard")
     if listed is None:
         return None
@@ -193,7 +193,7 @@ class _Rules:
 
 
 def walk(root: str, most: int = FILES_MAX) -> Iterator[str]:
-    """The files beneath a folder that no `.gitignore` ignores, those near the top first.
+    """The files below a folder that no `.gitignore` ignores, those near the top first.
 
     Links to folders are not followed, and `.git` is never looked into.
     """

@@ -1,8 +1,8 @@
 """Finding a path by a few of its letters, in a list of a hundred thousand, at every key press.
 
-Must not know where the paths come from.
+This module does not know where the paths come from.
 
-What always holds
+Invariants
     * A path matches when it has the letters of the query in their order, whatever stands between
       and whatever their case; nothing else does.
     * What was found for a query is looked at again for a longer one, and nothing else is.
@@ -63,7 +63,7 @@ class Finder:
         return [self._paths[place] for place in ranked[:most]]
 
     def count(self, query: str) -> int:
-        """How many match."""
+        """The number of paths that match."""
         query = query[:QUERY_CHARACTERS_MAX].lower()
         return len(self._matching(query)) if query else len(self._paths)
 

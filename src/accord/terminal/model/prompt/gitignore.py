@@ -1,8 +1,9 @@
 """What a `.gitignore` file says about a path, as git reads it.
 
-Must not know where the files are; it gets the text of one file and paths beneath its folder.
+This module does not know where the files are; it gets the text of one file and paths below its
+folder.
 
-What always holds
+Invariants
     * A pattern means what it means to git, its corners included; one that git cannot read matches
       nothing.
     * Matching takes time in proportion to the length of the path: such a file comes from whoever

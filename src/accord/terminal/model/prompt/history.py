@@ -1,8 +1,8 @@
-"""What the person said before, in every session and folder: to be said again, or searched.
+"""What the user said before, in every session and folder: to be said again, or searched.
 
-Must not know any screen, nor the sessions of any agent.
+This module does not know any screen, nor the sessions of any agent.
 
-What always holds
+Invariants
     * Several processes may say things at once: every prompt is one whole line of the file.
     * The file is private and has a bound; lines that cannot be read are passed over and kept.
     * Newest first, and nothing twice in a row.
@@ -132,7 +132,7 @@ class Walk:
         return self._go(at, shown) if at <= len(self._texts) else None
 
     def newer(self, shown: str) -> str | None:
-        """The prompt after the one shown, at last what was being typed; None where one is there."""
+        """The prompt after the one shown, at last what was being typed; None if one is there."""
         return self._go(self._at - 1, shown) if self._at else None
 
     def _go(self, at: int, shown: str) -> str:

@@ -27,7 +27,7 @@ _ISO = {b"avif": "image/avif", b"heic": "image/heic", b"M4A ": "audio/mp4"}
 
 
 def media_type_of(name: str, head: bytes = b"") -> str:
-    """The media type of a file of this name that begins so; empty where nobody can tell."""
+    """The media type of a file of this name that begins so; empty if nobody can tell."""
     by_name = guess_type(name)[0] or ""
     found = _by_beginning(head)
     if found == "application/zip" and by_name:

@@ -1,9 +1,9 @@
 """A change of one file as lines to look at: what was there, what is there, a little around it.
 
-Must not know screens.  `hunks.py` is about changing texts; this is about seeing them.
+This module does not know screens.  `hunks.py` is about changing texts; this is about seeing them.
 
-What always holds
-    * Lines are clean and have no line ends; what a terminal would not draw is written out, since
+Invariants
+    * Lines are clean and have no line endings; what a terminal would not draw is written out, since
       it is part of what is looked at.
     * The work is bounded whatever the texts are: where finding the smallest difference would take
       too long, all lines between two places that are surely the same are shown as replaced.
@@ -94,7 +94,7 @@ def change_of(diff: FileDiff) -> FileChange:
 def line_text(text: str, *, has_returns: bool = False) -> str:
     """One line of a file, clean and not too long.
 
-    Where all lines of it have a carriage return before the line end, that is no part of them.
+    If every line of the file ends with a carriage return, it is not shown.
     """
     text = text.removesuffix("\n")
     if has_returns:
@@ -126,8 +126,8 @@ def _of_texts(before: str, after: str) -> Iterator[DiffLine]:
             lines.pop()
     yield from _shown(old, new, _blocks(old, new))
     if before.endswith("\n") != after.endswith("\n") and before and after:
-        how = "now ends with" if after.endswith("\n") else "has no longer"
-        yield DiffLine("note", f"the file {how} a line end")
+        how = "now ends with" if after.endswith("\n") else "no longer ends with"
+        yield DiffLine("note", f"the file {how} a newline")
 
 
 def _blocks(old: Sequence[str], new: Sequence[str]) -> list[Block]:
@@ -281,7 +281,7 @@ def _of_patch(patch: str) -> Iterator[DiffLine]:
             old += is_old
             new += is_new
     if left_out > 0:
-        yield DiffLine("note", f"… {left_out} characters more")
+        yield DiffLine("note", f"… {left_out} more characters")
 
 
 def _begins_file(lines: Sequence[str], at: int) -> bool:

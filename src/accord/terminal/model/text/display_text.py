@@ -1,9 +1,9 @@
 """Text of others on a terminal: visible, on one line, in columns.
 
 `accord.machine.console.control_characters` makes text visible; here it is made to fit.
-Must not know agents, entries or screens.
+This module does not know agents, entries or screens.
 
-What always holds
+Invariants
     * Every function that shortens or joins text makes it visible first.
     * Cleaning what is clean changes nothing, and cleaning costs the length of the text.
     * Terminals disagree about the width of some characters.  `columns` counts the most that any
@@ -51,7 +51,7 @@ def one_line(text: str, width: int | None = None) -> str:
 
 
 def exact(text: str) -> str:
-    """The text with everything written out that a terminal would not draw; line ends stay."""
+    """The text with everything written out that a terminal would not draw; line endings stay."""
     return visible(text, "exact")
 
 

@@ -1,10 +1,10 @@
 """The lines that a command's output leaves on a screen: colours kept, all else obeyed or dropped.
 
-Must not know widths or screens: a line is as long as it was written.  The cursor moves within the
-line that is being written (carriage return, backspace, erase to the end), as progress bars need
-it; what would move it elsewhere, and every other command, is dropped.
+This module does not know widths or screens: a line is as long as it was written.  The cursor moves
+within the line that is being written (carriage return, backspace, erase to the end), as progress
+bars need it; what would move it elsewhere, and every other command, is dropped.
 
-What always holds
+Invariants
     * Each character is looked at once; feeding in pieces gives what feeding at once gives.
     * A line that was ended never changes again.
     * `lines` has no control or format character, whatever was fed.
@@ -69,7 +69,7 @@ def _joined(runs: list[tuple[str, Ink]]) -> Line:
 
 
 class OutputLines:
-    """Output as it stands on a screen.  Guards the invariants at the head of this file."""
+    """Output as it stands on a screen.  Guards the invariants of this module."""
 
     def __init__(self, text: str = "", *, lines_max: int = LINES_MAX) -> None:
         self._lines_max = lines_max
@@ -183,7 +183,7 @@ class OutputLines:
 
     def _erase(self, how: str) -> None:
         if how == "2":
-            # The cursor goes to the front with it: who erases a line writes it anew.
+            # The cursor goes to the front with it: who erases a line writes it again.
             self._move(0)
         if how in ("", "0", "2") and self._cells is not None:
             del self._cells[self._cursor :]

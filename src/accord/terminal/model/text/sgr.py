@@ -1,9 +1,9 @@
 """Colours of a terminal's output: what the `ESC [ … m` sequences of a text add up to.
 
-Must not know lines or screens.  Blinking and hidden text are read as plain: the one is restless,
-the other a lie.
+This module does not know lines or screens.  Blinking and hidden text are read as plain: the one is
+restless, the other a lie.
 
-What always holds: an `Ink` written by `sequence` and read again by `ink_after` is the same ink.
+Invariant: an `Ink` written by `sequence` and read again by `ink_after` is the same ink.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _OFF = {
 def _number(digits: str) -> int:
     if not digits:
         return 0
-    # What is no number that means anything is -1, which changes nothing.
+    # A parameter that is not a number becomes -1, which changes nothing.
     return int(digits) if digits.isdecimal() and len(digits) < 4 else -1
 
 

@@ -1,9 +1,9 @@
 """A form, field by field.
 
-What always holds
-    * Nothing is sent before the person has said so at the end.
-    * A value that does not fit is asked for again at once, with what is wrong about it.
-    * A field of a kind that we do not know is named and left out.
+Invariants
+    * Nothing is sent before the user confirms at the end.
+    * An invalid value is asked for again at once, with the reason.
+    * A field of an unknown kind is named and skipped.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from accord.terminal.plain.display.chat_printer import ChatPrinter
 from accord.terminal.plain.input.input_requests import Ask, Dialogue
 
 ATTEMPTS_MAX = 10
-"""How often one field is asked for; then the form is closed."""
+"""Attempts for one field; then the form is closed."""
 
 _YES = frozenset({"y", "yes", "true", "on", "1"})
 _NO = frozenset({"n", "no", "false", "off", "0"})
@@ -26,7 +26,7 @@ _LEAVING: Mapping[str, bool | None] = {"/decline": False, "/close": None}
 
 
 class _Left(Exception):
-    """The person does not go on with the form; `answer` is what that means."""
+    """The user closed or declined the form; `answer` says which."""
 
     def __init__(self, answer: bool | None) -> None:
         super().__init__()
@@ -34,13 +34,13 @@ class _Left(Exception):
 
 
 def form(request: FormRequest, who: str, printer: ChatPrinter) -> Dialogue:
-    """The values; False for declined, None for closed."""
+    """Ask for all values; False if declined, None if closed."""
     printer.said(f"{who} asks you to fill in a form:", request.message)
     for text in filter(None, (request.title, request.description)):
         printer.said("", text)
-    printer.note("Enter alone takes what is in brackets. /decline says no, /close closes it.")
+    printer.note("Press Enter to accept the value in brackets. /decline declines, /close closes.")
     fields = request.fields
-    # What fitted is not asked for again.
+    # Valid values are not asked for again.
     kept = {name: value for name, value in request.values.items() if name not in request.errors}
     wanted = [one for one in fields if not request.errors or one.name not in kept]
     values: dict[str, Any] = dict(kept) if request.errors else {}
@@ -54,7 +54,7 @@ def form(request: FormRequest, who: str, printer: ChatPrinter) -> Dialogue:
             said = yield from _review(fields, values, printer)
             if said != "e":
                 return {"y": values, "n": False}.get(said)
-            # Once more, with what was written in place of the defaults.
+            # Once more, with the entered values as defaults.
             wanted = [replace(one, default=values.get(one.name, one.default)) for one in fields]
     except _Left as left:
         return left.answer
@@ -64,7 +64,7 @@ def form(request: FormRequest, who: str, printer: ChatPrinter) -> Dialogue:
 def _review(
     fields: Sequence[FormField], values: Mapping[str, FormValue], printer: ChatPrinter
 ) -> Dialogue:
-    """What to do with it: y, n, e for change, or nothing."""
+    """Ask what to do with the form: y to send, n to decline, e to edit, or nothing."""
     printer.gap()
     printer.said("", "This would be sent:")
     for one in fields:
@@ -78,10 +78,10 @@ def _review(
 
 
 def _field(one: FormField, printer: ChatPrinter, error: str | None) -> Dialogue:
-    """The value; None where the field is left out."""
+    """Ask for one value; None if the field is skipped."""
     _explain(one, printer)
     if not one.is_known:
-        printer.note("This kind of field is not known here, and is left out.")
+        printer.note("Unknown kind of field; it is skipped.")
         return None
     remark = error or ""
     for _ in range(ATTEMPTS_MAX):
@@ -110,7 +110,7 @@ def _title(one: FormField) -> str:
 
 def _explain(one: FormField, printer: ChatPrinter) -> None:
     printer.gap()
-    needed = "required" if one.required else "may be left out"
+    needed = "required" if one.required else "optional"
     printer.said("", f"{_title(one)} ({needed})", "bold")
     if one.description:
         printer.said("  ", one.description)
@@ -121,7 +121,7 @@ def _explain(one: FormField, printer: ChatPrinter) -> None:
 
 def _question(one: FormField) -> str:
     if one.type == "array":
-        how = "Numbers, with commas between them"
+        how = "Numbers separated by commas"
     elif one.choices:
         how = "Number"
     elif one.type == "boolean":
@@ -139,7 +139,7 @@ def _question(one: FormField) -> str:
 def _shown(one: FormField, value: FormValue | None) -> str:
     titles = {choice.value: choice.title for choice in one.choices}
     if value is None:
-        return "(left out)"
+        return "(skipped)"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
@@ -148,7 +148,7 @@ def _shown(one: FormField, value: FormValue | None) -> str:
 
 
 def _read(one: FormField, said: str) -> object:
-    """What was meant; what is not understood stays as it was said, and does not fit."""
+    """Parse a value; text that cannot be parsed is returned as it is and fails validation."""
     if one.type == "array":
         return [_chosen(one, part.strip()) for part in said.split(",") if part.strip()]
     if one.choices:

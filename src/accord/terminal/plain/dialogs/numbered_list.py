@@ -1,4 +1,4 @@
-"""Lists with numbers, and which of their lines is meant."""
+"""Numbered lists, and choosing from them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from accord.terminal.plain.display.chat_printer import ChatPrinter
 
 
 def numbered(printer: ChatPrinter, title: str, rows: Sequence[tuple[str, str]]) -> None:
-    """A title, and lines that can be named by their number."""
+    """Print a title and numbered lines."""
     printer.said("", title)
     for number, (name, more) in enumerate(rows, 1):
         words = f"{one_line(name)}: {one_line(more)}" if more else one_line(name)
@@ -18,10 +18,10 @@ def numbered(printer: ChatPrinter, title: str, rows: Sequence[tuple[str, str]]) 
 
 
 def meant_value(said: str, pairs: Sequence[tuple[str, str]]) -> str:
-    """The value that is meant by its number, by itself, by its name, or by its beginning.
+    """The value that is named by its number, itself, its name, or the beginning of either.
 
     Raises:
-        AccordError: none is, or several are.
+        AccordError: none matches, or several do.
     """
     if said.isdecimal() and 1 <= int(said) <= len(pairs):
         return pairs[int(said) - 1][0]
@@ -33,11 +33,11 @@ def meant_value(said: str, pairs: Sequence[tuple[str, str]]) -> str:
         if len(found) == 1:
             return found[0]
     names = ", ".join(one_line(name) for _, name in pairs) or "nothing"
-    raise AccordError(f"There is no {one_line(said)!r}; there is {names}.")
+    raise AccordError(f"Unknown value {one_line(said)!r}; choose one of {names}.")
 
 
 def sentence(error: AccordError) -> str:
-    """What an error says, as a sentence of its own."""
+    """The message of an error as a sentence."""
     text = str(error)
     return f"{text[:1].upper()}{text[1:]}"
 

@@ -1,13 +1,11 @@
-"""Questions in lines: permissions, forms, pages to visit, logins, keys, servers of a project.
+"""Questions of the line mode: permissions, forms, pages, logins, keys, servers of a project.
 
-Each is a dialogue: a generator that says what is to be asked next, is told what the person
-answered, and returns the answer to the question.  So a keyboard, a pipe and a script can answer,
-and a test can too.
+Each is a generator that yields what to ask next, receives the typed line, and returns the answer
+to the question.  So a keyboard, a pipe, a script or a test can answer.
 
-What always holds
-    * Only a clear yes is a yes: Enter, Escape, the end of the input and words that nobody
-      understands approve nothing.
-    * What is asked for was shown before: who asks, why, and what exactly would happen.
+Invariants
+    * Only a clear yes approves: Enter, Escape, the end of the input and unknown words do not.
+    * The question shows who asks, why, and what exactly would happen.
 """
 
 from __future__ import annotations
@@ -28,9 +26,9 @@ from accord.terminal.plain.display.chat_printer import ChatPrinter
 from accord.terminal.plain.input.input_requests import Ask, Dialogue
 
 ATTEMPTS_MAX = 5
-"""How often a question is put again because the answer was not understood; then it is a no."""
+"""Attempts to answer a question; then the answer is no."""
 
-# The letters of answers, as words of the question.
+# The letters of answers as words in the question.
 KEY_WORDS = {
     "y": "(y)es",
     "s": "(s)ession",
@@ -73,9 +71,9 @@ def _permission(request: PermissionRequest, chat: Chat, printer: ChatPrinter) ->
     for _ in range(ATTEMPTS_MAX):
         said = yield Ask("key", words, keys={key: key_name(key) for key in choices}, remark=remark)
         if said is None:
-            # The input has ended: nobody said no.
+            # The input has ended, which is not a no.
             return refusal(request, "default")
-        # No is always an answer, also where no option of the agent is one.
+        # No is always possible, even if the agent offers no such option.
         if not said or (said == "n" and "n" not in choices):
             return closing(request)
         if said == "?":
@@ -84,12 +82,12 @@ def _permission(request: PermissionRequest, chat: Chat, printer: ChatPrinter) ->
             continue
         if said in choices:
             return choices[said].decision
-        remark = f"Please press {_listed(list(choices))}; ? says what they mean."
+        remark = f"Please press {_listed(list(choices))}; ? explains them."
     return closing(request)
 
 
 def keyed_choices(request: PermissionRequest, folder: str) -> dict[str, Choice]:
-    """The answers by the one key that the question names; the no that Enter says comes last."""
+    """The answers by key; the no that Enter stands for comes last."""
     found = {one.keys[-1]: one for one in choices_of(request, folder) if one.keys}
     no = found.pop("n", None)
     return found if no is None else {**found, "n": no}
@@ -101,17 +99,17 @@ def question_words(choices: Mapping[str, Choice]) -> str:
 
 
 def choice_words(choice: Choice) -> str:
-    """What an answer means, and who remembers it."""
+    """Describe an answer, and who remembers it."""
     return f"{choice.words} ({choice.remark})" if choice.remark else choice.words
 
 
 def explained(choices: Mapping[str, Choice]) -> list[tuple[str, str]]:
-    """What each answer means, and exactly what would be remembered."""
+    """Describe each answer, and what exactly would be remembered."""
     return [(key, f"{choice_words(one)}. {one.covers}") for key, one in choices.items()]
 
 
 def key_name(key: str) -> str:
-    """The whole word of a key, as somebody may type it."""
+    """The word that a key stands for, which may be typed instead."""
     return KEY_WORDS.get(key, key).replace("(", "").replace(")", "")
 
 
@@ -125,19 +123,19 @@ def _listed(keys: list[str]) -> str:
 def _page(page: UrlRequest, who: str, printer: ChatPrinter) -> Dialogue:
     printer.said(f"{who} asks you to visit a page:", page.message)
     printer.exactly("    ", page.url)
-    printer.said("", f"It is on {page.host}.")
+    printer.said("", f"The page is on {page.host}.")
     for warning in page.warnings:
         printer.said("", f"Careful: {warning}", "yellow")
-    said = yield from _clear("Open it yourself and go on?", {"y": "yes", "n": "no"})
+    said = yield from _clear("Open it yourself and continue?", {"y": "yes", "n": "no"})
     if said == "y":
         printer.said(
-            "", "Open the address above in your browser. The agent waits; Ctrl-C stops it."
+            "", "Open the address above in your browser. The agent is waiting; Ctrl-C stops it."
         )
     return {"y": True, "n": False}.get(said)
 
 
 def _login(methods: tuple[AuthMethod, ...], who: str, printer: ChatPrinter) -> Dialogue:
-    printer.said("", f"{who} wants you to log in. Ways to do that:")
+    printer.said("", f"{who} asks you to log in. Login methods:")
     for number, method in enumerate(methods, 1):
         more = f": {one_line(method.description)}" if method.description else ""
         where = " (in this terminal)" if method.kind == "terminal" else ""
@@ -149,26 +147,26 @@ def _login(methods: tuple[AuthMethod, ...], who: str, printer: ChatPrinter) -> D
             return None
         if said.isdecimal() and 1 <= int(said) <= len(methods):
             return methods[int(said) - 1].method_id
-        remark = f"Please write a number from 1 to {len(methods)}."
+        remark = f"Please enter a number from 1 to {len(methods)}."
     return None
 
 
 def _credential(reason: str, printer: ChatPrinter) -> Dialogue:
-    printer.said("", f"{reason}. What you type is not shown and kept nowhere.")
+    printer.said("", f"{reason}. What you type is not shown and not stored.")
     said = yield Ask("secret", "Key (Enter for none):")
     return said or None
 
 
 def _server(server: ProjectServer, printer: ChatPrinter) -> Dialogue:
-    printer.said("", f"This project wants an MCP server, {server.name}, which")
-    # Behind a sign on every line: the project wrote it, and it may have line ends.
+    printer.said("", f"This project configures an MCP server, {server.name}, which")
+    # With a mark on every line: the project wrote it, and it may contain newlines.
     printer.exactly("  > ", server.described)
-    said = yield from _clear("Use it, now and later?", {"y": "yes", "n": "no"})
+    said = yield from _clear("Use it, now and in the future?", {"y": "yes", "n": "no"})
     return {"y": True, "n": False}.get(said)
 
 
 def _clear(words: str, keys: Mapping[str, str]) -> Generator[Ask, str | None, str]:
-    """One of the keys, or nothing where none was clearly meant."""
+    """One of the keys, or nothing if the answer is unclear."""
     shown = " ".join(f"({word[0]}){word[1:]}" for word in keys.values())
     remark = ""
     for _ in range(ATTEMPTS_MAX):

@@ -1,10 +1,10 @@
-"""The lines of a conversation: everybody's printer, and what only a person who talks sees.
+"""Print an interactive conversation.
 
-It must not know the connection, nor when something is said: `telling.py` does.
+This module does not know the connection, nor when to print; `chat_updates.py` does.
 
-What always holds
-    * Every state is said in words; colours and marks only repeat them.
-    * What an agent sends is shown whole or counted, and it commands nothing.
+Invariants
+    * Every state is printed in words; colours and marks only repeat them.
+    * An agent's text is printed whole or counted, and cannot control the terminal.
 """
 
 from __future__ import annotations
@@ -28,7 +28,11 @@ from accord.terminal.model.labels.turn_activity import (
 from accord.terminal.model.permissions.request_text import exact
 from accord.terminal.model.text.display_text import exact_line, one_line
 from accord.terminal.plain.display.content_labels import block_words, received_words, unknown_words
-from accord.terminal.plain.display.turn_printer import REASON_LINES_MAX, Out, Printer
+from accord.terminal.plain.display.conversation_printer import (
+    REASON_LINES_MAX,
+    ConversationPrinter,
+    Out,
+)
 from accord.transcript import (
     Compaction,
     ExitStatus,
@@ -43,10 +47,10 @@ from accord.transcript import (
 from accord.transcript.items.tool_call import KINDS_OF_TOOL
 
 PLACES_SHOWN_MAX = 20
-"""Places of one call that are named; the others are counted."""
+"""Printed locations of one call; the rest is counted."""
 
 SLOW_SECONDS = 2.0
-"""How long a call must take for its time to be worth a word."""
+"""The minimum duration of a call for its time to be printed."""
 
 _STEPS = {
     "pending": "",
@@ -56,33 +60,33 @@ _STEPS = {
 }
 
 
-class ChatPrinter(Printer):
-    """Writes a conversation to a stream; paths of files in `folder` are shown from there."""
+class ChatPrinter(ConversationPrinter):
+    """Writes a conversation to a stream; paths in `folder` are printed relative to it."""
 
     def __init__(self, out: Out, folder: str | None = None) -> None:
         super().__init__(out)
         self.folder = folder
         self._listed: list[tuple[str, str]] = []
         self._called: dict[str, tuple[object, ...]] = {}
-        # Calls of which it was said where they work.
+        # Calls whose locations were printed.
         self._placed: set[str] = set()
         if os.environ.get("TERM") == "dumb":
-            # Whatever reads it, or reads it aloud, need not know any sign.
+            # A screen reader or another program need not know the signs.
             self._unicode = False
 
     # ---- lines
 
     @property
     def out(self) -> Out:
-        """Where it goes."""
+        """The stream that is written to."""
         return self._out
 
     def gap(self) -> None:
-        """A free line."""
+        """Print an empty line."""
         self._blank()
 
     def said(self, first: str, text: str, style: str = "") -> None:
-        """Words, behind a few that begin a line; a sentence before them has a line of its own."""
+        """Print text after a label; a label that ends with a colon gets its own line."""
         self._hush()
         if first.endswith(":"):
             self._blank()
@@ -91,49 +95,49 @@ class ChatPrinter(Printer):
         self._paragraph(first, text, style)
 
     def exactly(self, first: str, text: str, style: str = "") -> None:
-        """As it is, with what would not be seen written out."""
+        """Print text unchanged, with invisible characters written out."""
         self._hush()
         super()._verbatim(first, exact(text), style)
 
     def _verbatim(self, first: str, text: str, style: str = "") -> None:
-        """As it is, but for rulers such as `=====`, which are cut rather than continued."""
+        """Print text unchanged, except that rulers such as `=====` are cut to the width."""
         width = self.width - len(first)
         lines = (line[:width] if len(set(line)) == 1 else line for line in text.splitlines())
         super()._verbatim(first, "\n".join(lines), style)
 
     def question_mark(self, words: str) -> str:
-        """Write all but the last line of a question; the last is for the answer to stand behind."""
+        """Print all but the last line of a question, and return the last for the input line."""
         lines = wrap(words, self.width - 10) or [""]
         for line in lines[:-1]:
             self._paragraph("    ", line, "yellow")
         return f"    {lines[-1]} "
 
     def suggest(self, title: str, sentences: Sequence[str]) -> None:
-        """What a newcomer may say."""
+        """Print suggestions for a newcomer."""
         self._paragraph("", title, "dim")
         for sentence in sentences:
             self._verbatim("  ", sentence, "cyan")
 
     def begin_session(self) -> None:
-        """Another session may give its calls the names that those of this one had."""
-        for known in (self._ended, self._denied, self._titles, self._diffs, self._called):
+        """Forget the calls of the last session; a new one may reuse their ids."""
+        for known in (self._ended, self._titles, self._diffs, self._called):
             known.clear()
         self._placed.clear()
         self._plan = ()
 
     def begin_turn(self) -> None:
-        """A plan of the next turn is shown as a whole, even if it is the same."""
+        """Print the plan of the next turn as a whole, even if it is the same."""
         self._plan = ()
 
     def prompt(self, text: str) -> None:
-        """What was asked, in a conversation where nobody sees it being typed."""
+        """Print a prompt that was not typed in this terminal."""
         self.begin_turn()
         super().prompt(text)
 
-    # ---- what the agent says and does
+    # ---- updates of the agent
 
     def say(self, message: Message, text: str) -> None:
-        """More of a message or a thought."""
+        """Print more of a message or a thought."""
         self._say(message, text)
 
     def _introduce(self, message: Message) -> None:
@@ -141,12 +145,12 @@ class ChatPrinter(Printer):
             self._paragraph("", "(thinking)", "dim")
 
     def block(self, block: object) -> None:
-        """Content of a message that is no text."""
+        """Print a content block other than text."""
         self._blank()
         self._paragraph("  ", block_words(block), "cyan")
 
     def call(self, call: ToolCall, chat: Chat) -> None:
-        """A call when it is first seen, when it waits, its changes, and how it ended."""
+        """Print a call when it is first seen, when it waits, its diffs, and how it ended."""
         state = call_state(call, chat)
         known = (call_title(call), state, len(call.diffs), len(call.locations), call.is_final)
         if self._called.get(call.tool_call_id) == known:
@@ -168,10 +172,10 @@ class ChatPrinter(Printer):
         if not is_new:
             return
         if call.reported_kind not in KINDS_OF_TOOL:
-            self._paragraph("      ", f"(kind {kind_word(call)}, which is not known here)", "dim")
+            self._paragraph("      ", f"(unknown kind: {kind_word(call)})", "dim")
 
     def _show_places(self, call: ToolCall) -> None:
-        """Where it works, when that is first known and not said by its title."""
+        """Print the locations of a call once, unless its title names them."""
         if not call.locations or call.tool_call_id in self._placed:
             return
         self._placed.add(call.tool_call_id)
@@ -227,16 +231,16 @@ class ChatPrinter(Printer):
         super()._show_diff(diff._replace(path=path), named=False)
 
     def difference(self, diff: FileDiff) -> None:
-        """What changed in one file, whose name stands above."""
+        """Print the diff of one file without its name."""
         super()._show_diff(diff, named=False)
 
     def _show_plan(self, plan: Plan) -> None:
-        """All of it at first; then where it stands, when a step is begun or dropped."""
+        """Print the whole plan at first, then only the steps that are begun or dropped."""
         before, self._plan = self._plan, plan.entries
         count = len(self._plan)
         if [entry.content for entry in before] != [entry.content for entry in self._plan]:
             self._blank()
-            self._paragraph("", f"Its plan has {counted(count, 'step')}:", "cyan")
+            self._paragraph("", f"The plan has {counted(count, 'step')}:", "cyan")
             for number, entry in enumerate(self._plan, 1):
                 word = _STEPS.get(entry.status, f" ({one_line(entry.status, 60)})")
                 self._paragraph(f"  {number}. ", f"{entry.content}{word}", "cyan")
@@ -252,9 +256,9 @@ class ChatPrinter(Printer):
             if len(dropped) == 1 or number not in dropped:
                 self._step(new.status, f"Step {number} of {count}: {new.content}{word}")
         if len(dropped) > 1:
-            # Each has its name in the list above.
+            # The list above has their names.
             *others, last = map(str, dropped)
-            self._step("cancelled", f"Steps {', '.join(others)} and {last} of {count} are dropped")
+            self._step("cancelled", f"Steps {', '.join(others)} and {last} of {count} dropped")
 
     def _step(self, status: str, words: str) -> None:
         if not self._plan_is_last:
@@ -263,42 +267,42 @@ class ChatPrinter(Printer):
         self._plan_is_last = True
 
     def plan(self, plan: Plan) -> None:
-        """A plan of any form."""
+        """Print a plan of any form."""
         if plan.removed:
             self._blank()
-            self._paragraph("", "The agent has put its plan away.", "dim")
+            self._paragraph("", "The agent removed its plan.", "dim")
         elif plan.form == "items":
             self._show_plan(plan)
         elif plan.markdown is not None:
-            self.said("Its plan:", plan.markdown)
+            self.said("Plan:", plan.markdown)
         elif plan.uri is not None:
-            self.said("", f"Its plan is in {self._near(plan.uri.removeprefix('file://'))}.", "cyan")
+            self.said("", f"The plan is in {self._near(plan.uri.removeprefix('file://'))}.", "cyan")
         else:
             form = one_line(plan.form, 60)
-            self.said("", f"A plan of the form {form}, which is not known here:", "cyan")
+            self.said("", f"A plan in an unknown form, {form}:", "cyan")
             self.exactly("      ", received_words(plan.received), "dim")
 
     def output(self, text: str) -> None:
-        """What a command has printed: whole lines."""
+        """Print whole lines of a command's output."""
         if text.strip():
             self._hush()
             self._verbatim("      ", text, "dim")
 
     def command_ended(self, status: ExitStatus) -> None:
-        """How it ended, if that is news."""
+        """Print how a command ended, unless it succeeded."""
         if status.exit_code or status.signal:
             self._verbatim("      ", f"({exit_words(status)})", "dim")
 
     def notice(self, notice: Notice) -> None:
-        """What the agent tells about itself."""
+        """Print a notice of the agent."""
         self._show_notice(notice)
 
     def compaction(self, compaction: Compaction) -> None:
-        """That the agent shortens what it remembers."""
+        """Print that the agent compacts its context."""
         self._show_compaction(compaction)
 
     def subagent(self, child: Subagent) -> None:
-        """A child session, and what it does."""
+        """Print a child session and its state."""
         title = one_line(child.title or child.session_id)
         state = {"running": "works", "idle": "is done", "requires_action": "waits"}
         does = state.get(child.state.reported or "", "was started")
@@ -308,18 +312,18 @@ class ChatPrinter(Printer):
             self._paragraph("      ", child.description, "dim")
 
     def session_message(self, message: SessionMessage) -> None:
-        """What sessions wrote to each other."""
+        """Print a message between sessions."""
         sender = one_line(message.sender_session_id or "this session")
         recipient = one_line(message.recipient_session_id or "this session")
         self.said(f"Message from {sender} to {recipient}:", message.text)
 
     def unknown(self, variant: UnknownVariant) -> None:
-        """Something that nobody knows."""
+        """Print an update of an unknown kind."""
         self._blank()
         self._paragraph("", f"The agent sent {unknown_words(variant)}", "dim")
 
     def remark(self, text: str, tone: str = "info", detail: str = "") -> None:
-        """Words of ours."""
+        """Print a remark of the client."""
         self._blank()
         styles = {"success": "green", "warning": "yellow", "error": "red"}
         self._paragraph("! " if tone in ("warning", "error") else "", text, styles.get(tone, "dim"))
@@ -329,11 +333,11 @@ class ChatPrinter(Printer):
     # ---- questions
 
     def permission(self, request: PermissionRequest, chat: Chat) -> None:
-        """All that is known about what the agent wants to do."""
+        """Print everything known about what the agent wants to do."""
         self.question(request, chat.folder, chat.roots, chat.agent_name)
         if chat.questions.waiting > 1:
             more = counted(chat.questions.waiting - 1, "more question")
-            self._paragraph("    ", f"({more} behind this one)", "yellow")
+            self._paragraph("    ", f"({more} waiting)", "yellow")
 
     def _show_asked(self, call: ToolCall) -> None:
         self._turn_to(call)
@@ -341,7 +345,7 @@ class ChatPrinter(Printer):
         self._show_diffs(call, asked=True)
 
     def choices(self, choices: Sequence[tuple[str, str]]) -> None:
-        """What each key means; the same is not said twice."""
+        """Print what each key means, unless it is the same as the last time."""
         listed = list(choices)
         if listed == self._listed:
             return

@@ -1,13 +1,12 @@
-"""Tells a chat in lines: what is new in it since it was told last.
+"""Print what is new in a chat since the last time.
 
-It must not know who reads or answers.
+This module does not know the input.
 
-What always holds
-    * Everything of the conversation is told once, in the order in which it came; what grows is
-      told on.
+Invariants
+    * Every entry is printed once, in the order in which it came; one that grows is continued.
     * `tell_some` takes a bounded time, however much is new.
-    * Silence is told at longer and longer steps, and so is the time until something may be tried
-      again; nothing is told about time while nobody waits.
+    * Silence and the time until a retry are reported at growing intervals, and only while the
+      user waits.
 """
 
 from __future__ import annotations
@@ -40,25 +39,25 @@ from accord.transcript import (
 )
 
 HISTORY_SHOWN_MAX = 30
-"""Entries of an earlier conversation that are told when it goes on."""
+"""Entries of an earlier conversation that are printed when it is continued."""
 
 QUIET_STEPS = (1, 3, 6, 12)
-"""Silence is told after so many times the seconds that are quiet; then every so many again."""
+"""Silence is reported at these multiples of the quiet time, then at every last one."""
 
 WAIT_STEPS = (600, 300, 120, 60, 30, 10, 0)
-"""Seconds that are left until something may be tried again, at which that is told."""
+"""Remaining seconds until a retry at which they are reported."""
 
 OVERLAP_CHARACTERS = 256
-"""By which the rest is found in output whose beginning is not kept any more."""
+"""Characters by which the rest is found in output whose beginning was dropped."""
 
 TOLD_CHARACTERS_MAX = 64 * 1024
-"""Of one message at a time: a reader may be far behind the agent."""
+"""Characters of one message printed at a time; a reader may be far behind the agent."""
 
 REMEDIES: dict[Remedy, str] = {
-    "retry": "/retry tries it again",
-    "restart": "/restart starts the agent again",
-    "new_session": "/new begins a new session",
-    "log_in": "/login logs you in",
+    "retry": "/retry to try again",
+    "restart": "/restart to restart the agent",
+    "new_session": "/new to open a new session",
+    "log_in": "/login to log in",
     "dismiss": "",
 }
 
@@ -67,7 +66,7 @@ _ENTRIES = get_args(Entry)
 
 
 class Teller:
-    """What was told of one chat.  Guards: nothing is told twice, and nothing is left out."""
+    """What was printed of one chat.  Guards: nothing is printed twice or left out."""
 
     def __init__(self, chat: Chat, printer: ChatPrinter, *, quiet: float = QUIET_SECONDS) -> None:
         self.chat = chat
@@ -75,13 +74,13 @@ class Teller:
         self._quiet_steps = tuple(quiet * times for times in QUIET_STEPS)
         # Entries by identity: (blocks, characters of the last one) of bodies, texts of others.
         self._bodies: dict[int, tuple[int, int]] = {}
-        # The end of what was told of a text.
+        # The end of the printed part of a text.
         self._ends: dict[int, str] = {}
         self._outputs: dict[int, tuple[str, OutputLines, int]] = {}
         self._told: dict[int, object] = {}
-        # Kept, or another one could have the identity of one that is gone.
+        # Kept alive, because ids of freed objects are reused.
         self._entries: list[Entry] = []
-        # Those that are new and not told yet, by identity.
+        # New entries that are not printed yet, by identity.
         self._untold: dict[int, Entry] = {}
         self._transcript: object = None
         self._problem: Problem | None = None
@@ -91,15 +90,15 @@ class Teller:
         self._is_past = False
         self._quiet_told = 0.0
         self._wait_told: float | None = None
-        # What the person just wrote, which they need not be told.
+        # What the user just typed, which need not be printed.
         self._typed: str | None = None
 
     def typed(self, text: str) -> None:
-        """The person sees already what they said."""
+        """Note a prompt that the user typed and therefore already sees."""
         self._typed = text
 
     def tell(self) -> None:
-        """Tell what is new."""
+        """Print everything that is new."""
         while self.tell_some():
             pass
 
@@ -109,7 +108,7 @@ class Teller:
         return bool(self._untold)
 
     def tell_some(self) -> bool:
-        """Tell what is new, until a message is long; whether something is left."""
+        """Print some of what is new; return whether there is more."""
         chat = self.chat
         changes = chat.take_changes()
         if self._transcript is not chat.transcript and chat.session_id is not None:
@@ -127,7 +126,7 @@ class Teller:
         return False
 
     def tell_all(self) -> None:
-        """Tell everything, from the beginning."""
+        """Print everything from the beginning."""
         self._is_past = True
         for entry in tuple(self.chat.entries):
             self._tell_whole(entry)
@@ -142,25 +141,25 @@ class Teller:
         past = [entry for entry in chat.entries[: chat.history_end] if not self._is_known(entry)]
         is_same, self._session_id = self._session_id == chat.session_id, chat.session_id
         if is_same:
-            # The agent was started again and tells what stands above.
+            # The agent was restarted and repeats what is printed above.
             for entry in past:
                 self._pass_over(entry)
             return
         self._printer.begin_session()
         if not past:
             return
-        self._printer.note("What was said before:")
+        self._printer.note("Earlier in this session:")
         left_out = past[:-HISTORY_SHOWN_MAX]
         for entry in left_out:
             self._pass_over(entry)
         if left_out:
-            self._printer.note(f"({len(left_out)} earlier ones are left out; /history has all.)")
+            self._printer.note(f"({len(left_out)} earlier entries not shown; /history shows all.)")
         self._is_past = True
         for entry in past[-HISTORY_SHOWN_MAX:]:
             self._tell_whole(entry)
         self._is_past = False
         self._printer.gap()
-        self._printer.note("Here it goes on.")
+        self._printer.note("The session continues here.")
 
     def _is_known(self, entry: Entry) -> bool:
         key = id(entry)
@@ -179,8 +178,8 @@ class Teller:
             pass
 
     def _tell_entry(self, entry: Entry) -> bool:
-        """Tell what is new of an entry; whether something of it is left."""
-        # Others are facts about the session, which are told elsewhere.
+        """Print what is new in an entry; return whether there is more."""
+        # Other items are facts about the session, printed elsewhere.
         if isinstance(entry, _ENTRIES):
             if not self._is_known(entry):
                 self._entries.append(entry)
@@ -226,14 +225,14 @@ class Teller:
         return True
 
     def _tell_message(self, message: Message) -> bool:
-        """Tell some of what is new of a message; whether something is left."""
+        """Print some of what is new in a message; return whether there is more."""
         if message.role == "user":
             self._tell_prompt(message)
             return False
         index, shown = self._bodies.get(id(message), (0, 0))
         blocks = message.blocks
         if index >= len(blocks) and (index or shown):
-            # The agent took it back and says something else.
+            # The agent replaced the message.
             index = shown = 0
         while index < len(blocks):
             block = blocks[index]
@@ -245,7 +244,7 @@ class Teller:
             elif len(text) != shown:
                 if not self._goes_on(message, text, shown):
                     self._printer.pause()
-                    self._printer.note("It says this in place of that:")
+                    self._printer.note("The message was replaced by:")
                     shown = 0
                 until = shown + TOLD_CHARACTERS_MAX
                 self._printer.say(message, text[shown:until])
@@ -261,7 +260,7 @@ class Teller:
         return False
 
     def _goes_on(self, message: Message, text: str, shown: int) -> bool:
-        """Whether a text has still what was told of it, as far as its end shows."""
+        """Whether a text still contains the printed part, judging by its end."""
         end = self._ends.get(id(message), "") if shown else ""
         return len(text) >= shown and text[max(shown - len(end), 0) : shown] == end
 
@@ -272,9 +271,9 @@ class Teller:
         self._printer.begin_turn()
         others = [one for one in message.blocks if not hasattr(one, "text")]
         if typed is None or one_line(typed) != one_line(message.text):
-            words = message.text or "(nothing in words)"
+            words = message.text or "(no text)"
             is_ours = message.is_own or self._is_past
-            self._printer.prompt(words if is_ours else f"(said elsewhere) {words}")
+            self._printer.prompt(words if is_ours else f"(sent from elsewhere) {words}")
         for block in others:
             self._printer.said("  ", block_words(block), "dim")
 
@@ -287,7 +286,7 @@ class Teller:
             overlap = before[-OVERLAP_CHARACTERS:]
             at = text.find(overlap)
             if at < 0:
-                self._printer.output("(some of the output is not here any more)\n")
+                self._printer.output("(some of the output was discarded)\n")
             lines.feed(text if at < 0 else text[at + len(overlap) :])
         status = terminal.exit_status
         ended = lines.ended[max(told - lines.dropped, 0) :]
@@ -307,7 +306,7 @@ class Teller:
             self._tell_usage()
             if chat.queue:
                 waits = counted(len(chat.queue), "prompt")
-                printer.note(f"({waits} of yours not said yet; /queue shows what can be done)")
+                printer.note(f"({waits} queued; /queue lists them)")
         self._was_busy = chat.is_busy
         mode = chat.transcript.modes.current
         if mode != self._mode:
@@ -358,7 +357,7 @@ class Teller:
         if passed and (self._wait_told is None or passed[-1] < self._wait_told):
             self._wait_told = passed[-1]
             when = f"in {duration_words(left)}" if passed[-1] else "now"
-            self._printer.remark(f"It may be tried again {when}: /retry.")
+            self._printer.remark(f"You can try again {when}: /retry.")
 
     def _seconds_left(self) -> float | None:
         problem = self.chat.problem
@@ -368,7 +367,7 @@ class Teller:
 
     @property
     def wait(self) -> float | None:
-        """Seconds until something is to be told even if nothing happens."""
+        """Seconds until something must be printed even if nothing happens."""
         times: list[float] = []
         quiet = self.chat.quiet_for
         if quiet is not None:

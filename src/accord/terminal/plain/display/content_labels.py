@@ -1,6 +1,6 @@
-"""Content that is no text, in one line of words each: what it is, its type, its size.
+"""One-line labels for content other than text: what it is, its type, its size.
 
-Must not know the version: it looks at the fields that a block has.
+This module does not know the version: it looks at the fields that a block has.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from accord.terminal.model.labels.turn_activity import counted, size_words
 from accord.terminal.model.text.display_text import one_line
 
 RAW_CHARACTERS_MAX = 300
-"""Characters that are shown of something that nobody knows."""
+"""Printed characters of unknown content."""
 
 
 def block_words(block: Any) -> str:
-    """A content block for a person; the text of a text block is not repeated here."""
+    """A label for a content block, without the text of a text block."""
     if isinstance(block, UnknownVariant):
         return unknown_words(block)
     tag = type(block).__struct_config__.tag if hasattr(block, "__struct_config__") else ""
@@ -34,27 +34,27 @@ def block_words(block: Any) -> str:
     text = _given(block, "text")
     if text:
         return f"[for the agent only: {counted(len(text), 'character')}]"
-    return f"[{one_line(str(tag)) or 'content'} that is not known here]"
+    return f"[{one_line(str(tag)) or 'content'} (unknown content)]"
 
 
 def is_for_user(block: Any) -> bool:
-    """Whether the person is meant to see it; where nothing is said, they are."""
+    """Whether the block's audience includes the user; without an audience it does."""
     audience = getattr(getattr(block, "annotations", None), "audience", None)
     return not isinstance(audience, list) or not audience or "user" in audience
 
 
 def unknown_words(variant: UnknownVariant) -> str:
-    """Something that we do not know, with the beginning of what came."""
+    """A label for an unknown variant, with the beginning of its JSON."""
     raw = one_line(variant.raw.decode(errors="replace"), RAW_CHARACTERS_MAX)
-    return f"[{one_line(variant.tag, 60)}, which is not known here: {raw}]"
+    return f"[{one_line(variant.tag, 60)}, unknown to this client: {raw}]"
 
 
 def received_words(value: object) -> str:
-    """A value of the wire of which nothing is known, as the JSON that came."""
+    """An unknown value as the JSON that was received."""
     try:
         return one_line(encode(value).decode(errors="replace"), RAW_CHARACTERS_MAX)
     except TypeError:
-        return "[it cannot be shown]"
+        return "[cannot be shown]"
 
 
 def _resource_words(resource: Any) -> str:

@@ -1,38 +1,38 @@
-"""What a person sees in line mode: the output, and the line that is being written at its end.
+"""The screen of the line mode: output, and the line that the user types at its end.
 
-Must not know what is written.
+This module does not know what is printed.
 
-What always holds
-    * What is told begins on a line of its own, never behind what a person has typed.
-    * `drain` waits for a slow reader; until then nothing more need be told.
+Invariants
+    * Output starts on a line of its own, never behind what the user has typed.
+    * `drain` waits for a slow reader.
 """
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from accord.terminal.plain.display.turn_printer import Out
+from accord.terminal.plain.display.conversation_printer import Out
 
 
 class SlowOut(Out, Protocol):
-    """Output that is written when somebody waits for it: an `Output`."""
+    """Buffered output that `drain` writes: an `Output`."""
 
     async def drain(self) -> None:
-        """Write what was taken."""
+        """Write the buffered text."""
         ...
 
 
 class Screen:
-    """The end of the output.  Guards: whether the line at the end is the person's."""
+    """The end of the output.  Guards: whether the last line belongs to the user."""
 
     def __init__(self, out: SlowOut) -> None:
         self._out = out
-        # Whether the cursor stands on the line that a person writes.
+        # Whether the cursor is on the line that the user types.
         self.is_written_on = False
         self._at_edge = True
 
     def write(self, text: str) -> None:
-        """Take what is told."""
+        """Buffer output of the printer."""
         if not text:
             return
         if self.is_written_on:
@@ -41,7 +41,7 @@ class Screen:
         self._put(text)
 
     def echo(self, text: str) -> None:
-        """Take what belongs to the line of the person, which begins at the edge."""
+        """Buffer text of the user's line."""
         if not self.is_written_on:
             self.is_written_on = True
             if not self._at_edge:
@@ -50,7 +50,7 @@ class Screen:
             self._put(text)
 
     def end_line(self) -> None:
-        """The person's line is done."""
+        """Note that the user's line has ended."""
         if self.is_written_on:
             self._put("\n")
             self.is_written_on = False
@@ -60,22 +60,22 @@ class Screen:
         self._at_edge = text.endswith("\n")
 
     def flush(self) -> None:
-        """Nothing: `drain` writes."""
+        """Do nothing, because `drain` writes."""
 
     def isatty(self) -> bool:
-        """Whether a person sees it."""
+        """Whether the output is a terminal."""
         return self._out.isatty()
 
     @property
     def encoding(self) -> str:
-        """Which letters it has."""
+        """The name of the character encoding."""
         return self._out.encoding
 
     async def drain(self) -> None:
-        """Write what was taken.
+        """Write the buffered text.
 
         Raises:
-            OSError: nobody reads it any more.
+            OSError: the output was closed.
         """
         await self._out.drain()
 

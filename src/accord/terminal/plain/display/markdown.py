@@ -1,11 +1,11 @@
-"""Markdown for a terminal, as it streams: lists hang, code stands as it is, tables are lines.
+"""Streaming Markdown for a terminal: hanging lists, verbatim code, tables as lines.
 
-Words go out as they come.  Only the beginning of a line waits, until it is known what the line is,
-and rows of tables and lines of code, until they are whole.  What is not known here is text.
+Words are printed as they arrive.  Only the beginning of a line waits until its kind is known, and
+table rows and code lines wait until they are complete.  Unknown syntax is printed as text.
 
-What always holds
-    * A line is never wider than it may be, and nothing can command the terminal (`prose.py`).
-    * What arrives in pieces looks as if it had come at once.
+Invariants
+    * A line is never too wide, and text cannot control the terminal (`text_wrap.py`).
+    * Text that arrives in pieces looks the same as text that arrives at once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from accord.terminal.plain.display.text_wrap import Paint, Prose
 
 INDENT = "    "
 LINE_CHARACTERS_MAX = 4096
-"""A row or a line of code that is longer is shown as it is so far."""
+"""A longer table row or code line is printed before it is complete."""
 
 _ITEM = re.compile(r"( {0,12})([-*+]|\d{1,3}[.)]) ")
 _MARKED = re.compile(r"( {0,3})(#{1,6}|>) ?")
@@ -30,7 +30,7 @@ _RULER = re.compile(r"[\s|:-]+$")
 
 
 class Markdown:
-    """A message that grows.  Guards: what a line is is decided once."""
+    """A growing message.  Guards: the kind of a line is decided once."""
 
     def __init__(
         self, write: Callable[[str], object], paint: Paint, *, width: int, style: str = ""
@@ -40,19 +40,19 @@ class Markdown:
         self._width = width
         self._style = style
         self._prose: Prose | None = None
-        # The line that is being received, as long as it is not known what it is.
+        # The current line while its kind is unknown.
         self._held = ""
-        # The end of what came, where it cannot be judged without what follows.
+        # The end of the input that cannot be parsed without what follows.
         self._unfinished = ""
         self._decided = False
         self._in_code = False
         self._in_table = False
-        # An empty line was received and not shown: it comes with what follows, if anything does.
+        # An empty line that is printed only if something follows.
         self._gap = False
         self._begun = False
 
     def feed(self, text: str) -> None:
-        """Add text; half a line end, or half a colour, waits for the rest of it."""
+        """Add text; an incomplete line ending or colour sequence waits for the rest."""
         text = self._unfinished + text
         self._unfinished = unfinished(text)
         text = text.removesuffix(self._unfinished)
@@ -66,8 +66,8 @@ class Markdown:
         self._take(lines[-1])
 
     def end(self) -> None:
-        """Nothing more comes."""
-        # A carriage return at the very end ends the last line, as it does in a file.
+        """Print what is left at the end of the text."""
+        # A carriage return at the very end ends the last line, as in a file.
         self._show(self._unfinished.removesuffix("\r"))
         self._unfinished = ""
         if self._held or self._decided:
@@ -84,7 +84,7 @@ class Markdown:
             self._decide()
 
     def _waits(self) -> bool:
-        """Whether the line must be longer, or whole, before it is shown."""
+        """Whether the line cannot be printed yet."""
         if len(self._held) >= LINE_CHARACTERS_MAX:
             return False
         return bool(self._in_code or _WHOLE.match(self._held) or _OPEN.match(self._held))
@@ -139,7 +139,7 @@ class Markdown:
         self._close()
 
     def _open(self, first: str, rest: str, style: str = "") -> None:
-        """Begin something that stands on lines of its own."""
+        """Start a block on a new line."""
         self._close()
         self._separate()
         styles = f"{self._style} {style}".strip()

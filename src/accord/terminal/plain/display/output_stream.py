@@ -1,13 +1,13 @@
-"""Text on its way to a file descriptor, written without ever holding up the event loop.
+"""A text stream that never blocks the event loop.
 
-A pipe whose reader is slow would stop everything, Ctrl-C included; so text is gathered here and
-written by `drain`, in pieces that the pipe has room for.
+A pipe with a slow reader would block everything, Ctrl-C included.  So text is buffered here, and
+`drain` writes it in pieces that the pipe has room for.
 
-What always holds
-    * Text is written in the order in which it came, and all of it when `drain` returns; what a
-      `drain` that was cancelled did not write, the next one does.
-    * A letter that the terminal does not know is no reason to end.
-    * What others have written to the same place is not gone on with: see
+Invariants
+    * Text is written in order, and all of it when `drain` returns; the next `drain` writes what a
+      cancelled one did not.
+    * A character that the terminal cannot show is replaced.
+    * Output does not continue an unfinished line of another writer: see
       `machine/console/open_lines.py`.
 """
 
@@ -21,64 +21,64 @@ import anyio
 from accord.machine.console.open_lines import LINE_ENDS
 
 PIECE_BYTES = 4096
-"""A pipe that is ready has room for so many bytes; more could block."""
+"""Bytes that a ready pipe has room for; more could block."""
 
 WAITING_CHARS_MAX = 64 * 1024
-"""More than this should not be taken before it is written."""
+"""Buffered characters after which the caller should drain."""
 
 
 class Output:
-    """A text stream that is written by `drain`.  Guards: the order of what came."""
+    """A text stream that `drain` writes.  Guards: the order of the text."""
 
     def __init__(self, stream: TextIO, encoding: str | None = None) -> None:
-        """For a stream of this process, or anything else that has a descriptor.
+        """Wrap a stream that has a file descriptor.
 
-        Without `encoding` it is written in the stream's own.
+        Without `encoding` its own encoding is used.
         """
         stream.flush()
-        # Held, or its descriptor would be closed, and soon be that of another file.
+        # Keep a reference, or its descriptor would be closed and reused.
         self._stream = stream
         self._descriptor = stream.fileno()
         self._terminal = stream.isatty()
         self._encoding = encoding or stream.encoding or "utf-8"
         self._waiting: list[str] = []
         self._waiting_chars = 0
-        # What was being written when somebody gave up; it goes first, or a line would be torn.
+        # What a cancelled write left over; it goes first, so that no line is torn.
         self._rest = memoryview(b"")
         self._writing = anyio.Lock()
 
     def write(self, text: str) -> None:
-        """Take text."""
+        """Queue text for writing."""
         self._waiting.append(text)
         self._waiting_chars += len(text)
 
     @property
     def has_waiting(self) -> bool:
-        """Whether something was taken that is not written yet."""
+        """Whether there is buffered text."""
         return self._waiting_chars > 0 or len(self._rest) > 0
 
     @property
     def is_full(self) -> bool:
-        """Whether it is time to `drain`."""
+        """Whether the caller should call `drain` now."""
         return self._waiting_chars > WAITING_CHARS_MAX
 
     def flush(self) -> None:
-        """Nothing: `drain` writes."""
+        """Do nothing, because `drain` writes."""
 
     def isatty(self) -> bool:
-        """Whether a person sees it."""
+        """Whether the output is a terminal."""
         return self._terminal
 
     @property
     def encoding(self) -> str:
-        """Which letters it has."""
+        """The name of the character encoding."""
         return self._encoding
 
     async def drain(self) -> None:
-        """Write what was taken.
+        """Write the buffered text.
 
         Raises:
-            OSError: nobody reads it any more.
+            OSError: the output was closed.
         """
         async with self._writing:
             self._rest = data = self._take()
@@ -86,18 +86,18 @@ class Output:
                 try:
                     await anyio.wait_writable(self._descriptor)
                 except (OSError, ValueError):
-                    # A file: it cannot be waited for, and never has to be.
+                    # A file cannot be polled and never blocks.
                     pass
                 try:
                     written = os.write(self._descriptor, data[:PIECE_BYTES])
                 except BlockingIOError:
-                    # Somebody made the pipe non-blocking; it is ready later.
+                    # Another process made the pipe non-blocking; it will be ready later.
                     continue
                 LINE_ENDS.wrote(self._descriptor, self, bytes(data[:written][-64:]))
                 self._rest = data = data[written:]
 
     def answered(self) -> None:
-        """Somebody ended the line of a question by pressing Enter."""
+        """Note that the user ended a question's line by pressing Enter."""
         LINE_ENDS.ended(self._descriptor)
 
     def _take(self) -> memoryview:

@@ -1,10 +1,10 @@
-"""Text for a terminal: words wrapped to its width as they stream, and Markdown made plain.
+"""Wrap streaming text to the width of the terminal, and style simple Markdown.
 
-It must not know agents or updates, nor which stream the text goes to.
+This module does not know agents or updates, nor which stream the text goes to.
 
-What always holds
-    * A line is never wider than it may be; a word that is wider than a line is cut.
-    * What arrives in pieces looks as if it had come at once.
+Invariants
+    * A line is never too wide; a word that is wider than a line is broken.
+    * Text that arrives in pieces looks the same as text that arrives at once.
     * Nothing that an agent sends can move the cursor or colour the screen.
 """
 
@@ -17,14 +17,14 @@ from accord.terminal.model.text.display_text import columns, cut
 Paint = Callable[[str, str], str]
 
 WORD_CHARACTERS_MAX = 4096
-"""What is longer is no word, and is shown before its end has come."""
+"""A longer word is printed before its end arrives."""
 
 _PIECES = re.compile(r"\s+|\S+")
 _MARKS = re.compile(r"(\*\*|`)")
 
 
 class Prose:
-    """A paragraph that grows.  Guards: `write` gets whole words only, each line begun once."""
+    """A growing paragraph.  Guards: `write` gets only whole words, and each prefix once."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Prose:
         rest: str | None = None,
         style: str = "",
     ) -> None:
-        """`first` begins the first line and `rest` all others; by default both are the same."""
+        """`first` prefixes the first line and `rest` all others; by default both are the same."""
         self._write = write
         self._paint = paint
         self._width = width
@@ -46,12 +46,12 @@ class Prose:
         self._at = 0
         self._word = ""
         self._gap = ""
-        # Ends of lines since the last word: one more would be a second empty line.
+        # Line endings since the last word: one more would be a second empty line.
         self._breaks = 2
         self._bold = self._code = False
 
     def feed(self, text: str) -> None:
-        """Add text; its last word waits for what ends it."""
+        """Add text; the last word waits until it is complete."""
         for piece in _PIECES.findall(visible(text)):
             if not piece.isspace():
                 self._word += piece
@@ -68,7 +68,7 @@ class Prose:
             self._gap = " " if self._at else self._gap + piece
 
     def end(self) -> None:
-        """Nothing more comes; the last line is ended if it was begun."""
+        """Print the last word and end its line."""
         self._put_word()
         if self._at:
             self._break()
@@ -105,7 +105,7 @@ class Prose:
         self._at = 0
 
     def _spans(self, word: str) -> Iterator[tuple[str, str]]:
-        """The word's parts with the style of each; a mark that opens and closes nothing stays."""
+        """The parts of a word with their styles; an unpaired mark stays."""
         seen = 0
         for part in _MARKS.split(word):
             before, after = seen > 0, seen + len(part) < len(word)

@@ -1,4 +1,4 @@
-"""What can be asked for in line mode: a key, a line, a secret; and who is asked."""
+"""What the line mode can read, a key, a line or a secret, and where it is read from."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ AskKind: TypeAlias = Literal["prompt", "working", "key", "line", "secret"]
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One thing to ask for.
+    """One thing to read.
 
-    `keys` are those that count, with the word that is shown for each; the answer is the key, or
-    another letter, or nothing for Enter, Escape and the end of the input.  A "prompt" is what to
-    say next, with what
-    Enter alone would say; "working" is the same while a turn runs, when nobody waits for it.
+    `keys` are the accepted keys with their words; the answer is a key, another letter, or nothing
+    for Enter, Escape and the end of the input.  A "prompt" is the next message, with a default for
+    an empty line; "working" is the same while a turn runs.
     """
 
     kind: AskKind
@@ -25,41 +24,41 @@ class Ask:
     remark: str = ""
 
 
-# Says what to ask next, is told the answer (None: there is none any more), returns the result.
+# Yields what to ask next, receives the answer (None: the input ended), returns the result.
 Dialogue: TypeAlias = Generator[Ask, str | None, Any]
 
 
 class Listener(Protocol):
-    """Who is listened to."""
+    """A source of lines: a terminal, a pipe or a script."""
 
-    # Whether a person sees what they write, so that it need not be told again.
+    # Whether typed text is echoed, so that it need not be printed again.
     is_person: bool
-    # Told when a line was ended or left, so that what waits can be told.
+    # Called when a line was ended or abandoned, so that pending output can be printed.
     on_change: Callable[[], None]
 
     @property
     def held_for(self) -> float | None:
-        """Seconds for which nothing is to be told, because somebody writes; None: tell."""
+        """Seconds to hold output back because the user types; None if it can be printed."""
         ...
 
     async def read(self, ask: Ask) -> str | None:
-        """The answer; None when there will be no more.  May be cancelled at any time."""
+        """Read an answer; None at the end of the input.  May be cancelled at any time."""
         ...
 
     def refresh(self) -> None:
-        """Something was told: show again what is asked for."""
+        """Show the question again after other output."""
         ...
 
     def drop_line(self) -> None:
-        """What was begun is not meant any more."""
+        """Discard the unfinished line."""
         ...
 
     def forget_typed(self) -> None:
-        """What was typed until now is no answer to what comes."""
+        """Discard what was typed so far: it does not answer the next question."""
         ...
 
     def resumed(self) -> None:
-        """The program goes on after it was stopped by the shell."""
+        """Restore the terminal after SIGCONT."""
         ...
 
 

@@ -1,12 +1,12 @@
-"""A person at a keyboard: they write lines, and press keys where they are asked.
+"""Input from a user at a keyboard: lines, and single keys for questions.
 
-Must not know chats or agents; `talk.py` says what to ask for.
+This module does not know chats or agents; the conversation loop says what to ask for.
 
-What always holds
-    * A key that was pressed before a question stood there is no answer to it, and neither are
-      several that come at once.
-    * What a person has begun to write is kept, whatever comes in between; what they drop
-      themselves is one step back in the history, and nowhere else.
+Invariants
+    * A key that was pressed before a question was shown does not answer it, nor do several keys
+      at once.
+    * An unfinished line is kept, whatever comes in between; a line that the user discards is only
+      in the history.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from accord.terminal.plain.input.key_reader import Keyboard
 from accord.terminal.plain.input.line_editor import LineEditor, keys_of, name_of
 
 GUARD_SECONDS = 1.0
-"""For how long a question takes no key from a person who had begun to write something else."""
+"""How long a question ignores keys of a user who was typing something else."""
 
 HOLD_SECONDS = 15.0
-"""How long what the agent says waits for a person who has begun to write and writes no more."""
+"""How long output waits for a user who paused in the middle of a line."""
 
 
 class Person:
-    """Somebody in front of a terminal, with suggestions for what to say next."""
+    """A user at a terminal, with suggestions for the next prompt."""
 
     is_person = True
 
@@ -46,7 +46,7 @@ class Person:
         says_yes: bool = False,
     ) -> None:
         self.on_change: Callable[[], None] = lambda: None
-        # Knows the words that a beginning may become.
+        # Returns the completions of a prefix.
         self.complete: Callable[[str], Sequence[str]] = lambda _: ()
         self._keyboard = keyboard
         self._screen = screen
@@ -57,23 +57,23 @@ class Person:
         self._ask: Ask | None = None
         self._ahead: list[str] = []
         self._pressed_at = -HOLD_SECONDS
-        # Set while another program has the terminal, and the wait for a key that it ends.
+        # Set while another program has the terminal, and the read that this cancels.
         self._lent: anyio.Event | None = None
         self._waiting: anyio.CancelScope | None = None
 
     def remember(self, texts: Sequence[str]) -> None:
-        """What was said before, the oldest first; each is shown on one line."""
+        """Set the history, oldest first; each entry is shown on one line."""
         for text in texts:
             self._editor.remember(one_line(text))
 
     @property
     def begun(self) -> str:
-        """What they have begun to say, and not said."""
+        """The line that the user has not finished."""
         return self._editor.text
 
     @property
     def held_for(self) -> float | None:
-        """While a line is being written, for as long as it is written on."""
+        """How long output should wait because a line is being typed."""
         if self._lent is not None:
             return HOLD_SECONDS
         if not self._editor.text or self._ask is None or self._ask.kind == "key":
@@ -82,7 +82,7 @@ class Person:
         return left if left > 0 else None
 
     async def read(self, ask: Ask) -> str | None:
-        """What they write, or the key that they press."""
+        """Read a line or a key."""
         self._ask = ask
         try:
             if ask.kind == "key":
@@ -95,10 +95,10 @@ class Person:
                 self._editor.is_secret = False
 
     def refresh(self) -> None:
-        """Show again what is asked for, if it was left because something was told.
+        """Show the question again, if other output interrupted it.
 
-        A line that was begun while the agent works comes back with the next key, or when it is
-        done: until then it would stand between all that the agent says.
+        An unfinished line that was typed while the agent works comes back with the next key or
+        when the agent is done; until then it would stand between the agent's output.
         """
         ask = self._ask
         if ask is None or self._screen.is_written_on or ask.kind == "working":
@@ -109,18 +109,18 @@ class Person:
             self._invite(ask)
 
     def drop_line(self) -> None:
-        """What was begun is not meant any more; arrow up brings it back."""
+        """Discard the unfinished line; arrow up brings it back."""
         self._editor.drop()
         self._ahead.clear()
         self._screen.end_line()
 
     def forget_typed(self) -> None:
-        """What was typed until now is no answer to what comes."""
+        """Discard what was typed so far: it does not answer the next question."""
         self._ahead.clear()
         self._keyboard.forget_typed()
 
     def resumed(self) -> None:
-        """The shell may have changed the terminal, and has written to it."""
+        """Restore the terminal's mode, which the shell may have changed."""
         if self._lent is None:
             self._keyboard.hide()
             self._screen.is_written_on = False
@@ -148,7 +148,7 @@ class Person:
 
     async def _line(self, ask: Ask) -> str | None:
         if ask.kind in ("line", "secret"):
-            # What was begun for the agent is no answer to this.
+            # A half-typed prompt is not an answer to this question.
             begun = self._editor.text
             self._editor.take("")
             try:
@@ -205,7 +205,7 @@ class Person:
         shown_at = monotonic()
         text = await self._keys()
         while text and self._editor.text and monotonic() - shown_at < GUARD_SECONDS:
-            # They were in the middle of a sentence, and go on with it.
+            # The user was in the middle of a line and continues it.
             text = await self._keys()
         if text is None:
             return None
@@ -219,7 +219,7 @@ class Person:
     def _put(self, ask: Ask) -> None:
         if ask.remark:
             self._printer.said("    ", ask.remark, "yellow")
-        # The answer stands behind the question.
+        # The answer is echoed behind the question.
         mark = self._printer.question_mark(ask.words)
         self._screen.echo(self._printer.paint(mark, "yellow"))
 
@@ -234,10 +234,10 @@ class Person:
                 return await self._keyboard.read()
 
     async def lend(self, command: Sequence[str], env: Mapping[str, str]) -> int:
-        """Run a login, or an editor, in this terminal, and wait for its end; its exit code.
+        """Run a login or an editor in this terminal and return its exit code.
 
         Raises:
-            SpawnFailed: it cannot be started.
+            SpawnFailed: the program cannot be started.
         """
         self._screen.end_line()
         await self._screen.drain()

@@ -1,10 +1,10 @@
-"""A person's keyboard: every key as it is pressed, nothing shown by the terminal itself.
+"""Read keys as they are pressed, with the terminal's echo off.
 
-Read on the event loop: a thread that waits for input could not be stopped.
+Reads on the event loop, because a thread that waits for input could not be stopped.
 
-What always holds
-    * The terminal is put back as it was found.
-    * What is pressed is shown by us, or not at all.
+Invariants
+    * The terminal's mode is restored at the end.
+    * Only we echo keys.
     * Ctrl-C stays a signal.
 """
 
@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 import anyio
 
 READ_BYTES_MAX = 4096
-"""What is read at once; a pasted text comes in pieces of no more."""
+"""Bytes that are read at once."""
 
 _LOCAL_FLAGS = 3
 _CHARACTERS = 6
@@ -30,27 +30,27 @@ class Keyboard:
 
     def __init__(self, descriptor: int) -> None:
         self._attributes = termios.tcgetattr(descriptor)
-        # Opened anew, so that reading never blocks: Ctrl-C drops what was typed, also between our
-        # hearing of it and our reading it.  The flag on stdin itself would be on stdout as well.
+        # Opened again in non-blocking mode: Ctrl-C may discard input between the poll and the read.
+        # Setting the flag on stdin would set it on stdout as well.
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
         self._descriptor = os.open(_name_of(descriptor), flags)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     @contextmanager
     def watched(self) -> Generator[None]:
-        """Keys are hidden and come one by one.  Once only."""
+        """Switch to raw keys without echo.  Call this once."""
         self.hide()
         try:
             yield
         finally:
-            # A terminal that was closed has nothing to be put back.
+            # A closed terminal has no mode to restore.
             with suppress(termios.error):
                 self._show()
             os.close(self._descriptor)
 
     @contextmanager
     def lent(self) -> Generator[None]:
-        """The terminal is as it was found, for another program that talks to the person."""
+        """Restore the terminal's mode for another program."""
         self._show()
         try:
             yield
@@ -59,7 +59,7 @@ class Keyboard:
                 self.hide()
 
     def hide(self) -> None:
-        """Keys are hidden and come one by one from here on."""
+        """Switch to raw keys without echo again."""
         quiet = [*self._attributes]
         quiet[_LOCAL_FLAGS] &= ~(termios.ECHO | termios.ICANON)
         quiet[_CHARACTERS] = [*quiet[_CHARACTERS]]
@@ -70,13 +70,13 @@ class Keyboard:
         termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._attributes)
 
     def forget_typed(self) -> None:
-        """Drop what was pressed until now; to be called before a question is put."""
+        """Discard pending keys.  Call this before a question is shown."""
         with suppress(termios.error):
             termios.tcflush(self._descriptor, termios.TCIFLUSH)
         self._decoder.reset()
 
     async def read(self) -> str | None:
-        """What is pressed next, several keys where they come together; None at its end."""
+        """The next keys; None when the terminal was closed."""
         while True:
             await anyio.wait_readable(self._descriptor)
             try:
@@ -84,7 +84,7 @@ class Keyboard:
             except BlockingIOError:
                 continue
             except OSError:
-                # How Linux says that the terminal was closed.
+                # Linux reports a closed terminal this way.
                 return None
             if not data:
                 return None
@@ -96,7 +96,7 @@ def _name_of(descriptor: int) -> str:
     try:
         return os.ttyname(descriptor)
     except OSError:
-        # In a container that does not see the terminal's file.
+        # In a container the terminal's device file may be missing.
         return "/dev/tty"
 
 

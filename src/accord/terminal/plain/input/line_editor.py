@@ -1,12 +1,12 @@
-"""A line that a person writes: keys go in, what the terminal is to show comes out.
+"""A line editor: keys go in, terminal output comes out.
 
-Pure.  Must not know which terminal it is, nor what the line is for.
+Pure.  This module does not know the terminal, nor what the line is for.
 
-What always holds
-    * Nothing is written but letters, backspaces and line ends, so every terminal can show it and
-      a screen reader reads it: no cursor is moved by commands.
-    * A line that is wider than the terminal is changed at its end, or written anew beneath.
-    * A key that is not known changes nothing.
+Invariants
+    * Output is only text, backspaces and line endings, so every terminal can show it and screen
+      readers can read it.
+    * A line that is wider than the terminal is changed at its end, or written again below.
+    * An unknown key changes nothing.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from accord.machine.console.control_characters import visible
 from accord.terminal.model.text.display_text import columns
 
 HISTORY_MAX = 1000
-"""Lines that are remembered; the oldest are forgotten first."""
+"""Lines of history; the oldest are dropped first."""
 
 LINE_CHARACTERS_MAX = 65_536
-"""A longer line takes no more letters."""
+"""The maximum length of a line."""
 
 # A sequence of a special key, Escape with a letter, or one character.
 _KEYS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O[ -~]|[^\x1b\[O])|.", re.DOTALL)
@@ -42,18 +42,18 @@ _NAMES = {
 
 
 def keys_of(text: str) -> list[str]:
-    """The keys that were pressed; a special one is its whole sequence."""
+    """Split input into keys; a special key is its whole sequence."""
     return _KEYS.findall(text)
 
 
 def name_of(key: str) -> str | None:
-    """What a special key does, or None for a letter and for what is not known."""
+    """The command of a special key; None for a letter or an unknown key."""
     return _NAMES.get(key)
 
 
 @dataclass(frozen=True, slots=True)
 class Pressed:
-    """What a key did: what is to be written, and whether it ended the line and how."""
+    """The effect of a key: output, and whether and how it ended the line."""
 
     echo: str = ""
     line: str | None = None
@@ -62,18 +62,18 @@ class Pressed:
 
 
 class LineEditor:
-    """One line, and those before it.  Guards: `cursor` is within `text`."""
+    """One line and its history.  Guards: `cursor` is within `text`."""
 
     def __init__(self, complete: Callable[[str], Sequence[str]] | None = None) -> None:
-        """`complete` knows the words that a beginning may become."""
+        """`complete` returns the completions of a prefix."""
         self.text = ""
         self.cursor = 0
-        # How wide the terminal is, and the mark before the line.
+        # The width of the terminal, and the mark before the line.
         self.width = 80
         self.mark = "> "
-        # Not shown: what is typed is a secret.
+        # Whether the input is hidden because it is a secret.
         self.is_secret = False
-        # What Enter alone says.
+        # What an empty line means.
         self.suggestion: str | None = None
         self.keeps_history = True
         self._complete = complete
@@ -82,7 +82,7 @@ class LineEditor:
         self._kept = ""
 
     def press(self, key: str) -> Pressed:
-        """Take one key."""
+        """Handle one key press."""
         match name_of(key):
             case "enter":
                 return self._enter()
@@ -99,30 +99,30 @@ class LineEditor:
                 return Pressed(self._edit(name))
 
     def shown(self) -> str:
-        """The mark and the line, to be written at the beginning of a line."""
+        """The mark and the line, to be written at the start of a row."""
         self.cursor = len(self.text)
         return self.mark + ("" if self.is_secret else self.text)
 
     def take(self, text: str) -> None:
-        """Hold this, without showing it."""
+        """Set the text without showing it."""
         self.text, self.cursor = text, len(text)
 
     def drop(self) -> None:
-        """Hold nothing, without showing it; one step back in the history is what was here."""
+        """Clear the text without showing it, and keep it as the latest history entry."""
         self._keep()
         self.take("")
 
     def _keep(self) -> None:
         recalled = None if self._at is None else self._history[self._at]
         if self.keeps_history and recalled is not None:
-            # What was begun before they looked back.
+            # What was typed before the user went back in the history.
             self.remember(self._kept)
         if self.keeps_history and self.text != recalled:
             self.remember(self.text)
         self._at = None
 
     def remember(self, line: str) -> None:
-        """A line that was said."""
+        """Add a line to the history."""
         if line.strip() and not self.is_secret and self._history[-1:] != [line]:
             self._history.append(line)
             del self._history[:-HISTORY_MAX]
@@ -181,10 +181,10 @@ class LineEditor:
             return ""
         return self._become(found[0])
 
-    # ---- what is written
+    # ---- output
 
     def _become(self, text: str, cursor: int | None = None) -> str:
-        """Hold another text; what makes the terminal show it."""
+        """Set another text and return the output that shows it."""
         old, before = self.text, self.cursor
         self.text = text
         self.cursor = len(text) if cursor is None else min(max(cursor, 0), len(text))
@@ -194,7 +194,7 @@ class LineEditor:
         if longest >= self.width:
             return self._become_long(old)
         if old == text:
-            # Only the cursor moves: by writing what it passes, or by backspaces.
+            # Only the cursor moves, by rewriting text or by backspaces.
             if self.cursor <= before:
                 return "\b" * columns(text[self.cursor : before])
             return text[before : self.cursor]
@@ -213,12 +213,12 @@ class LineEditor:
             if left > wide:
                 self.cursor = len(self.text)
                 return "\b" * wide + " " * wide + "\b" * wide
-        # No backspace leads up into the row above.
+        # Backspace does not reach the row above.
         return "\n" + self.shown()
 
 
 def _same(old: str, new: str) -> int:
-    """How many letters both begin with."""
+    """The length of the common prefix."""
     for at, (one, other) in enumerate(zip(old, new, strict=False)):
         if one != other:
             return at

@@ -1,11 +1,10 @@
-"""Who answers where nobody sits: lines of a pipe, or a script.
+"""Input without a user: lines of a pipe, or a script.
 
-Must not know chats or agents; `talk.py` says what to ask for.
+This module does not know chats or agents; the conversation loop says what to ask for.
 
-What always holds
-    * A pipe is read when something is asked for, and no further: its lines are prompts and
-      answers in the order in which they are needed.
-    * A script says yes to every permission, and to nothing else.
+Invariants
+    * A pipe is read one line at a time, when a prompt or an answer is needed.
+    * A script approves every permission request, and nothing else.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ PIECE_BYTES = 65_536
 
 
 class Pipe:
-    """Lines that come from a pipe or a file."""
+    """Lines of a pipe or a file."""
 
     is_person = False
 
     def __init__(self, descriptor: int | None, printer: ChatPrinter, screen: Screen) -> None:
-        """Without a descriptor there is never a line."""
+        """Without a descriptor there are no lines."""
         self.on_change: Callable[[], None] = lambda: None
         self._descriptor = descriptor
         self._printer = printer
@@ -44,7 +43,7 @@ class Pipe:
     held_for = None
 
     async def read(self, ask: Ask) -> str | None:
-        """The next line; while the agent works none is read."""
+        """The next line; none is read while the agent works."""
         if ask.kind == "working":
             await anyio.sleep_forever()
         if ask.kind == "prompt":
@@ -72,16 +71,16 @@ class Pipe:
         return said
 
     def refresh(self) -> None:
-        """Nothing is shown."""
+        """Do nothing, because there is no screen."""
 
     def drop_line(self) -> None:
-        """Nothing was begun."""
+        """Return nothing, because nobody types."""
 
     def forget_typed(self) -> None:
-        """Nothing is typed."""
+        """Do nothing, because nobody types."""
 
     def resumed(self) -> None:
-        """Nothing is shown."""
+        """Do nothing, because there is no screen."""
 
     async def _next(self) -> str | None:
         while b"\n" not in self._kept:
@@ -99,7 +98,7 @@ class Pipe:
         try:
             await anyio.wait_readable(self._descriptor)
         except OSError:
-            # Not a thing that can be waited for, such as a file: reading it never blocks.
+            # A file cannot be polled, and reading it never blocks.
             pass
         try:
             return os.read(self._descriptor, PIECE_BYTES)
@@ -108,7 +107,7 @@ class Pipe:
 
 
 class Script:
-    """Prompts that are said one after the other."""
+    """Prompts that are sent one after the other."""
 
     is_person = False
     held_for = None
@@ -132,20 +131,20 @@ class Script:
         return yes
 
     def refresh(self) -> None:
-        """Nothing is shown."""
+        """Do nothing, because there is no screen."""
 
     def drop_line(self) -> None:
-        """Nothing was begun."""
+        """Return nothing, because nobody types."""
 
     def forget_typed(self) -> None:
-        """Nothing is typed."""
+        """Do nothing, because nobody types."""
 
     def resumed(self) -> None:
-        """Nothing is shown."""
+        """Do nothing, because there is no screen."""
 
 
 def stdin_descriptor() -> int | None:
-    """Standard input; None where it was closed at the start."""
+    """Standard input; None if it was closed at the start."""
     stdin = sys.stdin
     if stdin is None or stdin.closed:  # type: ignore[redundant-expr,unused-ignore]
         return None

@@ -1,8 +1,8 @@
-"""What a person can say to us rather than to the agent: lines that begin with a slash.
+"""What a user can say to us rather than to the agent: lines that begin with a slash.
 
-It must not know how lines are read.
+This module does not know how lines are read.
 
-What always holds
+Invariants
     * A slash and a word that is not ours goes to the agent; `//word` always does.
     * A failure is a sentence; it never ends the conversation.
 """
@@ -18,7 +18,8 @@ from tempfile import TemporaryDirectory
 from anyio import to_thread
 
 from accord.errors import AccordError
-from accord.terminal.engine.chat_controller import Desk
+from accord.terminal.engine.chat_controller import ChatController
+from accord.terminal.model.chat import Chat
 from accord.terminal.model.labels.session_settings import mode_name
 from accord.terminal.model.labels.turn_activity import cost_words, counted, path_words, usage_words
 from accord.terminal.model.permissions.request_text import retry_prompt
@@ -36,38 +37,50 @@ from accord.terminal.plain.slash_commands.session_commands import SessionCommand
 from accord.transcript import Plan
 
 USAGE_COLUMNS = 18
-"""How wide the names of the commands are in their list."""
+"""The width of the command names in the list."""
 
 LEAVING = frozenset({"quit", "exit", "bye"})
-"""Words that leave without a slash too: it is what people type first."""
+"""Words that quit without a slash too, because people type them first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: what may follow its name, and what it is for."""
+    """One command: its function, its arguments and its description."""
 
     do: Callable[[Commands, str], Awaitable[None]]
     given: str
     text: str
 
 
-class Commands(SessionCommands):
-    """Our own commands.  Guards: what is attached goes with the next prompt, once."""
+class Commands:
+    """Accord's own commands.  Guards: an attachment is sent once, with the next prompt."""
 
-    def __init__(self, desk: Desk, situation: Situation, printer: ChatPrinter) -> None:
-        super().__init__(desk, situation, printer)
+    def __init__(
+        self, controller: ChatController, situation: Situation, printer: ChatPrinter
+    ) -> None:
+        self._controller = controller
+        self._situation = situation
+        self._printer = printer
+        self.session = SessionCommands(controller, situation, printer)
         self._attached: list[Attachment] = []
         self._grants: list[str] = []
 
+    @property
+    def _chat(self) -> Chat:
+        return self._situation.chat
+
+    def _say(self, text: str) -> None:
+        self._printer.said("", text)
+
     def complete(self, begun: str) -> list[str]:
-        """The commands that begin so, ours and the agent's."""
+        """The commands that begin with this text, Accord's and the agent's."""
         if not begun.startswith("/") or " " in begun:
             return []
         names = [*TABLE, *(one.name for one in self._chat.transcript.commands)]
         return sorted({f"/{name} " for name in names if name.startswith(begun[1:])})
 
     async def take(self, line: str) -> Draft | None:
-        """Do what is ours; a draft is for the agent."""
+        """Run a command of Accord, or return a draft for the agent."""
         text = line.strip()
         if text in LEAVING:
             self._situation.leave()
@@ -84,7 +97,7 @@ class Commands(SessionCommands):
         return None
 
     def is_ours(self, line: str) -> bool:
-        """Whether a line is for us."""
+        """Whether a line is a command of Accord."""
         text = line.strip()
         return text in LEAVING or self._found(text)[0] is not None
 
@@ -94,7 +107,7 @@ class Commands(SessionCommands):
         name, _, rest = text[1:].partition(" ")
         command = TABLE.get(ALIASES.get(name, name))
         if command is not None and rest.strip() and not command.given:
-            # It takes nothing behind it; the agent's of the same name may.
+            # It takes no arguments; the agent's command of the same name may.
             is_theirs = any(one.name == name for one in self._chat.transcript.commands)
             command = None if is_theirs else command
         return command, rest
@@ -106,20 +119,20 @@ class Commands(SessionCommands):
     # ---- the commands
 
     async def help(self, given: str) -> None:
-        """All commands."""
-        self._say("Commands of accord:")
+        """List all commands of Accord and of the agent."""
+        self._say("Accord commands:")
         for name, command in TABLE.items():
             usage = f"/{name} {command.given}".rstrip()
             self._usage(usage, command.text)
         theirs = self._chat.transcript.commands
         if theirs:
-            self._say(f"Commands of {one_line(self._chat.agent_name)}:")
+            self._say(f"Agent commands ({one_line(self._chat.agent_name)}):")
         for one in theirs:
             hint = f" {one_line(one.hint)}" if one.hint else ""
             usage = f"/{'/' if one.name in TABLE else ''}{one_line(one.name)}{hint}"
             self._usage(usage, one_line(one.description))
-        self._say("Everything else is said to the agent; a line that ends with \\ goes on in the")
-        self._say("next. Ctrl-C stops the turn, and once more it leaves.")
+        self._say("Everything else is sent to the agent. A line that ends with \\ continues in the")
+        self._say("next. Ctrl-C stops the turn; press it again to quit.")
 
     def _usage(self, usage: str, text: str) -> None:
         if len(usage) <= USAGE_COLUMNS:
@@ -129,52 +142,52 @@ class Commands(SessionCommands):
         self._printer.said(" " * (USAGE_COLUMNS + 3), text)
 
     async def quit(self, given: str) -> None:
-        """Leave."""
+        """End the conversation and quit."""
         self._situation.leave()
 
     async def stop(self, given: str) -> None:
-        """Cancel the turn."""
+        """Stop the running turn."""
         if not self._chat.is_busy:
-            raise AccordError("There is no turn to stop.")
-        self._desk.stop(self._chat)
+            raise AccordError("No turn is running.")
+        self._controller.stop(self._chat)
 
     async def retry(self, given: str) -> None:
-        """Do again what failed or was denied."""
+        """Retry what failed or was denied."""
         chat = self._chat
         if chat.problem is not None:
-            self._desk.retry(chat)
+            self._controller.retry(chat)
         elif chat.denied_request is not None:
             request, chat.denied_request = chat.denied_request, None
-            self._desk.send(chat, retry_prompt(request))
+            self._controller.send(chat, retry_prompt(request))
         else:
-            raise AccordError("Nothing failed that could be tried again.")
+            raise AccordError("Nothing to retry.")
 
     async def restart(self, given: str) -> None:
         """Start the agent again."""
         if self._chat.phase != "lost":
-            raise AccordError("The agent runs; /stop stops its turn.")
-        self._say("Starting the agent again.")
-        self._desk.restart(self._chat)
+            raise AccordError("The agent is running; /stop stops its turn.")
+        self._say("Restarting the agent.")
+        self._controller.restart(self._chat)
 
     async def grants(self, given: str) -> None:
-        """What agents may do."""
-        permissions = self._desk.permissions
-        rows = rows_of(permissions.rules, self._desk.remembered(), self._chat.folder, given)
+        """List permission rules and remembered answers."""
+        permissions = self._controller.permissions
+        rows = rows_of(permissions.rules, self._controller.remembered(), self._chat.folder, given)
         self._grants = ["" if row.grant is None else row.grant.grant_id for row in rows]
         if not rows:
-            raise AccordError("There are no rules, and nothing is remembered.")
+            raise AccordError("There are no rules and no remembered answers.")
         shown = [(f"{row.effect}: {row.words}", row.place) for row in rows]
-        numbered(self._printer, "What agents may do; /revoke NUMBER takes one back:", shown)
+        numbered(self._printer, "Permission rules; /revoke NUMBER removes one:", shown)
 
     async def revoke(self, given: str) -> None:
-        """Take back what was remembered."""
+        """Revoke a remembered answer."""
         if not (given.isdecimal() and 1 <= int(given) <= len(self._grants)):
-            raise AccordError("Which one? /grants lists them, /revoke NUMBER takes one back.")
+            raise AccordError("Which one? /grants lists them, /revoke NUMBER removes one.")
         grant_id = self._grants[int(given) - 1]
         if not grant_id:
-            raise AccordError("That is a rule of your policy; it is changed in its file.")
-        done = self._desk.revoke(grant_id)
-        self._say("It is forgotten." if done else "It was forgotten already.")
+            raise AccordError("That is a rule of your policy; edit its file to change it.")
+        done = self._controller.revoke(grant_id)
+        self._say("Revoked." if done else "It was already revoked.")
 
     async def attach(self, given: str) -> None:
         """Send a file with the next prompt."""
@@ -182,21 +195,21 @@ class Commands(SessionCommands):
             raise AccordError("Which file? /attach PATH")
         path = await to_thread.run_sync(_file, self._chat.folder, given)
         if path is None:
-            raise AccordError(f"There is no file {one_line(given)}.")
+            raise AccordError(f"File not found: {one_line(given)}")
         name = one_line(os.path.basename(path))
         self._attached.append(Attachment("file", name, path=path))
-        self._say(f"{name} goes with what you say next.")
+        self._say(f"{name} will be sent with your next prompt.")
 
     async def edit(self, given: str) -> None:
         """Write the prompt in an editor."""
-        editor = self._desk.settings.editor or editor_of(os.environ)
+        editor = self._controller.settings.editor or editor_of(os.environ)
         with TemporaryDirectory(prefix="accord-prompt-") as folder:
             path = os.path.join(folder, "prompt.md")
             await to_thread.run_sync(_write, path, given)
             code = await self._situation.edit((*editor, path))
             text = await to_thread.run_sync(_read, path)
         if code or not text.strip():
-            raise AccordError("Nothing is said: the editor left nothing.")
+            raise AccordError("Nothing was sent: the editor left no text.")
         draft = self._draft(text.rstrip())
         self._printer.prompt(draft.text)
         self._situation.send(draft)
@@ -207,39 +220,41 @@ class Commands(SessionCommands):
             raise AccordError("Where to? /traffic FILE")
         path = os.path.join(self._chat.folder, given)
         try:
-            many = await to_thread.run_sync(self._desk.traffic(self._chat).save, path)
+            many = await to_thread.run_sync(self._controller.traffic(self._chat).save, path)
         except OSError as error:
-            raise AccordError(f"It cannot be saved: {error.strerror or error}") from error
+            raise AccordError(
+                f"The recording could not be saved: {error.strerror or error}"
+            ) from error
         self._say(f"{counted(many, 'message')} saved; `accord trace {one_line(given)}` shows them.")
 
     async def queue(self, given: str) -> None:
-        """What waits to be said."""
+        """List the queued prompts, remove one, or send it now."""
         queue = self._chat.queue
         verb, _, number = given.partition(" ")
         if verb in ("drop", "now"):
             if not (number.isdecimal() and 1 <= int(number) <= len(queue)):
                 raise AccordError(f"Which one? /queue {verb} NUMBER")
             if verb == "now" and self._chat.is_busy:
-                self._desk.send_queued_now(self._chat, int(number) - 1)
+                self._controller.send_queued_now(self._chat, int(number) - 1)
                 return
             gone = queue.pop(int(number) - 1)
             if verb == "now":
-                self._desk.send(self._chat, gone)
+                self._controller.send(self._chat, gone)
                 return
             self._chat.changed()
-            self._say(f"Not said: {one_line(gone.summary)}")
+            self._say(f"Removed: {one_line(gone.summary)}")
             return
         if not queue:
-            raise AccordError("Nothing waits to be said.")
+            raise AccordError("Nothing is queued.")
         rows = [(one.summary, "") for one in queue]
         numbered(
             self._printer,
-            "These wait; /queue drop NUMBER takes one back, /queue now NUMBER says it now:",
+            "Queued prompts; /queue drop NUMBER removes one, /queue now NUMBER sends it now:",
             rows,
         )
 
     async def plan(self, given: str) -> None:
-        """The agent's plans, as they stand."""
+        """Show the latest plan of the agent."""
         plans = [one for one in self._chat.entries if isinstance(one, Plan)]
         if not plans:
             raise AccordError("The agent has no plan.")
@@ -247,61 +262,59 @@ class Commands(SessionCommands):
         self._printer.plan(plans[-1])
 
     async def files(self, given: str) -> None:
-        """Files that the agent changed."""
-        journal = self._desk.journal(self._chat)
+        """List the files that the agent changed."""
+        journal = self._controller.journal(self._chat)
         await journal.settle()
         show_changes(self._printer, journal, self._chat.folder)
 
     async def diff(self, given: str) -> None:
-        """What the agent changed, in full."""
-        journal = self._desk.journal(self._chat)
+        """Show the diffs of the agent's changes."""
+        journal = self._controller.journal(self._chat)
         await journal.settle()
         show_changes(self._printer, journal, self._chat.folder, given, full=True)
 
     async def undo_file(self, given: str) -> None:
-        """Take back what the agent changed in a file."""
-        journal = self._desk.journal(self._chat)
+        """Undo the agent's changes to a file."""
+        journal = self._controller.journal(self._chat)
         await journal.settle()
         pairs = [(one.path, path_words(one.path, self._chat.folder)) for one in journal.changes]
         path = meant_value(given, pairs)
         outcome = await journal.undo(path)
-        self._say(
-            f"Taken back: {outcome.done}. Left alone, because changed since: {outcome.refused}."
-        )
+        self._say(f"Undone: {outcome.done}. Not undone, because changed since: {outcome.refused}.")
 
     async def details(self, given: str) -> None:
-        """What a tool was given and gave back."""
+        """Show the input and output of a tool call."""
         show_details(self._printer, self._chat, given)
 
     async def history(self, given: str) -> None:
-        """All of the conversation."""
+        """Print the whole conversation again."""
         show_history(self._printer, self._chat)
 
     async def status(self, given: str) -> None:
-        """Where things stand."""
+        """Show the agent's state, the session, the mode and the cost."""
         chat = self._chat
         view = chat.transcript
         phases = {
-            "starting": "starts",
-            "ready": "waits for you",
-            "working": "works",
+            "starting": "is starting",
+            "ready": "is ready",
+            "working": "is working",
             "stopping": "is being stopped",
-            "lost": "is gone",
+            "lost": "is not running",
         }
-        self._say(f"{one_line(chat.agent_name)} {phases[chat.phase]}, in {one_line(chat.folder)}.")
+        self._say(f"{one_line(chat.agent_name)} {phases[chat.phase]} in {one_line(chat.folder)}.")
         for what, words in (
             ("Session", chat.title or chat.session_id or ""),
             ("Mode", mode_name(view)),
             ("Context", usage_words(view.usage)),
             ("Cost", cost_words(view.usage.cost) if view.usage.cost else ""),
-            ("Waiting to be said", str(len(chat.queue)) if chat.queue else ""),
+            ("Queued", str(len(chat.queue)) if chat.queue else ""),
         ):
             if words:
                 self._say(f"{what}: {one_line(words)}")
 
 
 def editor_of(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The editor that the person has chosen for everything."""
+    """The user's editor, by $VISUAL or $EDITOR."""
     return tuple(shlex.split(environ.get("VISUAL") or environ.get("EDITOR") or "")) or ("vi",)
 
 
@@ -320,37 +333,43 @@ def _file(folder: str, given: str) -> str | None:
     return path if os.path.isfile(path) else None
 
 
+def _on_session(
+    do: Callable[[SessionCommands, str], Awaitable[None]],
+) -> Callable[[Commands, str], Awaitable[None]]:
+    return lambda commands, given: do(commands.session, given)
+
+
 ALIASES = {"q": "quit", "exit": "quit", "?": "help", "cancel": "stop"}
 
 TABLE: dict[str, Command] = {
-    "help": Command(Commands.help, "", "this list"),
-    "stop": Command(Commands.stop, "", "stop the turn, as Ctrl-C does"),
-    "retry": Command(Commands.retry, "", "try again what failed, or what was denied"),
-    "queue": Command(Commands.queue, "[drop|now N]", "what waits to be said, and taking it back"),
-    "attach": Command(Commands.attach, "PATH", "send a file with what you say next"),
-    "edit": Command(Commands.edit, "[TEXT]", "write what you say next in your editor"),
-    "mode": Command(Commands.mode, "[NAME]", "the mode, and switching it"),
-    "model": Command(Commands.model, "[NAME]", "the model, and choosing another"),
-    "options": Command(Commands.options, "[N VALUE]", "what else can be set"),
-    "status": Command(Commands.status, "", "where things stand"),
-    "plan": Command(Commands.plan, "", "the agent's plan"),
-    "files": Command(Commands.files, "", "files that the agent changed"),
-    "diff": Command(Commands.diff, "[PATH]", "what it changed in them"),
-    "undo-file": Command(Commands.undo_file, "PATH", "take back what it changed in a file"),
-    "details": Command(Commands.details, "[N]", "what its last tools were given and gave back"),
-    "history": Command(Commands.history, "", "all of this conversation again"),
-    "traffic": Command(Commands.traffic, "FILE", "save every message, for accord trace"),
-    "sessions": Command(Commands.sessions, "[WORD]", "earlier sessions"),
-    "resume": Command(Commands.resume, "N or ID", "go on with one of them"),
-    "new": Command(Commands.new, "", "a new session"),
-    "fork": Command(Commands.fork, "", "a copy of this session, to go on in"),
-    "title": Command(Commands.title, "TITLE", "name this session"),
-    "grants": Command(Commands.grants, "[WORD]", "what agents may do, and rules"),
-    "revoke": Command(Commands.revoke, "N", "take back what was allowed for longer"),
-    "login": Command(Commands.login, "", "log in to the agent"),
-    "logout": Command(Commands.logout, "", "log out of the agent"),
-    "restart": Command(Commands.restart, "", "start an agent again that is gone"),
-    "quit": Command(Commands.quit, "", "leave"),
+    "help": Command(Commands.help, "", "list the commands"),
+    "stop": Command(Commands.stop, "", "stop the turn, like Ctrl-C"),
+    "retry": Command(Commands.retry, "", "retry what failed or was denied"),
+    "queue": Command(Commands.queue, "[drop|now N]", "list, remove or send queued prompts"),
+    "attach": Command(Commands.attach, "PATH", "send a file with your next prompt"),
+    "edit": Command(Commands.edit, "[TEXT]", "write your next prompt in your editor"),
+    "mode": Command(_on_session(SessionCommands.mode), "[NAME]", "show or switch the mode"),
+    "model": Command(_on_session(SessionCommands.model), "[NAME]", "show or choose the model"),
+    "options": Command(_on_session(SessionCommands.options), "[N VALUE]", "show or set options"),
+    "status": Command(Commands.status, "", "show the current state"),
+    "plan": Command(Commands.plan, "", "show the plan"),
+    "files": Command(Commands.files, "", "list the files that the agent changed"),
+    "diff": Command(Commands.diff, "[PATH]", "show what it changed in them"),
+    "undo-file": Command(Commands.undo_file, "PATH", "undo its changes to a file"),
+    "details": Command(Commands.details, "[N]", "show input and output of recent tools"),
+    "history": Command(Commands.history, "", "show the whole conversation again"),
+    "traffic": Command(Commands.traffic, "FILE", "save all messages, for accord trace"),
+    "sessions": Command(_on_session(SessionCommands.sessions), "[WORD]", "list earlier sessions"),
+    "resume": Command(_on_session(SessionCommands.resume), "N or ID", "continue one of them"),
+    "new": Command(_on_session(SessionCommands.new), "", "open a new session"),
+    "fork": Command(_on_session(SessionCommands.fork), "", "continue in a copy of this session"),
+    "title": Command(_on_session(SessionCommands.title), "TITLE", "rename this session"),
+    "grants": Command(Commands.grants, "[WORD]", "list permission rules"),
+    "revoke": Command(Commands.revoke, "N", "revoke a remembered answer"),
+    "login": Command(_on_session(SessionCommands.login), "", "log in to the agent"),
+    "logout": Command(_on_session(SessionCommands.logout), "", "log out of the agent"),
+    "restart": Command(Commands.restart, "", "start the agent again"),
+    "quit": Command(Commands.quit, "", "quit"),
 }
 
 __all__ = ["ALIASES", "LEAVING", "TABLE", "Command", "Commands"]

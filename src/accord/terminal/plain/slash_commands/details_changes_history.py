@@ -25,14 +25,14 @@ CHARACTERS_MAX = 20_000
 _STATES = {
     "pending": "changed",
     "kept": "kept",
-    "undone": "taken back",
-    "partly": "partly taken back",
-    "unknown": "changed, nobody knows how",
+    "undone": "undone",
+    "partly": "partly undone",
+    "unknown": "changed in an unknown way",
 }
 
 
 def show_details(printer: ChatPrinter, chat: Chat, given: str) -> None:
-    """All of one tool call: the last one, or the one so many before it.
+    """Print everything about one tool call, counted from the last.
 
     Raises:
         AccordError: there is no such call.
@@ -40,7 +40,7 @@ def show_details(printer: ChatPrinter, chat: Chat, given: str) -> None:
     calls = [entry for entry in chat.entries if isinstance(entry, ToolCall)]
     back = int(given) if given.isdecimal() and int(given) > 0 else 1
     if back > len(calls):
-        raise AccordError(f"There have been {counted(len(calls), 'tool call')} here.")
+        raise AccordError(f"There are only {counted(len(calls), 'tool call')}.")
     call = calls[-back]
     printer.said("", f"{call_title(call)}: {call_state(call, chat).word}", "bold")
     if name := call_name(call):
@@ -48,25 +48,25 @@ def show_details(printer: ChatPrinter, chat: Chat, given: str) -> None:
     for place in call.locations:
         line = "" if place.line is None else f", line {place.line}"
         printer.said("", f"In {path_words(place.path, chat.folder)}{line}")
-    for title, raw in (("It was given", call.raw_input), ("It gave back", call.raw_output)):
+    for title, raw in (("Input", call.raw_input), ("Output", call.raw_output)):
         value = plain_value(raw)
         if value is not None:
             _show(printer, title, json.dumps(value, indent=2, ensure_ascii=False))
     if call.text:
-        _show(printer, "It says", call.text)
+        _show(printer, "Text", call.text)
 
 
 def _show(printer: ChatPrinter, title: str, text: str) -> None:
     printer.said("", f"{title}:")
     printer.exactly("    ", text[:CHARACTERS_MAX])
     if len(text) > CHARACTERS_MAX:
-        printer.said("    ", f"({len(text) - CHARACTERS_MAX:,} characters more)", "dim")
+        printer.said("    ", f"({len(text) - CHARACTERS_MAX:,} more characters)", "dim")
 
 
 def show_changes(
     printer: ChatPrinter, journal: Journal, folder: str, given: str = "", *, full: bool = False
 ) -> None:
-    """The files that the agent changed, by name or with every difference.
+    """Print the files that the agent changed, by name or with their diffs.
 
     Raises:
         AccordError: there are none.
@@ -76,7 +76,9 @@ def show_changes(
     ]
     if not wanted:
         raise AccordError(
-            "The agent has changed no files." if not given else f"It has not changed {given}."
+            "The agent has not changed any files."
+            if not given
+            else f"The agent has not changed {given}."
         )
     for change in wanted:
         path = os.path.relpath(change.path, folder)
@@ -88,7 +90,7 @@ def show_changes(
 
 
 def show_history(printer: ChatPrinter, chat: Chat) -> None:
-    """Everything again."""
+    """Print the whole conversation again."""
     from accord.terminal.plain.display.chat_updates import Teller
 
     again = Teller(chat, ChatPrinter(printer.out, chat.folder))

@@ -1,6 +1,6 @@
 """Commands about the session: its mode, model and options, other sessions, logins.
 
-It must not know how lines are read, nor the other commands.
+This module does not know how lines are read, nor the other commands.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from accord.errors import AccordError
-from accord.terminal.engine.chat_controller import Desk
+from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.labels.session_settings import mode_name, options_in_order, value_name
 from accord.terminal.model.prompt.draft import Draft
@@ -19,46 +19,48 @@ from accord.terminal.plain.display.chat_printer import ChatPrinter
 from accord.transcript import ConfigOption
 
 SESSIONS_SHOWN_MAX = 20
-"""Sessions that are listed; the others can be named by their id."""
+"""Listed sessions; others can be named by their id."""
 
 
 class Situation(Protocol):
-    """Where the conversation stands."""
+    """The part of the conversation loop that commands use."""
 
     @property
     def chat(self) -> Chat:
-        """The chat that is talked in."""
+        """The chat that is currently shown."""
         ...
 
     def turn_to(self, chat: Chat) -> None:
-        """Talk in another chat from now on; the one before is closed when that one is open."""
+        """Switch to another chat, and close the old one when the new one is open."""
         ...
 
     def leave(self) -> None:
-        """End the conversation."""
+        """Quit the conversation loop."""
         ...
 
     def send(self, draft: Draft) -> None:
-        """Say something to the agent, now or when it is done."""
+        """Send a prompt to the agent, now or when it is done."""
         ...
 
     async def edit(self, command: Sequence[str]) -> int:
-        """Run an editor where the person sees it; its exit code."""
+        """Run an editor in the user's terminal and return its exit code."""
         ...
 
     def start(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do something beside the talk that may ask the person; a failure is told."""
+        """Run something in the background that may ask the user; report a failure."""
         ...
 
 
 class SessionCommands:
-    """What can be done with sessions.  Guards: a number means what was listed last."""
+    """Commands about sessions.  Guards: a number refers to the latest list."""
 
-    def __init__(self, desk: Desk, situation: Situation, printer: ChatPrinter) -> None:
-        self._desk = desk
+    def __init__(
+        self, controller: ChatController, situation: Situation, printer: ChatPrinter
+    ) -> None:
+        self._controller = controller
         self._situation = situation
         self._printer = printer
-        # What was listed last, so that it can be named by its number.
+        # The latest list, so that its entries can be named by number.
         self._sessions: list[str] = []
 
     @property
@@ -76,10 +78,10 @@ class SessionCommands:
         if not given:
             now = mode_name(self._chat.transcript)
             rows = [(one.name, one.description or "") for one in modes.available]
-            numbered(self._printer, f"The mode is {one_line(now)}. There are:", rows)
+            numbered(self._printer, f"The mode is {one_line(now)}. Available modes:", rows)
             return
         pairs = [(one.mode_id, one.name) for one in modes.available]
-        await self._desk.set_mode(self._chat, meant_value(given, pairs))
+        await self._controller.set_mode(self._chat, meant_value(given, pairs))
         self._say(f"The mode is {one_line(mode_name(self._chat.transcript))}.")
 
     async def model(self, given: str) -> None:
@@ -87,7 +89,7 @@ class SessionCommands:
         options = self._chat.transcript.config_options
         option = next((one for one in options if one.category == "model"), None)
         if option is None:
-            raise AccordError("The agent offers no choice of models.")
+            raise AccordError("The agent does not offer a choice of models.")
         await self._option(option, given)
 
     async def options(self, given: str) -> None:
@@ -97,7 +99,7 @@ class SessionCommands:
             raise AccordError("The agent offers no options.")
         if not given:
             rows = [(f"{one.name}: {value_name(one)}", one.description or "") for one in options]
-            numbered(self._printer, "Options; /options NUMBER shows what one may be:", rows)
+            numbered(self._printer, "Options; /options NUMBER shows the possible values:", rows)
             return
         which, _, value = given.partition(" ")
         pairs = [(str(number), one.name) for number, one in enumerate(options)]
@@ -110,15 +112,17 @@ class SessionCommands:
             rows = [(one.name, one.description or "") for one in option.choices]
             if option.type == "boolean":
                 rows = [("on", ""), ("off", "")]
-            numbered(self._printer, f"{name} is {one_line(value_name(option))}. It may be:", rows)
+            numbered(
+                self._printer, f"{name} is {one_line(value_name(option))}. Possible values:", rows
+            )
             return
         value: str | bool = given
         if option.type == "boolean":
             value = meant_value(given, [("on", "yes"), ("off", "no")]) == "on"
         elif option.choices:
             value = meant_value(given, [(one.value, one.name) for one in option.choices])
-        await self._desk.set_option(self._chat, option.option_id, value)
-        # What the agent made of it, which may be something else.
+        await self._controller.set_option(self._chat, option.option_id, value)
+        # The value that the agent stored, which may differ.
         options = {one.option_id: one for one in self._chat.transcript.config_options}
         now = options.get(option.option_id)
         if now is not None:
@@ -126,7 +130,7 @@ class SessionCommands:
 
     async def sessions(self, given: str) -> None:
         """List the agent's sessions."""
-        found = await self._desk.sessions(self._chat)
+        found = await self._controller.sessions(self._chat)
         words = given.lower().split()
         found = [
             one for one in found if all(word in f"{one.title} {one.cwd}".lower() for word in words)
@@ -141,58 +145,58 @@ class SessionCommands:
             for one in found[:SESSIONS_SHOWN_MAX]
         ]
         if not rows:
-            raise AccordError("There are no such sessions.")
-        numbered(self._printer, "Sessions; /resume NUMBER goes on with one:", rows)
+            raise AccordError("No sessions found.")
+        numbered(self._printer, "Sessions; /resume NUMBER continues one:", rows)
         if len(found) > SESSIONS_SHOWN_MAX:
-            self._say(f"({len(found) - SESSIONS_SHOWN_MAX} more; /sessions WORD looks for some.)")
+            self._say(f"({len(found) - SESSIONS_SHOWN_MAX} more; /sessions WORD searches them.)")
 
     async def resume(self, given: str) -> None:
-        """Go on with another session."""
+        """Continue another session of the agent."""
         if not given:
-            raise AccordError("Which one? /sessions lists them, /resume NUMBER goes on.")
+            raise AccordError("Which one? /sessions lists them, /resume NUMBER continues one.")
         is_number = given.isdecimal() and 1 <= int(given) <= len(self._sessions)
         wanted = self._sessions[int(given) - 1] if is_number else given
-        for info in await self._desk.sessions(self._chat):
+        for info in await self._controller.sessions(self._chat):
             if info.session_id == wanted:
-                self._change(await self._desk.open_stored(self._chat, info))
+                self._change(await self._controller.open_stored(self._chat, info))
                 return
-        raise AccordError(f"The agent lists no session {one_line(wanted)}.")
+        raise AccordError(f"The agent has no session {one_line(wanted)}.")
 
     async def new(self, given: str) -> None:
-        """A new session."""
+        """Open a new session."""
         if self._chat.phase == "lost" or self._chat.problem is not None:
-            self._desk.new_session(self._chat)
+            self._controller.new_session(self._chat)
             return
-        self._change(await self._desk.open_chat(self._chat))
-        self._say("A new session; nothing of the one before is known in it.")
+        self._change(await self._controller.open_chat(self._chat))
+        self._say("Opened a new session. It knows nothing of the previous one.")
 
     async def fork(self, given: str) -> None:
-        """A copy of this session."""
-        self._change(await self._desk.fork(self._chat))
+        """Continue in a copy of this session."""
+        self._change(await self._controller.fork(self._chat))
 
     def _change(self, chat: Chat) -> None:
         if chat is not self._chat:
             self._situation.turn_to(chat)
 
     async def title(self, given: str) -> None:
-        """Name the session."""
+        """Give the session a new title."""
         if not given or self._chat.session_id is None:
-            raise AccordError("Say the new title behind it: /title TITLE")
-        stored = await self._desk.rename(self._chat, self._chat.session_id, given)
+            raise AccordError("Give the new title: /title TITLE")
+        stored = await self._controller.rename(self._chat, self._chat.session_id, given)
         self._say(f"The session is now called {one_line(stored)}.")
 
     async def login(self, given: str) -> None:
-        """Log in."""
+        """Log in to the agent."""
         problem = self._chat.problem
         if problem is not None and problem.kind == "login_needed":
-            self._desk.retry(self._chat)
+            self._controller.retry(self._chat)
         else:
             chat = self._chat
-            self._situation.start(lambda: self._desk.log_in(chat))
+            self._situation.start(lambda: self._controller.log_in(chat))
 
     async def logout(self, given: str) -> None:
-        """Log out."""
-        await self._desk.log_out(self._chat)
+        """Log out of the agent."""
+        await self._controller.log_out(self._chat)
 
 
 __all__ = ["SESSIONS_SHOWN_MAX", "SessionCommands", "Situation"]

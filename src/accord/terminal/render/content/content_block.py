@@ -1,9 +1,9 @@
-"""Blocks of content as lines: pictures, sounds, links, embedded resources, and whatever else.
+"""Render content blocks: images, audio, links, embedded resources and unknown ones.
 
-For messages and tool calls alike.  Must not know where a block came from, nor which version.
+Used for messages and tool calls.  This module does not know the protocol version.
 
-What always holds: every block gives at least one line, of whatever kind it is; one that is not
-meant for the user is folded, not dropped.
+Invariant: every block has at least one line, whatever its kind; one that is not meant for the user
+is folded, not dropped.
 """
 
 from __future__ import annotations
@@ -31,30 +31,30 @@ TEXT_CHARACTERS_MAX = 100_000
 
 
 def is_for_user(block: object) -> bool:
-    """Whether the user is meant to see it; a block that says nothing is for everybody."""
+    """Whether the block's audience includes the user; without an audience it does."""
     audience = getattr(getattr(block, "annotations", None), "audience", None)
     return not isinstance(audience, list) or not audience or "user" in audience
 
 
 def is_text(block: object) -> bool:
-    """Whether a block is words of the speaker, shown as Markdown."""
+    """Whether a block is text, shown as Markdown."""
     return isinstance(getattr(block, "text", None), str)
 
 
 def content_lines(
     block: object, look: Look, *, folder: str = "", unfolded: bool = False
 ) -> list[Strip]:
-    """A block as lines; `unfolded` shows all of it, and what is not meant for the user."""
+    """Render a block; `unfolded` shows all of it, even if it is not meant for the user."""
     if not is_for_user(block) and not unfolded:
         mark = look.mark("▸", ">")
-        said = f"{mark} {_described(block)}, not meant for you"
+        said = f"{mark} {_described(block)}; for the agent only"
         return [strip_of(*shortened([(said, look.palette.dim)], look.width))]
     show = _SHOWN.get(type(block).__name__, _other)
     return show(block, look, folder, unfolded)
 
 
 def content_target(block: object) -> Target | None:
-    """What Enter on the first line of a block opens."""
+    """The target of the first line of a block."""
     resource = getattr(block, "resource", block)
     uri = _word(resource, "uri") or _word(getattr(block, "source", None), "url")
     if not uri:
@@ -159,7 +159,7 @@ def _resource(block: Any, look: Look, folder: str, unfolded: bool) -> list[Strip
 def _other(block: Any, look: Look, folder: str, unfolded: bool) -> list[Strip]:
     del folder
     if isinstance(block, UnknownVariant):
-        found = [unknown_line(block, look, "content not known to this client")]
+        found = [unknown_line(block, look, "content unknown to this client")]
         return [*found, *json_lines(block.raw, look, indent="  ")] if unfolded else found
     said = f"{look.mark('◦', 'o')} {one_line(repr(block), 200)}"
     return [strip_of(*shortened([(said, look.palette.dim)], look.width))]

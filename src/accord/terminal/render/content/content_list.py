@@ -1,6 +1,6 @@
-"""Content blocks beneath each other: text as Markdown that grows, the rest as what it is.
+"""A list of content blocks: text as growing Markdown, others by their kind.
 
-What a block's audience leaves out the user for is not dropped: it is one line that unfolds.
+A block whose audience excludes the user is not dropped: it is one line that unfolds.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from accord.terminal.render.markdown.markdown_lines import MarkdownLines
 from accord.terminal.render.render_options import Look
 
 TEXT_SHOWN_MAX = 200_000
-"""Characters of one text that are shown before its beginning is folded."""
+"""Characters of one text after which its beginning is folded."""
 TEXT_FOLDED_STEP = 50_000
 
 
 def is_for_user(block: Any) -> bool:
-    """Whether the user belongs to the audience of a content block, if that names any."""
+    """Whether the audience of a content block, if it has one, includes the user."""
     annotations = getattr(block, "annotations", None)
     if annotations is None or annotations is UNSET:
         return True
@@ -35,7 +35,7 @@ def is_for_user(block: Any) -> bool:
 
 
 def unfolds(block: Any) -> bool:
-    """Whether there is more of a content block than is shown folded."""
+    """Whether a content block has more than is shown folded."""
     if isinstance(block, UnknownVariant) or not is_for_user(block):
         return True
     embedded = getattr(getattr(block, "resource", None), "text", None)
@@ -43,9 +43,9 @@ def unfolds(block: Any) -> bool:
 
 
 def beginning_folded(text: str) -> int:
-    """How many characters at the beginning of a text are folded, because it is very long.
+    """The number of leading characters that are folded because the text is very long.
 
-    Many at a time, so that a text that grows is not laid out anew with every word.
+    It grows in large steps, so that a growing text is not laid out again with every word.
     """
     if len(text) <= TEXT_SHOWN_MAX:
         return 0
@@ -55,22 +55,22 @@ def beginning_folded(text: str) -> int:
 
 
 class Prose:
-    """Content blocks as lines.  Guards: text that only grew is not laid out from its head."""
+    """Renders content blocks.  Guards: growing text is not laid out from its beginning."""
 
     __slots__ = ("_base", "_is_literal", "_look", "_texts", "targets")
 
     def __init__(self, look: Look, base: Style | None = None, *, is_literal: bool = False) -> None:
         self._look = look
         self._base = look.palette.text if base is None else base
-        # As it was typed, not as Markdown.
+        # Shown as typed, not as Markdown.
         self._is_literal = is_literal
         # One per run of text, in order.
         self._texts: list[MarkdownLines] = []
-        # What the lines that were given last open: by their number.
+        # The targets of the last lines, by line number.
         self.targets: dict[int, Target] = {}
 
     def lines(self, blocks: Sequence[Any], *, show_all: bool = False) -> list[Strip]:
-        """The blocks; with `show_all` all of them, also what is not meant for the user."""
+        """Render the blocks; with `show_all` even those that are not meant for the user."""
         found: list[Strip] = []
         count = 0
         self.targets = {}
@@ -95,7 +95,7 @@ class Prose:
         look = self._look
         folded = 0 if show_all else beginning_folded(text)
         if folded:
-            said = f"{look.fold_mark(True)}{folded:,} characters before this"
+            said = f"{look.fold_mark(True)}{folded:,} characters above"
             head = strip_of((cut(said, look.width), look.palette.dim))
             return [head, Strip([]), *self._text(text[folded:], number, show_all=True)]
         if self._is_literal:
@@ -128,12 +128,12 @@ def _grouped(blocks: Sequence[Any]) -> list[tuple[bool, str | None, Any]]:
 
 
 def _left_out(look: Look, what: str) -> Strip:
-    said = f"{look.fold_mark(True)}{what}, not meant for you"
+    said = f"{look.fold_mark(True)}{what}; for the agent only"
     return strip_of((cut(said, look.width), look.palette.dim))
 
 
 def _content(block: Any, look: Look, *, is_shown: bool, unfolded: bool) -> list[Strip]:
-    # Pictures, resources and links are another file's matter, and so is what we do not know.
+    # `content_block.py` renders images, resources, links and unknown blocks.
     from accord.terminal.render.content.content_block import content_lines
 
     if not is_shown and not unfolded:
@@ -148,7 +148,7 @@ def _target(block: Any) -> Target | None:
 
 
 def marked(strips: list[Strip], mark: str, style: Style) -> list[Strip]:
-    """Lines behind a mark that stands at each of them."""
+    """Prefix each line with a mark."""
     return indented(strips, (mark, style), (mark, style))
 
 

@@ -1,6 +1,6 @@
-"""What the first bytes of a picture say: its type, and how many pixels it has.
+"""Read the type and the size in pixels from the header of an image.
 
-Pure.  Bytes that are no picture, or one that is cut off, are no error: nothing is known of them.
+Pure.  Bytes that are not an image, or a truncated one, are not an error: the result is None.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class ImageFacts(NamedTuple):
-    """The type by the bytes themselves, and the size in pixels."""
+    """The media type by the bytes themselves, and the size in pixels."""
 
     format: str
     width: int
@@ -18,7 +18,7 @@ class ImageFacts(NamedTuple):
 
 
 def image_facts(data: bytes) -> ImageFacts | None:
-    """Type and size, by the header; None where it is none that we know."""
+    """The type and size by the header; None if the format is unknown."""
     try:
         if data.startswith(b"\x89PNG\r\n\x1a\n") and data[12:16] == b"IHDR":
             return ImageFacts("png", *struct.unpack(">II", data[16:24]))

@@ -1,7 +1,7 @@
-"""Pictures: their type and size in a line, and drawn beneath it where the terminal can.
+"""Pictures: their type and size in a line, and drawn below it where the terminal can.
 
-Must not know who writes to the terminal.  A picture is drawn by letters alone, so that scrolling,
-cutting and drawing over it cannot garble the screen:
+This module does not know who writes to the terminal.  A picture is drawn by letters alone, so that
+scrolling, cutting and drawing over it cannot garble the screen:
 
     kitty   The picture is sent to the terminal once, beside the screen, and stays there under a
             number.  Where it is to be seen stand letters that the terminal replaces by its parts.
@@ -10,7 +10,7 @@ cutting and drawing over it cannot garble the screen:
     sixel   Sixel itself is painted over the letters and would not go away with them.  So pictures
             are drawn as half blocks in two colours each, in any terminal with true colours.
 
-What always holds: nothing of a picture's bytes is in a segment; what is sent to the terminal is
+Invariant: nothing of a picture's bytes is in a segment; what is sent to the terminal is
 base64 within a frame of ours.
 """
 
@@ -54,7 +54,7 @@ _NUMBERS = (
 
 
 def image_mode(setting: ImageSetting, environ: Mapping[str, str]) -> ImageMode:
-    """How pictures are drawn: as the person says, or by what the terminal says of itself."""
+    """How pictures are drawn: as the user says, or by what the terminal says of itself."""
     if setting != "auto":
         return setting
     term, program = environ.get("TERM", ""), environ.get("TERM_PROGRAM", "").lower()
@@ -93,7 +93,7 @@ class Transmissions:
         if known is None and (len(self._sent) >= SENT_MAX or len(data) > SENT_BYTES_MAX):
             return None
         if known is not None:
-            # The window has another width now, and nothing shows the old size any more.
+            # The window has another width now, and nothing shows the old size anymore.
             self._waiting.append(_dropped(known[0]))
         self._last += 1
         self._sent[key] = (self._last, columns, rows)

@@ -1,6 +1,6 @@
-"""A small reader of PNG pictures, for terminals that draw nothing but coloured letters.
+"""A small PNG decoder, for terminals that can only draw coloured cells.
 
-Pure, and bounded: what is large, interlaced or broken is not read, and the caller shows its size.
+Pure and bounded: large, interlaced or broken images are not decoded; the caller shows their size.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 RAW_BYTES_MAX = 400_000
-"""Bytes of the picture as it is unpacked; reading that much takes about a tenth of a second."""
+"""Decompressed bytes of an image; decoding that many takes about a tenth of a second."""
 
 _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
-# By the kind of colour, the bits of a channel that the standard allows.
+# The allowed bits per channel, by colour type.
 _DEPTHS = {0: (1, 2, 4, 8, 16), 2: (8, 16), 3: (1, 2, 4, 8), 4: (8, 16), 6: (8, 16)}
 
 
@@ -27,7 +27,7 @@ class Pixels(NamedTuple):
 
 
 def read_png(data: bytes) -> Pixels | None:
-    """The pixels; None where the picture is broken, too large, or of a kind that is not read."""
+    """Decode the pixels; None if the image is broken, too large or of an unsupported kind."""
     try:
         return _read(data)
     except (struct.error, zlib.error, IndexError, ValueError):
@@ -92,7 +92,7 @@ def _unfilter(kind: int, now: bytearray, before: bytearray, step: int) -> None:
 
 
 def _rgb(line: bytearray, width: int, depth: int, colour: int, palette: bytes) -> bytes:
-    """One line as red, green, blue; what is transparent lies on black."""
+    """One row as red, green, blue; transparent pixels are drawn on black."""
     if depth == 16:
         line = line[::2]
     elif depth < 8:

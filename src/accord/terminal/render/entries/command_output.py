@@ -1,9 +1,9 @@
 """Output of commands as lines, live: colours, the last lines, and how many stand above them.
 
-Must not know tool calls; a card shows the output of its terminals by what stands here, and
-`terminal_block` shows a terminal that no card shows.
+This module does not know tool calls; a card shows the output of its terminals by what stands here,
+and `terminal_block` shows a terminal that no card shows.
 
-What always holds
+Invariants
     * What a command printed is read once at most, however long it goes on; what is shown costs
       the lines that are shown.
     * No escape sequence of the output is in any segment: colours are styles.
@@ -156,7 +156,7 @@ def output_lines(
     width = max(look.width - len(bar), 4)
     shown, above = rows.last(look, width, FOLDED_LINES if folded else UNFOLDED_LINES)
     if above or (terminal.truncated and not rows.is_empty):
-        many = f"{counted(above, 'line')} above" if above else "more above, not kept"
+        many = f"{counted(above, 'line')} above" if above else "earlier output was discarded"
         head = shortened([(f"{look.mark('…', '...')} {many}", palette.dim)], width)
         shown.insert(0, strip_of(*head))
     status = terminal.exit_status

@@ -21,7 +21,7 @@ class GenericBlock(CachedBlock[Entry]):
 
 
 def generic_block(entry: Entry, chat: Chat) -> Block:
-    """Any entry."""
+    """A block for an entry of an unknown type."""
     del chat
     return GenericBlock(entry)
 

@@ -1,4 +1,4 @@
-"""What was said: by the person, with a mark at its side; by the agent, as Markdown; and thoughts,
+"""What was said: by the user, with a mark at its side; by the agent, as Markdown; and thoughts,
 folded to one line.
 """
 
@@ -27,7 +27,7 @@ from accord.terminal.render.render_options import Look
 from accord.transcript import Message
 
 USER_LINES_MAX = 14
-"""Lines of what the person said that are shown folded."""
+"""Lines of what the user said that are shown folded."""
 _FIRST_WORDS = 400
 """Characters that are looked at for the first words of a thought."""
 
@@ -98,7 +98,7 @@ class AgentBlock(MessageBlock):
 
 
 class UserBlock(MessageBlock):
-    """What the person said, here or elsewhere."""
+    """What the user said, here or elsewhere."""
 
     __slots__ = ("_is_long",)
 
@@ -178,7 +178,7 @@ class ThoughtBlock(MessageBlock):
 
 
 def message_block(entry: Message, chat: Chat) -> Block:
-    """The block of a message, by who said it."""
+    """The block of a message, chosen by its role."""
     del chat
     if entry.role == "user":
         return UserBlock(entry)

@@ -38,7 +38,7 @@ def tone_mark(tone: str, look: Look) -> tuple[str, Style]:
 
 
 class NoticeBlock(CachedBlock[Notice]):
-    """A notice: its title in the colour of its severity, its description beneath."""
+    """A notice: its title in the colour of its severity, its description below."""
 
     __slots__ = ()
 
@@ -77,9 +77,9 @@ class CompactionBlock(CachedBlock[Compaction]):
         del chat
         palette, one = look.palette, self.entry
         said, style = {
-            "in_progress": ("Making room in the context", palette.running),
-            "completed": ("The context was made shorter", palette.info),
-            "failed": ("The context could not be made shorter", palette.error),
+            "in_progress": ("Compacting the context", palette.running),
+            "completed": ("Context compacted", palette.info),
+            "failed": ("Compacting the context failed", palette.error),
         }.get(one.status, (f"Compaction: {one_line(one.status)}", palette.info))
         if one.error:
             said = f"{said}: {one_line(one.error)}"

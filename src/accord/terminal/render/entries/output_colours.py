@@ -1,9 +1,9 @@
 """The colours that a command asked for, as colours that can be read on the screen of a theme.
 
-Must not know output or lines.  A command means "black" or "white" of a terminal that it does not
-see: on a screen of nearly that colour its words would be gone.
+This module does not know output or lines.  A command that prints in "black" or "white" does not
+know the theme: on a background of nearly that colour its text would be invisible.
 
-What always holds
+Invariants
     * The sixteen named colours are words that stand out from the background of their theme.
     * What is written on a background that was asked for stands out from that one.
     * Exact colours stay as they are, unless nothing could be read.

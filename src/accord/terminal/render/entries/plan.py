@@ -98,7 +98,7 @@ def _summary(plan: Plan) -> str:
     if plan.form == "file":
         return one_line(plan.uri or "")
     if plan.form != "items":
-        return f"of a kind that we do not know: {one_line(plan.form)}"
+        return f"in an unknown form: {one_line(plan.form)}"
     steps = plan.entries
     done = sum(step.status == "completed" for step in steps)
     now = next((step for step in steps if step.status == "in_progress"), None)

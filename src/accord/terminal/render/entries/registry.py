@@ -29,22 +29,22 @@ from accord.transcript import (
 # Called with the entry and the chat.
 Factory: TypeAlias = Callable[[Any, Chat], Block]
 
-_HERE = "accord.terminal.render"
+_HERE = "accord.terminal.render.entries"
 FACTORIES: dict[type[Any], tuple[str, str]] = {
     Message: (f"{_HERE}.message", "message_block"),
     Plan: (f"{_HERE}.plan", "plan_block"),
     Notice: (f"{_HERE}.notices", "notice_block"),
     Compaction: (f"{_HERE}.notices", "compaction_block"),
     SessionMessage: (f"{_HERE}.notices", "session_message_block"),
-    Remark: (f"{_HERE}.remark", "remark_block"),
+    Remark: (f"{_HERE}.client_remark", "remark_block"),
     ToolCall: (f"{_HERE}.tool_card", "tool_card_block"),
-    Terminal: (f"{_HERE}.output", "terminal_block"),
+    Terminal: (f"{_HERE}.command_output", "terminal_block"),
     Subagent: (f"{_HERE}.subagent", "subagent_block"),
     UnknownVariant: (f"{_HERE}.unknown", "unknown_block"),
 }
 """By the type of the entry: the module and the function `(entry, chat) -> Block` in it."""
 
-_GENERIC = (f"{_HERE}.generic", "generic_block")
+_GENERIC = (f"{_HERE}.fallback", "generic_block")
 _loaded: dict[type[Any], Factory] = {}
 
 

@@ -28,11 +28,11 @@ def state_words(child: Subagent) -> str:
         if state.stop_reason is None or state.stop_reason == "end_turn":
             return "idle"
         return f"idle: {one_line(state.stop_reason, 40)}"
-    return one_line(state.reported or "", 40) or "not known what it does"
+    return one_line(state.reported or "", 40) or "state unknown"
 
 
 class SubagentBlock(CachedBlock[Subagent]):
-    """One child session."""
+    """The block of a child session."""
 
     is_foldable = True
     is_tight = True
@@ -48,7 +48,7 @@ class SubagentBlock(CachedBlock[Subagent]):
         ]
         if child.state.background:
             behind = counted(len(child.state.background), "task")
-            runs.append((f", {behind} behind it", palette.dim))
+            runs.append((f", {behind} in the background", palette.dim))
         found = [strip_of(*shortened(runs, look.width))]
         description = visible(child.description or "").strip()
         if description:
@@ -90,7 +90,7 @@ class SubagentBlock(CachedBlock[Subagent]):
 
 
 def subagent_block(entry: Subagent, chat: Chat) -> Block:
-    """A child session."""
+    """Create the block of a child session."""
     del chat
     return SubagentBlock(entry, folded=True)
 

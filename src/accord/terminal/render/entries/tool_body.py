@@ -1,7 +1,8 @@
-"""What stands beneath the title of a tool call: places, diffs, output, text, and the raw values.
+"""What stands below the title of a tool call: places, diffs, output, text, and the raw values.
 
-Must not know states and titles.  Everything is built anew when the call changed, but for what
-`Kept` holds: output that was read, changes that were compared, Markdown that was laid out.
+This module does not know states and titles.  Everything is built again when the call changed, but
+for what `Kept` holds: output that was read, changes that were compared, Markdown that was laid
+out.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from accord.terminal.render.content.content_block import (
     is_for_user,
     is_text,
 )
+from accord.terminal.render.diff import diff_lines, more_line, summary_line
 from accord.terminal.render.entries.command_output import (
     FOLDED_LINES,
     OutputRows,
@@ -41,7 +43,6 @@ from accord.terminal.render.markdown.inline import Run
 from accord.terminal.render.markdown.markdown_lines import MarkdownLines
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import shortened
-from accord.terminal.render.unified_diff import diff_lines, more_line, summary_line
 from accord.transcript import FileDiff, Terminal, ToolCall
 from accord.transcript.items.tool_call import text_of_item
 
@@ -101,8 +102,8 @@ class Body:
         if len(items) > limit:
             self._say(f"{self.look.mark('…', '...')} {counted(len(items) - limit, 'more part')}")
         if self.details:
-            self._raw("given", self.call.raw_input)
-            self._raw("gave back", self.call.raw_output)
+            self._raw("input", self.call.raw_input)
+            self._raw("output", self.call.raw_output)
         elif not items and self.call.raw_output is not None and self._shows_result:
             self._result()
 
@@ -198,7 +199,7 @@ class Body:
             terminal = self.kept.terminals.get(terminal_id)
         if terminal is None:
             name = one_line(terminal_id, 40)
-            self._say(f"terminal {name}: nothing is known of it")
+            self._say(f"terminal {name}: no information")
             return
         self.kept.terminals[terminal_id] = terminal
         rows = self.kept.outputs.setdefault(terminal_id, OutputRows())
@@ -216,7 +217,7 @@ class Body:
         if self.kept.diffs is not diffs:
             self.kept.diffs, self.kept.changes = diffs, [change_of(diff) for diff in diffs]
         room = DIFF_LINES_FOLDED if self.folded else DIFF_LINES_UNFOLDED
-        # The question beneath shows the whole change.
+        # The question below shows the whole change.
         is_asked = self.folded and self.chat.is_asked_about(self.call)
         limit = ITEMS_FOLDED if self.folded else ITEMS_UNFOLDED
         changes = self.kept.changes

@@ -5,9 +5,10 @@
        12 - old
        12 + new
 
-Must not know the widget.  What the parts of the body look like is told in `tool_body.py`.
+This module does not know the widget.  What the parts of the body look like is told in
+`tool_body.py`.
 
-What always holds
+Invariants
     * A call of any kind, status and content has a card; words that we do not know are shown as
       they came.
     * Output of a terminal stays on the card, whatever becomes of the terminal.
@@ -46,7 +47,7 @@ TITLE_LINES_MAX = 3
 SECONDS_MIN = 0.1
 """What took less was at once, and that need not be said."""
 WHY_CHARACTERS_MAX = 40
-"""Of the reason of a state that stands behind it; a longer one stands beneath the title."""
+"""Of the reason of a state that stands behind it; a longer one stands below the title."""
 DETAILS = "details"
 """The part of a card that is shown on demand: what the tool was given and gave back."""
 
@@ -68,7 +69,7 @@ def _state_styles(state: CallState, palette: Palette) -> tuple[Style, Style]:
 
 
 class ToolCard(CachedBlock[ToolCall]):
-    """One tool call.  Guards the invariants at the head of this file."""
+    """One tool call.  Guards the invariants of this module."""
 
     __slots__ = ("_kept", "details")
 
@@ -135,7 +136,7 @@ class ToolCard(CachedBlock[ToolCall]):
     def _wrapped_head(
         self, begin: list[Run], title: Run, end: list[Run], look: Look
     ) -> list[Strip]:
-        """A title that is too long for one line: some lines of it, and beneath them the rest."""
+        """A title that is too long for one line: some lines of it, and below them the rest."""
         left = width_of(begin)
         room = max(look.width - left, 4)
         lines = wrapped(title[0][: room * (TITLE_LINES_MAX + 1)], room)

@@ -15,7 +15,7 @@ from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import shortened
 from accord.transcript.unknown_variants import fields_of
 
-# Members that are likely to be words for a person, in this order.
+# Members that are likely to be words for a user, in this order.
 _WORDS = ("title", "text", "message", "name", "description", "content")
 
 
@@ -43,7 +43,7 @@ class UnknownBlock(CachedBlock[UnknownVariant]):
 
     def lines(self, look: Look, chat: Chat) -> list[Strip]:
         del chat
-        found = [unknown_line(self.entry, look, "not known to this client")]
+        found = [unknown_line(self.entry, look, "unknown to this client")]
         if not self.folded:
             found += json_lines(self.entry.raw, look, indent="  ")
         return found

@@ -1,7 +1,7 @@
 """Words in a row: the inline part of Markdown as styled runs, and runs broken into lines.
 
-Must not know blocks.  Everything that ends up in a run is clean: what the source could not have,
-an entity such as `&#x202e;` could have brought back.
+This module does not know blocks.  Everything that ends up in a run is clean: what the source could
+not have, an entity such as `&#x202e;` could have brought back.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BLANKS = re.compile(r"[ \t]+")
 
 
 def clean(text: str) -> str:
-    """A text without line ends, each of them a blank."""
+    """A text without line endings, each of them a blank."""
     return visible(text).replace("\n", " ")
 
 
@@ -160,7 +160,7 @@ class _Wrapper:
             self.put(gap[0], gap[1], gap_width)
         self.gap = None
         for text, style in self.word:
-            # A word of megabytes is no reason to measure all of it for each of its lines.
+            # Do not measure a word of megabytes again for each of its lines.
             for begin in range(0, len(text), _PIECE_MAX):
                 self._put_piece(text[begin : begin + _PIECE_MAX], style)
         self.word, self.word_width = [], 0

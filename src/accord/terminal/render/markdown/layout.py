@@ -1,7 +1,7 @@
 """Blocks of Markdown as lines: what markdown-it found, laid out in a width.
 
-Must not know how the text arrived.  What was laid out the last time and is the same now is taken
-from there, so that a list that grows costs its new words.
+This module does not know how the text arrived.  What was laid out the last time and is the same
+now is taken from there, so that a list that grows costs its new words.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Layout:
     # ---- blocks
 
     def blocks(self, tokens: Sequence[Token], width: int, style: Style, depth: int) -> list[Line]:
-        """Blocks beneath each other; a blank line between them where the source has one."""
+        """Blocks below each other; a blank line between them where the source has one."""
         found: list[Line] = []
         at = 0
         while at < len(tokens):

@@ -1,10 +1,10 @@
 """Markdown that grows, as lines.
 
 A message comes in thousands of small pieces and is drawn while it comes.  Blocks that cannot
-change any more are frozen as strips, and so are items of a list and pieces of code in a block that
+change anymore are frozen as strips, and so are items of a list and pieces of code in a block that
 goes on; only the rest is read and laid out again.
 
-What always holds
+Invariants
     * The lines depend on the text alone, never on the pieces it came in.
     * No line is wider than the look; nothing but the text gets through, no control character.
     * No text makes it raise.
@@ -78,7 +78,7 @@ class _Part:
 
 
 class MarkdownLines:
-    """One text of Markdown as strips.  Guards the invariants at the head of this file."""
+    """One text of Markdown as strips.  Guards the invariants of this module."""
 
     def __init__(self, look: Look, base: Style | None = None, *, breaks: bool = True) -> None:
         self.look = look
@@ -170,7 +170,7 @@ class MarkdownLines:
         for label, found in self._layout.env["references"].items():
             if label not in self._definitions and found["map"][0] < end:
                 self._definitions[label] = found
-        # As many line ends as there are frozen lines, in the text as it came.
+        # As many line endings as there are frozen lines, in the text as it came.
         wanted = end - self._begun.opening.count("\n")
         ends = islice(_LINE_ENDS.finditer(text, len(self._done)), wanted - 1, wanted)
         self._done = text[: next(ends).end()]
@@ -274,7 +274,7 @@ def _strips(lines: list[Line]) -> list[Strip]:
 
 
 def _stack(found: list[Strip], part: _Part) -> None:
-    """Put a part beneath the others, with a blank line between them where one belongs."""
+    """Put a part below the others, with a blank line between them where one belongs."""
     if found and part.strips and part.begun.has_gap:
         found.append(_BLANK)
     found += part.strips

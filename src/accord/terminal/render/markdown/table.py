@@ -24,7 +24,7 @@ def _natural(cell: Cell) -> int:
 
 
 def _widths(rows: list[list[Cell]], room: int) -> list[int] | None:
-    """How wide each column is, or None where there is too little room for a table."""
+    """How wide each column is, or None if there is too little room for a table."""
     wanted = [max(1, *(_natural(row[at]) for row in rows)) for at in range(len(rows[0]))]
     if sum(wanted) <= room:
         return wanted

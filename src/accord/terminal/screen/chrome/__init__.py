@@ -1,1 +1,1 @@
-"""The lines around a conversation: tabs, plan, problems, what happens now, the last line."""
+"""Widgets around a conversation: tabs, plan, problems, status line and footer."""

@@ -1,6 +1,6 @@
-"""The last line of the screen: who works here, how, with what left, and where.
+"""The footer: agent, mode, model, context usage and folder.
 
-Must not know how anything is set; a click asks for what the key of it does.
+This module does not know how anything is set; a click runs the same action as a key.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.widgets.parts_line import Part, PartsLine, fit
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.chat_controller import Desk
+    from accord.terminal.engine.chat_controller import ChatController
 
 _GAP = " · "
 _BAR_CELLS = 8
@@ -29,32 +29,32 @@ _VARIANTS = (
     (False, False, False),
 )
 _TIGHT, _FULL = 0.8, 0.95
-"""Shares of the context from which it is marked."""
+"""Shares of the context at which its usage is highlighted."""
 
 
 class Footer(PartsLine):
-    """What a person wants to know at any time.  The less important goes where it is narrow."""
+    """The last line of the screen; on a narrow screen less important parts are dropped."""
 
     DEFAULT_CSS = """
     Footer { height: 1; dock: bottom; padding: 0 1; background: $panel; color: $text; }
     """
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, controller: ChatController) -> None:
         super().__init__()
-        self._desk = desk
+        self._controller = controller
         self._chat: Chat | None = None
 
     def show(self, chat: Chat) -> None:
-        """Be about this chat."""
+        """Show the state of another chat."""
         self._chat = chat
         self.refresh()
 
     def refresh_chat(self) -> None:
-        """Look whether there is something else to show."""
+        """Draw the footer again if something changed."""
         self.renew()
 
     def parts(self, width: int) -> list[Part]:
-        """The line: who and how at the left, where and how to get help at the right."""
+        """The parts: agent and settings on the left, folder and help on the right."""
         chat = self._chat
         keys = self._keys()
         if chat is None:
@@ -82,7 +82,7 @@ class Footer(PartsLine):
         for part in kept:
             is_right = part.target in (_FOLDERS, "help")
             if found:
-                # All the room that is left is before the first one of the right side.
+                # The free space is before the first part of the right side.
                 blank = " " * (free + len(_GAP)) if is_right and free > 0 else _GAP
                 free = 0 if is_right else free
                 found.append(Part(blank, dim))
@@ -123,26 +123,26 @@ class Footer(PartsLine):
         text = folder if whole else folder.rpartition("/")[2] or folder
         found = [Part(text, palette.dim, weight=3, least=10, target=_FOLDERS)]
         if chat.roots:
-            # Folders outside of the project are there because the person named them: it is said.
+            # Say that the user added folders outside the project.
             count = len(chat.roots)
             more = f"+{counted(count, 'folder') if words else count}"
             found.append(Part(more, palette.dim, weight=4, target=_FOLDERS))
         return found
 
     def _keys(self) -> Part:
-        keys = self._desk.settings.keys_of("help")
+        keys = self._controller.settings.keys_of("help")
         key = "question_mark" if "question_mark" in keys else (keys[0] if keys else "")
         text = f"{key_text(key)} keys" if key else ""
         return Part(text, self.palette.accent, weight=9, target="help")
 
     def pressed(self, target: str) -> None:
-        """Do what the key of it does."""
+        """Run the action of the part that was clicked."""
         action = "pick_options" if target == _FOLDERS else target
-        self.call_next(self.app.run_action, action)
+        self.call_next(self.app.run_action, f"perform({action!r})")
 
 
 def shortened(folder: str) -> str:
-    """A folder with ~ for the home of the person."""
+    """A folder with ~ for the user's home."""
     home = os.path.expanduser("~").rstrip("/")
     if home and (folder == home or folder.startswith(home + "/")):
         return "~" + folder[len(home) :]

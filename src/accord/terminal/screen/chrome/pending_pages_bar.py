@@ -1,7 +1,7 @@
-"""Pages that the person was sent to and that are not done: a bar that waits with them.
+"""A bar for pages that the user visited and the agent still waits for.
 
-An agent says when a page has done its work.  Where that never comes the person can open the page
-again, say that it is done, or stop waiting.
+The agent says when a page is done.  If it never does, the user can open the page again, mark it as
+done, or stop waiting.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from accord.terminal.screen.web_browser import OpenPage, open_page
 
 
 class PageButton(Static):
-    """A word to click on."""
+    """A word that can be clicked."""
 
     class Pressed(Message):
-        """It was clicked."""
+        """The user clicked a button of the bar."""
 
         def __init__(self, action: str) -> None:
             super().__init__()
@@ -38,13 +38,13 @@ class PageButton(Static):
         self._action = action
 
     def on_click(self, event: events.Click) -> None:
-        """Do it."""
+        """Press the button that was clicked."""
         event.stop()
         self.post_message(self.Pressed(self._action))
 
 
 class PagesBar(Horizontal, can_focus=True):
-    """The oldest page that is waited for; hidden when there is none."""
+    """Shows the oldest pending page; hidden if there is none."""
 
     DEFAULT_CSS: ClassVar[str] = """
     PagesBar { height: auto; max-height: 2; display: none; background: $panel; }
@@ -55,76 +55,76 @@ class PagesBar(Horizontal, can_focus=True):
     PagesBar > PageButton { color: $text; text-style: underline; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("o", "open_again", "open it again"),
-        Binding("d", "done", "it is done"),
+        Binding("o", "open_again", "open again"),
+        Binding("d", "done", "done"),
         Binding("c", "give_up", "stop waiting"),
     ]
 
-    # How pages are opened; tests put another in its place.
+    # Opens a page; tests replace it.
     open_page: OpenPage = staticmethod(open_page)
 
-    def __init__(self, chat: Chat, desk: Any) -> None:
+    def __init__(self, chat: Chat, controller: Any) -> None:
         super().__init__()
         self.chat = chat
-        self.desk = desk
+        self.controller = controller
         self._shown: UrlRequest | None = None
 
     def compose(self) -> ComposeResult:
-        """What is waited for, and what can be done."""
+        """Lay out the text and its buttons."""
         yield Static("", markup=False, classes="-words")
         yield PageButton("o again", "open_again")
         yield PageButton("d done", "done")
         yield PageButton("c cancel", "give_up")
 
     def on_mount(self) -> None:
-        """Show what there is."""
+        """Show the current page."""
         self.refresh_chat()
 
     @property
     def page(self) -> UrlRequest | None:
-        """The one that is waited for."""
+        """The page that the agent waits for."""
         return self.chat.pages[0] if self.chat.pages else None
 
     def refresh_chat(self) -> None:
-        """Called when the chat changed."""
+        """Update the bar after a change of the chat."""
         page = self.page
         self.set_class(page is not None, "-waiting")
         if page is self._shown:
             return
         host = "" if page is None else one_line(page.host)
-        # There are none before it is on the screen; it looks again then.
+        # There are no children before it is mounted; it is updated again then.
         for words in self.query(".-words").results(Static):
             self._shown = page
             words.update(Content(f"Waiting for {host}…"))
 
     def on_page_button_pressed(self, event: PageButton.Pressed) -> None:
-        """By the mouse."""
+        """Handle a click on a button."""
         event.stop()
         getattr(self, f"action_{event.action}")()
 
     def action_open_again(self) -> None:
-        """Try the page once more."""
+        """Open the page once more."""
         if self.page is not None:
             self.run_worker(self._open(self.page), exclusive=True)
 
     async def _open(self, page: UrlRequest) -> None:
         if not await anyio.to_thread.run_sync(self.open_page, page.url, abandon_on_cancel=True):
             self.app.copy_to_clipboard(page.url)
-            self.notify("No browser could be opened; the address is copied.", markup=False)
+            self.notify("Could not open a browser; the address was copied.", markup=False)
 
     def action_done(self) -> None:
-        """The person says that the page has done its work."""
+        """Mark the page as done."""
         if self.page is not None:
             self.chat.page_done(self.page.elicitation_id)
             self.refresh_chat()
 
     def action_give_up(self) -> None:
-        """Wait no longer; a turn that waits for the page is stopped."""
+        """Stop waiting, and stop the turn that waits for the page."""
         if self.page is not None:
             self.chat.page_done(self.page.elicitation_id)
             self.refresh_chat()
             if self.chat.is_busy:
-                self.desk.stop(self.chat)
+                self.controller.stop(self.chat)
 
 
 __all__ = ["PageButton", "PagesBar"]

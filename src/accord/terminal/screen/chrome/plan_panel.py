@@ -1,12 +1,12 @@
-"""The plan of the agent above the prompt: one line, or all of it.
+"""The agent's plan above the prompt, as one line or in full.
 
-Must not know how a plan is told.
+This module does not know how a plan is sent.
 
-What always holds
-    * There is nothing where there is no plan, nor when the turn is over and nothing of it is open;
-      the conversation still has it.
-    * A status, priority or form that we do not know is shown in the agent's word.
-    * The panel never takes more than `LINES_MAX` lines from the conversation; more is scrolled.
+Invariants
+    * The panel is hidden without a plan, and when the turn is over and no step is open; the
+      conversation still has the plan.
+    * An unknown status, priority or form is shown in the agent's word.
+    * The panel never takes more than `LINES_MAX` lines; the rest is scrolled.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from accord.transcript import Plan
 from accord.transcript.items.plan import PlanEntry
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.chat_controller import Desk
+    from accord.terminal.engine.chat_controller import ChatController
 
 LINES_MAX = 8
 ROOM_MIN = 28
-"""Lines of a screen that has room for all of a plan beside the conversation."""
+"""The minimum height of a screen that shows a plan in full."""
 _TOGGLE = "toggle"
 _WORD_COLUMNS_MAX = 16
 
@@ -48,9 +48,9 @@ _PRIORITIES = {"high": "! ", "medium": "", "low": ""}
 
 
 class PlanPanel(Widget):
-    """The plans there are: all of it while the agent works and there is room, else a line.
+    """Shows the plans in full while the agent works and there is room, else one line.
 
-    What the person chose holds until the plan is finished.
+    The user's choice holds until the plan is finished.
     """
 
     DEFAULT_CSS = """
@@ -58,10 +58,10 @@ class PlanPanel(Widget):
     PlanPanel.-shown { display: block; }
     """
 
-    def __init__(self, chat: Chat, desk: Desk) -> None:
+    def __init__(self, chat: Chat, controller: ChatController) -> None:
         super().__init__()
         self._chat = chat
-        self._desk = desk
+        self._controller = controller
         self._drawn: tuple[object, ...] = ()
         self._wish: bool | None = None
         self._was_over = False
@@ -69,24 +69,24 @@ class PlanPanel(Widget):
 
     @property
     def is_open(self) -> bool:
-        """Whether all of it is shown."""
+        """Whether the plan is shown in full."""
         if self._wish is not None:
             return self._wish
-        # A question needs the room.
+        # An open question needs the room.
         is_working = self._chat.is_busy and not self._chat.needs_answer
         return is_working and not self._was_over and self.app.size.height >= ROOM_MIN
 
     def compose(self) -> ComposeResult:
-        """A line, and what is beneath it when it is open."""
+        """Lay out the summary line and the steps."""
         yield _PlanLine(self._chat, self)
         yield _PlanBody(self._chat)
 
     def on_mount(self) -> None:
-        """Begin as the chat is."""
+        """Show the current plan."""
         self.refresh_chat()
 
     def toggle(self) -> bool:
-        """Show all of it, or the line only; whether all is shown now."""
+        """Switch between the full plan and one line; return whether it is shown in full."""
         self._see_end()
         self._wish = not self.is_open
         self._drawn = ()
@@ -94,10 +94,10 @@ class PlanPanel(Widget):
         return self.is_open
 
     def _see_end(self) -> bool:
-        """Whether the turn and the plans are over; what the person chose is over with them."""
+        """Whether the turn and the plans are over; this also resets the user's choice."""
         plans = self._chat.transcript.plans
         told = tuple(map(_content, plans))
-        # The next turn does not bring back what went with the one before.
+        # The next turn does not bring back a finished plan.
         is_over = not any(map(_has_open_steps, plans)) and (
             not self._chat.is_busy or told == self._over
         )
@@ -108,10 +108,10 @@ class PlanPanel(Widget):
         return is_over
 
     def refresh_chat(self) -> None:
-        """Show the plans as they were told last."""
+        """Show the latest plans."""
         plans = self._chat.transcript.plans
         is_over = self._see_end()
-        # A report replaces what a plan was, so that comparing its parts by identity is enough.
+        # An update replaces the whole plan, so comparing parts by identity is enough.
         is_open = self.is_open
         is_shown = (is_open or not is_over) and not all(map(_is_empty, plans))
         now = (*(_content(plan) for plan in plans), is_open, is_shown)
@@ -132,13 +132,13 @@ def _is_empty(plan: Plan) -> bool:
 
 
 def _has_open_steps(plan: Plan) -> bool:
-    """Whether something of a plan is still to be done; a text does not tell, so it may be."""
+    """Whether a plan has open steps; a plan in text form counts as open."""
     ended = ("completed", "cancelled")
     return plan.form != "items" or any(entry.status not in ended for entry in plan.entries)
 
 
 class _PlanLine(PartsLine):
-    """Where the plan stands, in a line."""
+    """The progress of the plan in one line."""
 
     DEFAULT_CSS = """
     _PlanLine { padding: 0 1; background: $surface; }
@@ -172,7 +172,7 @@ class _PlanLine(PartsLine):
         )
 
     def pressed(self, target: str) -> None:
-        """Fold or unfold."""
+        """Fold or unfold the plan."""
         self._panel.toggle()
 
 
@@ -185,7 +185,7 @@ def _count(plan: Plan) -> str:
 
 
 def _step(plan: Plan, folder: str) -> str:
-    """What is done now, or comes next, in a line."""
+    """The current or next step in one line."""
     if plan.form == "items":
         entries = plan.entries
         now = [one for one in entries if one.status == "in_progress"]
@@ -195,17 +195,17 @@ def _step(plan: Plan, folder: str) -> str:
         dropped = sum(one.status == "cancelled" for one in entries)
         if not dropped:
             return "done"
-        return "dropped" if dropped == len(entries) else "the rest is dropped"
+        return "dropped" if dropped == len(entries) else "the rest was dropped"
     if plan.form == "markdown":
         lines = (line.strip("#*- \t") for line in (plan.markdown or "").splitlines())
         return one_line(next((line for line in lines if line), ""))
     if plan.form == "file":
         return f"in {path_words((plan.uri or '').removeprefix('file://'), folder)}"
-    return f"in a form that is not known here ({one_line(plan.form, _WORD_COLUMNS_MAX)})"
+    return f"in an unknown form ({one_line(plan.form, _WORD_COLUMNS_MAX)})"
 
 
 class _PlanBody(ScrollView, can_focus=False):
-    """All tasks of all plans."""
+    """The steps of all plans."""
 
     DEFAULT_CSS = """
     _PlanBody {
@@ -222,17 +222,17 @@ class _PlanBody(ScrollView, can_focus=False):
         self._look: Look | None = None
 
     def show(self, plans: Sequence[Plan]) -> None:
-        """These plans; none hides it."""
+        """Show these plans, or hide the list if there are none."""
         self._plans = [plan for plan in plans if not _is_empty(plan)]
         self.display = bool(self._plans)
         self._lay_out()
 
     def on_resize(self) -> None:
-        """Break lines anew."""
+        """Wrap the lines to the new width."""
         self._lay_out()
 
     def notify_style_update(self) -> None:
-        """Other colours."""
+        """Render again in the new colours."""
         super().notify_style_update()
         if self._look is not None and self._look.palette is not palette_for(self.app.theme):
             self._lay_out()
@@ -253,7 +253,7 @@ class _PlanBody(ScrollView, can_focus=False):
         self.refresh()
 
     def _keep_in_sight(self) -> None:
-        """The task that is done now is seen, with the one before it."""
+        """Scroll to the current step and the one before it."""
         if len(self._plans) == 1 and len(self._strips) > LINES_MAX:
             for at, strip in enumerate(self._strips):
                 if strip.text.startswith(_MARKS["in_progress"]):
@@ -261,7 +261,7 @@ class _PlanBody(ScrollView, can_focus=False):
                     return
 
     def render_line(self, y: int) -> Strip:
-        """One line of a task."""
+        """Render one line of a step."""
         at = y + self.scroll_offset.y
         width = self.scrollable_content_region.width
         if at >= len(self._strips):
@@ -270,7 +270,7 @@ class _PlanBody(ScrollView, can_focus=False):
 
 
 def plan_lines(plan: Plan, chat: Chat, look: Look) -> list[Strip]:
-    """A plan in lines."""
+    """The lines of a plan."""
     if plan.form == "items":
         return [line for entry in plan.entries for line in _entry_lines(entry, look)]
     if plan.form == "markdown":
@@ -286,7 +286,7 @@ def _entry_lines(entry: PlanEntry, look: Look) -> list[Strip]:
     words = _PRIORITIES.get(entry.priority)
     if words is None:
         words = f"({one_line(entry.priority, _WORD_COLUMNS_MAX)}) "
-    # What was dropped is said in a word too: its mark alone says little.
+    # A dropped step is also marked in words, since its sign is unclear.
     is_plain = entry.status in _MARKS and entry.status != "cancelled"
     end = "" if is_plain else f" ({one_line(entry.status, _WORD_COLUMNS_MAX)})"
     text = f"{words}{one_line(entry.content)}{end}"

@@ -1,9 +1,9 @@
-"""What can be done about what went wrong in a chat, by one key or click.
+"""The remedies for a problem of a chat, each by one key or click.
 
-Must not know how anything is mended: the desk does that.
+This module does not know how a problem is solved; the controller does.
 
-What always holds: what went wrong is told once.  What is said about it in the conversation is not
-said here; where nothing is, because there is no conversation yet, all of it is.
+Invariant: a problem is described once.  If the conversation describes it, the bar does not; if
+there is no conversation yet, the bar does.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.widgets.button import Button
 
 DETAIL_LINES_MAX = 6
-"""Lines of the last words that are shown here."""
+"""Lines of the detail that are shown here."""
 TOLD_LATELY = 20
-"""Entries of the conversation, from the last one back, that may tell of a problem that is new."""
+"""The number of last entries that are searched for a description of the problem."""
 
 _WORDS: dict[Remedy, str] = {
     "retry": "Try again",
@@ -38,7 +38,7 @@ _WORDS: dict[Remedy, str] = {
 
 
 class ProblemBar(Widget):
-    """Hidden while nothing is wrong."""
+    """The bar; hidden while there is no problem."""
 
     DEFAULT_CSS: ClassVar[str] = """
     ProblemBar { height: auto; display: none; padding: 0 1; background: $error 12%; }
@@ -49,7 +49,7 @@ class ProblemBar(Widget):
     """
 
     class Chosen(Message):
-        """The person wants this done about it."""
+        """The user chose a remedy."""
 
         def __init__(self, remedy: Remedy) -> None:
             super().__init__()
@@ -60,7 +60,7 @@ class ProblemBar(Widget):
         self._chat = chat
         self._retry_key = retry_key
         self._shown: Problem | None = None
-        # Whether the conversation tells of it.
+        # Whether the conversation describes it.
         self._is_told = False
 
     def compose(self) -> ComposeResult:
@@ -69,7 +69,7 @@ class ProblemBar(Widget):
         yield Horizontal(id="problem-remedies")
 
     def refresh_chat(self) -> None:
-        """Show what is wrong now, and how long until it may be tried again."""
+        """Show the problem, and the time until a retry."""
         problem = self._chat.problem
         if problem is None:
             if self._shown is not None:
@@ -82,7 +82,7 @@ class ProblemBar(Widget):
         said = [] if self._is_told else [one_line(problem.text)]
         if problem.retry_at is not None:
             left = problem.retry_at - self._chat.clock()
-            said.append(f"try again in {left:.0f} s" if left > 0 else "it may be tried again now")
+            said.append(f"try again in {left:.0f} s" if left > 0 else "you can try again now")
         text = " — ".join(said)
         words = self.query_one("#problem-text", Static)
         words.update(Content(f"{text[:1].upper()}{text[1:]}"))
@@ -108,12 +108,12 @@ class ProblemBar(Widget):
             if number == 0 and self._retry_key:
                 words = f"{words} ({self._retry_key})"
             buttons.append(Button(words, remedy))
-        # The person may have left meanwhile.
+        # The app may be closing.
         if place.is_attached:
             await place.mount(*buttons)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
-        """One of the remedies."""
+        """Report the remedy that was chosen."""
         event.stop()
         for remedy in _WORDS:
             if remedy == event.action:

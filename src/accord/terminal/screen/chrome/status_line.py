@@ -1,11 +1,10 @@
-"""One line on what happens now, and how to stop it.
+"""The status line: what happens now, and how to stop it.
 
-Must not know how a turn is stopped.
+This module does not know how a turn is stopped.
 
-What always holds
-    * Nothing moves in it but the seconds.
-    * Waiting for the person, working, quiet, stopping and stopped are told by words, not only by
-      colour.
+Invariants
+    * Only the seconds change on their own.
+    * All states are shown in words, not only by colour.
 """
 
 from __future__ import annotations
@@ -22,34 +21,34 @@ from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.widgets.parts_line import Part, PartsLine, fit
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.chat_controller import Desk
+    from accord.terminal.engine.chat_controller import ChatController
 
 _STOP = "stop"
 _LAST_LEAST, _QUIET_LEAST = 12, 32
-"""Columns for what the agent did last, which matter more while it is quiet."""
+"""Columns for the agent's last action, which matters more while it is quiet."""
 
 
 class StatusLine(PartsLine):
-    """Where the turn stands."""
+    """The state of the turn in one line."""
 
     DEFAULT_CSS = """
     StatusLine { height: 1; padding: 0 1; background: $background; }
     """
 
     class StopPressed(Message):
-        """The person clicked Stop."""
+        """The user clicked Stop."""
 
-    def __init__(self, chat: Chat, desk: Desk) -> None:
+    def __init__(self, chat: Chat, controller: ChatController) -> None:
         super().__init__()
         self._chat = chat
-        self._desk = desk
+        self._controller = controller
 
     def refresh_chat(self) -> None:
-        """Look whether there is something else to say."""
+        """Draw the line again if something changed."""
         self.renew()
 
     def parts(self, width: int) -> list[Part]:
-        """What happens at the left, Stop at the right."""
+        """The parts: the state on the left, Stop on the right."""
         right = self._stop()
         room = width - sum(part.cells for part in right) - (2 if right else 0)
         left = fit(self._now(), max(room, 0))
@@ -63,10 +62,10 @@ class StatusLine(PartsLine):
         if not is_going_on:
             return []
         palette = self.palette
-        keys = self._desk.settings.keys_of("stop")
-        words = "Leave it" if self._chat.phase == "stopping" else "Stop"
+        keys = self._controller.settings.keys_of("stop")
+        words = "Abandon it" if self._chat.phase == "stopping" else "Stop"
         found = [Part(f"[{words}]", palette.error, target=_STOP)]
-        # While a question is open its dialog has the key.
+        # An open dialog has the key.
         if keys and not self._chat.needs_answer:
             found.append(Part(f" {key_text(keys[0])}", palette.dim, target=_STOP))
         return found
@@ -81,25 +80,25 @@ class StatusLine(PartsLine):
             name = one_line(chat.agent_name)
             return [Part(f"○ Starting {name}…" if name else "○ Starting…", palette.dim, least=12)]
         if chat.lacks_session:
-            return [Part("✗ There is no session", palette.error)]
+            return [Part("✗ No session", palette.error)]
         if chat.lacks_login:
-            return [Part("✗ You are not logged in", palette.error)]
+            return [Part("✗ Not logged in", palette.error)]
         if chat.phase == "lost":
-            return [Part("✗ The agent is not there", palette.error)]
+            return [Part("✗ The agent is not running", palette.error)]
         if chat.phase == "stopping":
             return [Part("◌ Stopping…", palette.warning), *self._elapsed()]
         if chat.phase == "working":
             return self._working()
         behind = self._behind()
         if chat.works_alone:
-            return [Part("● Working by itself", palette.running), *behind]
+            return [Part("● Working on its own", palette.running), *behind]
         return [*self._after(), *behind]
 
     def _working(self) -> list[Part]:
         chat, palette = self._chat, self.palette
         last = one_line(chat.last_did)
         quiet = chat.quiet_for
-        if quiet is not None and quiet >= self._desk.settings.quiet_seconds:
+        if quiet is not None and quiet >= self._controller.settings.quiet_seconds:
             found = [Part(f"◌ Quiet for {span(quiet)}", palette.warning)]
             if last:
                 words = f" — last: {last}"
@@ -117,9 +116,13 @@ class StatusLine(PartsLine):
         return [Part(f" · {span(elapsed)}", self.palette.dim, weight=1)]
 
     def _behind(self) -> list[Part]:
-        """Work that goes on whatever the conversation does."""
+        """The number of background tasks."""
         count = len(self._chat.transcript.state.background or ())
-        return [Part(f" · {counted(count, 'task')} behind it", self.palette.dim)] if count else []
+        return (
+            [Part(f" · {counted(count, 'task')} in the background", self.palette.dim)]
+            if count
+            else []
+        )
 
     def _after(self) -> list[Part]:
         chat, palette = self._chat, self.palette
@@ -128,22 +131,22 @@ class StatusLine(PartsLine):
         if chat.stop_reason in (None, "end_turn"):
             return [Part("Ready", palette.dim), *self._asks_again()]
         ended = stop_words(chat.stop_reason)
-        # The conversation has all of it.
+        # The conversation has the details.
         words = one_line(ended.text.partition(". ")[0].rstrip("."))
         style = palette.dim if ended.is_good else palette.warning
         found = [Part("Ready", palette.dim), Part(f" · {words}", style, least=_LAST_LEAST)]
         return [*found, *self._asks_again()]
 
     def _asks_again(self) -> list[Part]:
-        """How to have the agent try what was not allowed."""
-        keys = self._desk.settings.keys_of("retry")
+        """The hint about retrying what was denied."""
+        keys = self._controller.settings.keys_of("retry")
         if self._chat.denied_request is None or not keys:
             return []
-        words = f" · {key_text(keys[0])} asks again for what was not allowed"
+        words = f" · {key_text(keys[0])} asks again for what was denied"
         return [Part(words, self.palette.dim, weight=2, least=_LAST_LEAST)]
 
     def pressed(self, target: str) -> None:
-        """Stop was clicked."""
+        """The user clicked Stop."""
         self.post_message(self.StopPressed())
 
 

@@ -1,10 +1,10 @@
-"""The tabs: one per chat, marked where the person is needed.
+"""The tab bar: one tab per chat, with marks where the user is needed.
 
-Must not know what is in a chat.
+This module does not know what is in a chat.
 
-What always holds
-    * The tab in front is seen, however many there are.
-    * A chat that needs an answer is marked wherever it is, also where its tab does not fit.
+Invariants
+    * The tab in front is always visible.
+    * A chat that needs an answer is marked, even if its tab does not fit.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.widgets.parts_line import Part, PartsLine
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.chat_controller import Desk
+    from accord.terminal.engine.chat_controller import ChatController
 
 TITLE_COLUMNS_MAX = 24
 _TITLE_COLUMNS_MIN = 8
-# What a tab has beside its title: blanks, the mark, the close mark.
+# The columns of a tab besides its title: blanks, the mark, the close mark.
 _AROUND = 6
 _MORE_COLUMNS = 6
 
@@ -31,41 +31,41 @@ NEEDS, FAILED, WORKS, NEWS, CALM = "◆", "✗", "●", "•", " "
 
 
 class TabBar(PartsLine):
-    """The tabs of all chats, the one in front between as many neighbours as fit."""
+    """The tabs of all chats; the one in front with as many neighbours as fit."""
 
     DEFAULT_CSS = """
     TabBar { height: 1; dock: top; background: $panel; }
     """
 
     class TabChosen(Message):
-        """The person wants this chat in front."""
+        """The user wants this chat in front."""
 
         def __init__(self, chat: Chat) -> None:
             super().__init__()
             self.chat = chat
 
     class TabClosed(Message):
-        """The person wants this chat closed."""
+        """The user wants this chat closed."""
 
         def __init__(self, chat: Chat) -> None:
             super().__init__()
             self.chat = chat
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, controller: ChatController) -> None:
         super().__init__()
-        self._desk = desk
+        self._controller = controller
         self._front: Chat | None = None
-        # By chat: how much was there when it was last looked at.
+        # By chat: its revision when it was last in front.
         self._seen: dict[int, int] = {}
 
     def show(self, chat: Chat) -> None:
-        """This chat is in front now."""
+        """Note that this chat came to the front."""
         self._front = chat
         self.refresh_chat()
 
     def refresh_chat(self) -> None:
-        """Look whether a tab is marked otherwise."""
-        there = {id(chat) for chat in self._desk.chats}
+        """Draw the tabs again if a mark changed."""
+        there = {id(chat) for chat in self._controller.chats}
         for key in [one for one in self._seen if one not in there]:
             del self._seen[key]
         if self._front is not None:
@@ -73,7 +73,7 @@ class TabBar(PartsLine):
         self.renew()
 
     def mark(self, chat: Chat) -> str:
-        """What a person should know about a chat that they do not see."""
+        """The mark of a chat that is not in front."""
         if chat.needs_answer:
             return NEEDS
         if chat.problem is not None or chat.phase == "lost":
@@ -84,8 +84,8 @@ class TabBar(PartsLine):
         return CALM if is_seen else NEWS
 
     def parts(self, width: int) -> list[Part]:
-        """The tabs that fit, and how many are at either side of them."""
-        chats = list(self._desk.chats)
+        """The visible tabs, and the numbers of hidden ones on both sides."""
+        chats = list(self._controller.chats)
         if not chats:
             return []
         share = width // len(chats) - _AROUND
@@ -120,24 +120,24 @@ class TabBar(PartsLine):
         needed = any(chat.needs_answer for chat in hidden)
         text = words.format(f"{NEEDS}{len(hidden)}" if needed else len(hidden))
         style = self.palette.waiting if needed else self.palette.dim
-        at = 0 if target == "first" else len(self._desk.chats) - 1
-        for index, chat in enumerate(self._desk.chats):
+        at = 0 if target == "first" else len(self._controller.chats) - 1
+        for index, chat in enumerate(self._controller.chats):
             if needed and chat.needs_answer and chat in hidden:
                 at = index
                 break
         return [Part(f" {text} ", style, target=f"show {at}")]
 
     def pressed(self, target: str) -> None:
-        """A tab, its close mark, or what is beyond the edge."""
+        """Handle a click on a tab, its close mark or a count of hidden tabs."""
         what, _, at = target.partition(" ")
-        if int(at) >= len(self._desk.chats):
+        if int(at) >= len(self._controller.chats):
             return
-        chat = self._desk.chats[int(at)]
+        chat = self._controller.chats[int(at)]
         self.post_message(self.TabClosed(chat) if what == "close" else self.TabChosen(chat))
 
 
 def _window(widths: list[int], front: int, width: int) -> tuple[int, int]:
-    """The tabs to show around the one in front, from and to."""
+    """The range of visible tabs around the one in front."""
     if sum(widths) <= width:
         return 0, len(widths)
     first, last = front, front + 1
@@ -154,7 +154,7 @@ def _window(widths: list[int], front: int, width: int) -> tuple[int, int]:
 
 
 def _on(mark: Style, tab: Style) -> Style:
-    """A mark on the ground of its tab."""
+    """A mark in the background colour of its tab."""
     if tab.reverse:
         return tab
     return mark if mark.reverse else mark + Style(bgcolor=tab.bgcolor)

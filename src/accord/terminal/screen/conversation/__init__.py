@@ -1,4 +1,4 @@
-"""What was said, as a view of rows of which those in sight exist."""
+"""The conversation view, which renders only the rows in sight."""
 
 from accord.terminal.screen.conversation.conversation_view import Conversation
 

@@ -1,7 +1,7 @@
-"""How many lines each of thousands of blocks has, and which block is at which line.
+"""The heights of thousands of blocks, and the block at a line.
 
-Must not know blocks.  Changing one height, and finding a line, cost the logarithm of their number:
-a sum of heights is kept for every power of two (a Fenwick tree).
+This module does not know blocks.  Changing a height and finding a line take logarithmic time: it
+is a Fenwick tree.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 
 class Heights:
-    """Numbers in a row.  Guards: `total` is their sum, and none is negative."""
+    """A sequence of heights.  Guards: `total` is their sum, and none is negative."""
 
     def __init__(self, heights: Iterable[int] = ()) -> None:
         self._heights: list[int] = []
@@ -26,7 +26,7 @@ class Heights:
         return self._heights[index]
 
     def append(self, height: int) -> None:
-        """One more at the end."""
+        """Append the height of a block."""
         self._heights.append(height)
         self.total += height
         number = len(self._heights)
@@ -38,7 +38,7 @@ class Heights:
         self._sums.append(found)
 
     def set(self, index: int, height: int) -> None:
-        """Another height at a place."""
+        """Change the height at an index."""
         more = height - self._heights[index]
         if not more:
             return
@@ -50,7 +50,7 @@ class Heights:
             at += at & -at
 
     def before(self, index: int) -> int:
-        """The sum of all before a place."""
+        """The sum of the heights before an index."""
         found = 0
         while index > 0:
             found += self._sums[index]
@@ -58,7 +58,7 @@ class Heights:
         return found
 
     def find(self, line: int) -> tuple[int, int]:
-        """Which one a line falls into, and how far; the last one where there are not so many."""
+        """The index of the block at a line and the offset in it; the last one beyond the end."""
         if not self._heights:
             return 0, 0
         at, left = 0, max(line, 0)

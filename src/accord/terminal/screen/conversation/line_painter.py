@@ -1,7 +1,6 @@
-"""Lines of blocks as they stand on the screen: a mark at the left, a background to the right end.
+"""Paint lines of blocks: a mark on the left, and the background up to the right edge.
 
-What always holds: a line that did not change is the very same strip as before, so that whoever
-draws can see that nothing is to be done, and what the terminal was told of it can be told again.
+Invariant: an unchanged line is the same strip as before, so that the caller can skip it.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from accord.terminal.render.render_options import Look
 from accord.terminal.screen.conversation.rows import Place, Rows
 
 GUTTER = 1
-"""Columns at the left, in which the entry that is selected is marked."""
+"""Columns on the left for the mark of the selected entry."""
 MARGIN = 1
-"""Columns that stay free at the right."""
+"""Free columns on the right."""
 
 
 class Painter:
-    """Paints the lines in sight.  Guards the invariant at the head of this file."""
+    """Paints the lines in sight.  Guards the invariant of this module."""
 
     def __init__(self) -> None:
         # The painted form of a line by its identity, for the lines in sight.
@@ -30,14 +29,14 @@ class Painter:
         self._key: object = None
 
     def forget(self) -> None:
-        """Everything looks different now."""
+        """Forget all painted lines."""
         self._known.clear()
         self._blank = None
 
     def paint(
         self, rows: Rows, window: list[Place], height: int, base: Style, selected: int | None
     ) -> list[Strip]:
-        """As many lines as there are to fill."""
+        """Paint the lines in sight, and fill the rest with blanks."""
         key = (rows.look, base)
         if key != self._key:
             self.forget()
@@ -72,7 +71,7 @@ def _painted(strip: Strip, look: Look, width: int, base: Style, is_selected: boo
 
 
 def with_hint(line: Strip, hint: str, look: Look, base: Style) -> Strip:
-    """A line with something said at its right end."""
+    """A line with a hint at its right end."""
     room = max(line.cell_length - cell_len(hint) - 1, 0)
     style = base + look.palette.accent + Style(reverse=True)
     return Strip.join([line.crop(0, room), Strip([Segment(hint, style), Segment(" ", base)])])

@@ -1,12 +1,12 @@
-"""All lines of a conversation, of which only those that somebody looks at exist.
+"""All rows of a conversation, rendered only when they come into sight.
 
-Must not know the widget.  A row is a line of a block, or the blank line above it; a place is the
-number of a block and the row in it.
+This module does not know the widget.  A row is a line of a block, or the blank line above it; a
+place is the index of a block and a row in it.
 
-What always holds
-    * A block is rendered when it comes into sight, never before; until then its height is a guess.
-    * Guesses that turn out wrong never move what is in sight: places, not line numbers, stay.
-    * No more than `STRIPS_MAX` lines are kept, but for what is in sight.
+Invariants
+    * A block is rendered when it comes into sight; until then its height is an estimate.
+    * A wrong estimate never moves what is in sight: positions are places, not line numbers.
+    * At most `STRIPS_MAX` lines are kept, besides those in sight.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from accord.terminal.screen.conversation.block_heights import Heights
 from accord.transcript import Subagent, Terminal, ToolCall
 
 STRIPS_MAX = 4_000
-"""Rendered lines that are kept; a strip takes about two kilobytes."""
+"""Cached rendered lines; a strip takes about two kilobytes."""
 ASKED_MAX = 32
-"""Changed entries that each block in memory is asked about; beyond it all are rendered again."""
-# Messages come by the thousand and concern no block but their own; so nobody else is asked.
+"""Changed entries that are checked against each block; with more, all are rendered again."""
+# There are thousands of messages, and they concern only their own block.
 _SHOWN_BY_OTHERS = (Terminal, ToolCall, Subagent)
 
 
 class Place(NamedTuple):
-    """A row: the number of the block, and which of its rows, the blank one above it included."""
+    """A row: the index of its block and the row in it, counting the blank one above."""
 
     block: int
     row: int
@@ -43,7 +43,7 @@ START = Place(0, 0)
 
 
 class Rows:
-    """The rows of a chat in one look.  Guards the invariants at the head of this file."""
+    """The rows of a chat in one look.  Guards the invariants of this module."""
 
     def __init__(self, chat: Chat, look: Look) -> None:
         self.chat = chat
@@ -51,10 +51,10 @@ class Rows:
         self.blocks: list[Block] = []
         self.heights = Heights()
         self._gaps: list[int] = []
-        # Whether a height is known, not guessed.
+        # Whether a height is known, not estimated.
         self._known: list[bool] = []
         self._places: dict[int, int] = {}
-        # By the number of the block, the one looked at last at the end: how many lines it has.
+        # Cached lines by block index, least recently used first.
         self._kept: OrderedDict[int, int] = OrderedDict()
         self._kept_lines = 0
         self.rebuild()
@@ -62,7 +62,7 @@ class Rows:
     # ---- following the chat
 
     def rebuild(self) -> None:
-        """The entries are others.  Blocks of those that stayed keep how they are folded."""
+        """Rebuild the blocks; entries that stayed keep their folds."""
         old = {id(block.entry): block for block in self.blocks}
         self.blocks, self.heights, self._gaps, self._places = [], Heights(), [], {}
         self._known = []
@@ -77,7 +77,7 @@ class Rows:
             self._add(entry, block)
 
     def catch_up(self) -> None:
-        """Take in the entries that are new at the end."""
+        """Add blocks for new entries."""
         for entry in self.chat.entries[len(self.blocks) :]:
             self._add(entry, None)
 
@@ -93,7 +93,7 @@ class Rows:
         self.heights.append(gap + height)
 
     def entry_changed(self, entries: Iterable[Entry]) -> None:
-        """Entries look different now, and so do the blocks that they concern."""
+        """Invalidate the blocks that depend on changed entries."""
         shown_by_others: list[Entry] = []
         for entry in entries:
             index = self._places.get(id(entry))
@@ -103,7 +103,7 @@ class Rows:
                 shown_by_others.append(entry)
         if not shown_by_others:
             return
-        # So many at once come when a session is loaded; asking all about all would take long.
+        # A loaded session changes many entries at once; checking all pairs would take long.
         ask = len(shown_by_others) <= ASKED_MAX
         for other in list(self._kept):
             block = self.blocks[other]
@@ -111,7 +111,7 @@ class Rows:
                 block.invalidate()
 
     def circumstances_changed(self) -> None:
-        """Time passed, or a question came or went: what depends on it is rendered again."""
+        """Invalidate the blocks that depend on the time or on open questions."""
         for index in list(self._kept):
             if self.blocks[index].is_unsettled:
                 self.blocks[index].invalidate()
@@ -123,7 +123,7 @@ class Rows:
             self._measured(index, self.blocks[index].estimate(self.look))
 
     def set_look(self, look: Look) -> None:
-        """Everything looks different; the heights that are known become guesses."""
+        """Apply another look; known heights become estimates."""
         self.look = look
         self._known = [False] * len(self.blocks)
         self._kept.clear()
@@ -132,20 +132,20 @@ class Rows:
             block.forget()
 
     def guess_again(self) -> None:
-        """All were folded or unfolded."""
+        """Estimate all heights again after a fold."""
         self._known = [False] * len(self.blocks)
         for index, block in enumerate(self.blocks):
             self._measured(index, block.estimate(self.look))
 
     def index_of(self, entry: Entry) -> int | None:
-        """The number of the block of an entry."""
+        """The index of the block of an entry."""
         index = self._places.get(id(entry))
         return index if index is not None and self.blocks[index].entry is entry else None
 
     # ---- heights
 
     def _gap(self, index: int) -> int:
-        """Whether a block that is seen has a blank line above it."""
+        """Whether a visible block has a blank line above it."""
         for above in range(index - 1, -1, -1):
             if self.heights[above]:
                 both = self.blocks[above].is_tight and self.blocks[index].is_tight
@@ -158,7 +158,7 @@ class Rows:
         self._gaps[index] = gap
         self.heights.set(index, gap + height)
         if was_seen is not (height > 0):
-            # The next one that is seen has another neighbour now.
+            # The next visible block has another neighbour now.
             for below in range(index + 1, len(self.blocks)):
                 if self.heights[below]:
                     own = self.heights[below] - self._gaps[below]
@@ -167,12 +167,12 @@ class Rows:
                     break
 
     def gap(self, index: int) -> int:
-        """How many blank rows a block begins with."""
+        """The number of blank rows above a block."""
         return self._gaps[index]
 
     def lines(self, index: int) -> list[Strip]:
         """The lines of a block, rendered."""
-        # Whether there is a blank line above depends on the next one above that has lines.
+        # The blank line depends on the nearest visible block above.
         above = index - 1
         while above >= 0 and not self._known[above] and not self._render(above):
             above -= 1
@@ -188,7 +188,7 @@ class Rows:
         return lines
 
     def let_go(self, in_sight: range) -> None:
-        """Forget lines that nobody looked at for long, where there are too many."""
+        """Drop the least recently used lines if there are too many."""
         for index in list(self._kept):
             if self._kept_lines <= STRIPS_MAX:
                 return
@@ -198,24 +198,24 @@ class Rows:
 
     @property
     def kept_lines(self) -> int:
-        """How many lines are kept."""
+        """The number of cached lines."""
         return self._kept_lines
 
-    # ---- walking
+    # ---- navigation
 
     def rows(self, index: int) -> int:
-        """How many rows a block has, once it is rendered."""
+        """The number of rows of a block, which this renders."""
         self.lines(index)
         return self.heights[index]
 
     def strip_at(self, place: Place) -> Strip | None:
-        """The line at a place; None where it is blank."""
+        """The line at a place; None if it is blank."""
         lines = self.lines(place.block)
         line = place.row - self._gaps[place.block]
         return lines[line] if 0 <= line < len(lines) else None
 
     def window(self, top: Place, height: int) -> list[Place]:
-        """The places from one on downwards, as many as there are lines to fill."""
+        """The places from one on, as many as fit the height."""
         found: list[Place] = []
         index, row = top
         while index < len(self.blocks) and len(found) < height:
@@ -226,7 +226,7 @@ class Rows:
         return found
 
     def up(self, place: Place, count: int) -> Place:
-        """The place so many rows above, or the first one."""
+        """The place a number of rows above, or the first one."""
         index, row = place
         while index < len(self.blocks) and row < count and index > 0:
             count -= row
@@ -235,7 +235,7 @@ class Rows:
         return Place(index, max(row - count, 0))
 
     def down(self, place: Place, count: int) -> Place:
-        """The place so many rows below, or the last one."""
+        """The place a number of rows below, or the last one."""
         index, row = place
         while index < len(self.blocks):
             rows = self.rows(index)
@@ -248,18 +248,18 @@ class Rows:
         return START
 
     def end(self, height: int) -> Place:
-        """The first place in sight when the last row is the last line in sight."""
+        """The first place in sight when the view is scrolled to the end."""
         if not self.blocks:
             return START
         last = len(self.blocks) - 1
         return self.up(Place(last, self.rows(last)), height)
 
     def line_of(self, place: Place) -> int:
-        """The number of a row among all, by what is known and guessed."""
+        """The line number of a place, by known and estimated heights."""
         return self.heights.before(place.block) + place.row
 
     def at_line(self, line: int) -> Place:
-        """The place of a row by its number."""
+        """The place at a line number."""
         return Place(*self.heights.find(line))
 
 

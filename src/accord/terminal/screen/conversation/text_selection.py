@@ -1,7 +1,7 @@
-"""Text of the conversation that is marked with the mouse.
+"""Text selection in the conversation.
 
-A selection speaks of letters by column and line.  Our lines have no lasting numbers, since those
-above may grow; what lasts is a place.  So a place is written as one number, in the order of places.
+A Textual selection uses columns and line numbers.  Our line numbers change when lines above grow,
+but places do not.  So a place is encoded as one number, in the order of places.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from textual.strip import Strip
 from accord.terminal.screen.conversation.rows import Place, Rows
 
 _ROWS_MAX = 1 << 24
-"""Rows of one block."""
+"""The maximum number of rows of a block in the encoding."""
 
 
 def offset_of(place: Place) -> int:
@@ -23,12 +23,12 @@ def offset_of(place: Place) -> int:
 
 
 def place_of(offset: int) -> Place:
-    """The place that a number stands for."""
+    """The place that a number encodes."""
     return Place(*divmod(offset, _ROWS_MAX))
 
 
 def marked_line(line: Strip, selection: Selection, place: Place, style: Style) -> Strip:
-    """A painted line with what is marked of it standing out, whatever colours it has."""
+    """A painted line with its selected part highlighted."""
     span = selection.get_span(offset_of(place))
     if span is None:
         return line
@@ -45,7 +45,7 @@ def marked_line(line: Strip, selection: Selection, place: Place, style: Style) -
 
 
 def text_between(rows: Rows, selection: Selection, gutter: int) -> str:
-    """The letters that are marked, line by line; all of the conversation by what it says."""
+    """The selected text by lines; for the whole conversation, the text of all blocks."""
     if selection.start is None and selection.end is None:
         return "\n\n".join(filter(None, (block.text() for block in rows.blocks)))
     last = len(rows.blocks) - 1

@@ -23,11 +23,11 @@ _DIALOGS: dict[QuestionKind, tuple[str, str]] = {
 }
 
 
-def dialog_for(question: Question, chat: Chat, desk: Any) -> Dialog:
+def dialog_for(question: Question, chat: Chat, controller: Any) -> Dialog:
     """The dialog that asks this question."""
     module, name = _DIALOGS[question.kind]
     kind: type[Dialog] = getattr(import_module(f"{__name__}.{module}"), name)
-    return kind(question, chat, desk)
+    return kind(question, chat, controller)
 
 
 __all__ = ["Dialog", "dialog_for"]

@@ -1,7 +1,7 @@
 """A dialog that is answered by choosing one of a few lines: by its key, by arrows and Enter, or by
 the mouse.
 
-What always holds
+Invariants
     * Enter chooses nothing before a line was gone to.
     * A line that is not usable cannot be chosen.
     * Nothing is agreed to before what must be known has been in view (`extent`), by whatever key
@@ -45,7 +45,7 @@ TAIL_ROOM = 4
 GAP_LINES_MIN = 14
 """With so many lines one stays empty above the answers."""
 
-CUT_OFF = "Its words are below: choose it again."
+CUT_OFF = "Its full text is below; choose it again."
 
 _MARKS: dict[Tone, tuple[str, str]] = {
     "allow": ("✓", "+"),
@@ -128,7 +128,7 @@ class ChoiceDialog(Dialog):
         """A usable line was chosen."""
 
     def closed(self) -> None:
-        """Esc."""
+        """Handle Esc; the subclass decides what it means."""
         self.answer(None)
 
     def moved(self) -> None:

@@ -51,7 +51,7 @@ class Picker(Lines, can_focus=True):
         self.rebuild()
 
     def on_blur(self) -> None:
-        """And hidden."""
+        """Hide the list when the focus leaves."""
         self.rebuild()
 
     def on_key(self, event: events.Key) -> None:
@@ -70,7 +70,7 @@ class Picker(Lines, can_focus=True):
         event.prevent_default()
 
     def on_click(self, event: events.Click) -> None:
-        """The mouse chooses."""
+        """Choose the clicked value."""
         event.stop()
         self._toggle(event.y + self.scroll_offset.y)
 

@@ -1,8 +1,8 @@
 """What all dialogs have in common: a frame in the place of the editor, the guard, the answer.
 
-Must not know what is asked.
+This module does not know what is asked.
 
-What always holds
+Invariants
     * Nothing is answered while the guard is up, neither by a key nor by the mouse; every key that
       comes too early holds it up for another moment.
     * A dialog takes at most its share of the height; what does not fit scrolls inside.
@@ -35,7 +35,7 @@ ROWS_LEFT = 6
 BODY_LINES_MIN = 3
 
 ELSEWHERE = "Click here or press Tab to answer."
-TOO_EARLY = "That was quick: please look first, then choose."
+TOO_EARLY = "That was quick. Please read it before you choose."
 _EARLY_KEYS = frozenset(
     {"enter", "escape", "space", "tab", "shift+tab", "up", "down", "left", "right"}
     | {"backspace", "delete", "home", "end", "pageup", "pagedown"}
@@ -43,7 +43,7 @@ _EARLY_KEYS = frozenset(
 
 
 class Dialog(Vertical, can_focus=True):
-    """A question on the screen.  Guards the invariants at the head of this file."""
+    """A question on the screen.  Guards the invariants of this module."""
 
     DEFAULT_CSS = """
     Dialog {
@@ -71,11 +71,11 @@ class Dialog(Vertical, can_focus=True):
             self.key = event.key
             self.character = event.character if event.is_printable else None
 
-    def __init__(self, question: Question, chat: Chat, desk: Any) -> None:
+    def __init__(self, question: Question, chat: Chat, controller: Any) -> None:
         super().__init__()
         self.question = question
         self.chat = chat
-        self.desk = desk
+        self.controller = controller
         self._guard = Guard(chat.clock)
         self._was_early = False
         self._timer: Timer | None = None
@@ -97,7 +97,7 @@ class Dialog(Vertical, can_focus=True):
 
     @property
     def heading(self) -> str:
-        """Who asks; clean."""
+        """A safe title that says who asks."""
         return ""
 
     @property
@@ -107,7 +107,7 @@ class Dialog(Vertical, can_focus=True):
 
     @property
     def warning(self) -> str:
-        """Why the last key or click did nothing; clean, and empty where it did something."""
+        """Why the last key or click did nothing; clean, and empty if it did something."""
         return ""
 
     def answer(self, value: Any) -> None:
@@ -125,7 +125,7 @@ class Dialog(Vertical, can_focus=True):
     # ---- inside
 
     def on_mount(self) -> None:
-        """It is there."""
+        """Start the guard against keys meant for the prompt."""
         self.refresh_chat()
         self.call_after_refresh(self.fit)
 
@@ -191,7 +191,7 @@ class Dialog(Vertical, can_focus=True):
                 event.stop()
                 event.prevent_default()
                 self._was_early = True
-                # Who is typing goes on typing: only after a pause is a key meant for us.
+                # The user is still typing a prompt; a key after a pause is meant for the dialog.
                 self.raise_guard()
                 self.post_message(self.TooEarly(event))
             return

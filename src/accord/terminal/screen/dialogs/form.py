@@ -1,9 +1,9 @@
 """A form that the agent wants filled in.
 
-Must not know what answers fit; the form itself does.
+This module does not know what answers fit; the form itself does.
 
-What always holds
-    * What is sent was shown to the person before, value by value, and could be changed.
+Invariants
+    * What is sent was shown to the user before, value by value, and could be changed.
     * Declining and closing are possible at any time; neither sends a value.
     * Addresses in the agent's words are words: nothing in a form can be clicked open.
 """
@@ -67,14 +67,14 @@ class FormDialog(Dialog):
 
     @property
     def heading(self) -> str:
-        """Who asks."""
+        """The title: who asks."""
         return f"{one_line(self.chat.agent_name) or 'The agent'} asks you to fill in a form"
 
     @property
     def hint(self) -> str:
-        """The keys."""
+        """The keys of the dialog."""
         if self._is_closing:
-            return "Esc again: close, what you filled in is lost"
+            return "Esc again: close and discard your input"
         if self.is_reviewing:
             return "^S: send · Esc: edit · ^N: decline"
         return "Tab: next · ^S: review · ^N: decline · Esc: close"
@@ -114,7 +114,7 @@ class FormDialog(Dialog):
 
     def _review(self, look: Look) -> list[Strip]:
         palette = look.palette
-        lines = [strip_of(("This is what the agent gets:", palette.strong))]
+        lines = [strip_of(("This will be sent to the agent:", palette.strong))]
         for box in self.query(FieldBox):
             label = f"  {box.label}: "
             value = self._values.get(box.field.name)
@@ -151,7 +151,7 @@ class FormDialog(Dialog):
         return [one for one in self.screen.focus_chain if self in one.ancestors]
 
     def opened(self) -> None:
-        """Now it can be filled in, where the person was."""
+        """Now it can be filled in, where the user was."""
         if self.has_focus:
             places = self._places
             if self._last in places:
@@ -199,7 +199,7 @@ class FormDialog(Dialog):
             self.act("close")
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
-        """By a button."""
+        """Handle a click on a button."""
         event.stop()
         self.act(event.action)
 
@@ -228,12 +228,12 @@ class FormDialog(Dialog):
             self._go(1)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Something was typed."""
+        """Check the field that was edited."""
         event.stop()
         self._touched(event.input)
 
     def on_picker_changed(self, event: Picker.Changed) -> None:
-        """Something was chosen."""
+        """Check the field whose value was chosen."""
         event.stop()
         self._touched(event.picker)
 
@@ -267,7 +267,7 @@ class FormDialog(Dialog):
         for box in self.query(FieldBox):
             problem = problems.get(box.field.name)
             if problem is not None and not box.field.is_known:
-                problem = "This is required and unknown here: the form can only be declined."
+                problem = "Unknown kind of required field; you can only decline the form."
             box.show_problem(problem)
             first = box if problem is not None and first is None else first
         if first is not None:
@@ -297,7 +297,7 @@ class FormDialog(Dialog):
 
 
 def _shown(value: object, box: FieldBox) -> str:
-    """A value in the words that the person chose it by."""
+    """A value in the words that the user chose it by."""
     if isinstance(value, bool):
         return "Yes" if value else "No"
     words = {choice.value: one_line(choice.title) for choice in box.field.choices}

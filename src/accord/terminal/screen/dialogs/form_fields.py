@@ -1,6 +1,6 @@
 """One field of a form on the screen: its name, what it is for, where it is filled in, its problem.
 
-What always holds
+Invariants
     * A field of a type that we do not know has nothing to fill in.
     * What is typed is read as the type says; what cannot be read so is kept as it is, for the
       problem to be shown.
@@ -34,7 +34,7 @@ _FORMATS = {
 
 
 class FieldBox(Vertical):
-    """One field."""
+    """One field of a form, with its label and problem."""
 
     DEFAULT_CSS: ClassVar[str] = """
     FieldBox { height: auto; margin: 0 0 1 0; }
@@ -53,7 +53,7 @@ class FieldBox(Vertical):
 
     @property
     def label(self) -> str:
-        """Its name for the person; clean."""
+        """Its name for the user; clean."""
         return one_line(self.field.title or "") or one_line(self.field.name)
 
     @property
@@ -74,7 +74,7 @@ class FieldBox(Vertical):
             yield Static(Content(said), markup=False, classes="-description")
         control = self._control()
         if control is None:
-            said = f"(a field of the kind {one_line(field.type, 40)}: unknown here, not filled in)"
+            said = f"(a field of the kind {one_line(field.type, 40)}: unknown, skipped)"
             yield Static(Content(said), markup=False, classes="-description")
         else:
             yield control
@@ -111,7 +111,7 @@ class FieldBox(Vertical):
 
     @property
     def value(self) -> object:
-        """What stands in it as the type says; None where it is empty."""
+        """What stands in it as the type says; None if it is empty."""
         control = self.control
         if isinstance(control, Picker):
             chosen = control.chosen

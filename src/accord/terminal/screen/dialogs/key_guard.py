@@ -1,6 +1,6 @@
 """The guard against a key that was meant for something else.
 
-What always holds: as long as it is up nothing that is pressed answers anything.
+Invariant: as long as it is up nothing that is pressed answers anything.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Logging in: which way, and with which key; and whether servers that a project brings are used.
 
-What always holds
+Invariants
     * A key is shown to nobody, and is in no object here once it was handed over.
     * A login that we do not know the kind of is shown with that word, and not as another.
 """
@@ -40,12 +40,12 @@ class LoginDialog(ChoiceDialog):
 
     @property
     def heading(self) -> str:
-        """Who asks."""
-        return f"{one_line(self.chat.agent_name) or 'The agent'} wants you to log in"
+        """The title: who asks."""
+        return f"{one_line(self.chat.agent_name) or 'The agent'} asks you to log in"
 
     @property
     def hint(self) -> str:
-        """The keys."""
+        """The keys of the dialog."""
         return "Esc: not now · ↑↓ Enter"
 
     @property
@@ -61,7 +61,7 @@ class LoginDialog(ChoiceDialog):
 
     def body(self, look: Look) -> list[Strip]:
         """What the agent says about the ways."""
-        lines = text_lines("Which way do you want to log in?", look, look.palette.text)
+        lines = text_lines("How do you want to log in?", look, look.palette.text)
         for method in self.methods:
             if method.description:
                 said = f"{one_line(method.name)}: {visible(method.description).strip()}"
@@ -69,7 +69,7 @@ class LoginDialog(ChoiceDialog):
         return fitted(lines, look.width)
 
     def chosen(self, index: int) -> None:
-        """That one."""
+        """Log in by the chosen method."""
         self.answer(self.methods[index].method_id)
 
 
@@ -77,7 +77,7 @@ class ServersDialog(ChoiceDialog):
     """Asks whether an MCP server of the project's own file is used."""
 
     _ROWS: ClassVar[tuple[Row, ...]] = (
-        Row("Use it, now and later", ("1", "y"), "allow", "∞ always"),
+        Row("Use it, now and in the future", ("1", "y"), "allow", "∞ always"),
         Row("Do not use it", ("2", "n"), "reject", "∞ always"),
     )
 
@@ -87,17 +87,17 @@ class ServersDialog(ChoiceDialog):
 
     @property
     def heading(self) -> str:
-        """Who asks."""
-        return "This project brings an MCP server"
+        """The title: who asks."""
+        return "This project configures an MCP server"
 
     @property
     def hint(self) -> str:
-        """The keys."""
+        """The keys of the dialog."""
         return "Esc: not now, ask me again · ↑↓ Enter"
 
     @property
     def rows(self) -> Sequence[Row]:
-        """Yes or no."""
+        """The two answers: yes and no."""
         return self._ROWS
 
     def body(self, look: Look) -> list[Strip]:
@@ -108,14 +108,14 @@ class ServersDialog(ChoiceDialog):
         lines += text_lines(f"From {exact(str(server.file))}", look, palette.dim)
         if server.unset:
             missing = ", ".join(exact(name) for name in server.unset)
-            lines += text_lines(f"It needs {missing}, not set here.", look, palette.warning)
-        said = "Whoever wrote the project wrote this. Only agree if you trust them."
+            lines += text_lines(f"It needs {missing}, which is not set.", look, palette.warning)
+        said = "The authors of the project wrote this. Agree only if you trust them."
         lines += text_lines(said, look, palette.warning)
         self.extent = Extent(ends=tuple(ending_of(0, len(lines))))
         return fitted(lines, look.width)
 
     def chosen(self, index: int) -> None:
-        """Yes or no."""
+        """Answer with yes or no."""
         self.answer(index == 0)
 
 
@@ -128,19 +128,19 @@ class CredentialDialog(Dialog):
 
     @property
     def heading(self) -> str:
-        """Who asks."""
-        return f"{one_line(self.chat.agent_name) or 'The agent'} wants a key"
+        """The title: who asks."""
+        return f"{one_line(self.chat.agent_name) or 'The agent'} needs an API key"
 
     @property
     def hint(self) -> str:
-        """The keys."""
+        """The keys of the dialog."""
         return "Enter: send it · Esc: not now"
 
     def compose(self) -> ComposeResult:
         """Why, and where to type it."""
         yield Body(lambda width: self._why(self.look(width)))
         yield Input(
-            placeholder="the key; it is not shown or kept",
+            placeholder="the key; it is not shown or stored",
             password=True,
             compact=True,
             select_on_focus=False,
@@ -148,7 +148,7 @@ class CredentialDialog(Dialog):
 
     def _why(self, look: Look) -> list[Strip]:
         said = visible(str(self.question.request)).strip()
-        kept = "It goes to the agent and nowhere else."
+        kept = "It is sent only to the agent."
         lines = text_lines(said, look, look.palette.text) if said else []
         return fitted([*lines, *text_lines(kept, look, look.palette.dim)], look.width)
 
@@ -171,7 +171,7 @@ class CredentialDialog(Dialog):
         return True
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Hand it over."""
+        """Answer with the typed key."""
         event.stop()
         if event.value and not self.is_early:
             self._close(event.value)

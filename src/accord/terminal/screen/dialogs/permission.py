@@ -1,8 +1,9 @@
 """May the agent do this?  The dialog that asks for a permission.
 
-Must not know rules, or how an answer is remembered; `permission_choices` says both in words.
+This module does not know rules, or how an answer is remembered; `permission_choices` says both in
+words.
 
-What always holds
+Invariants
     * The answer is an option that was offered, or none; Esc rejects once, or answers none.
     * Approving and refusing differ by sign and word, not by colour alone.
 """
@@ -37,7 +38,7 @@ COVERED_LINES_MAX = 2
 AGENT_LINES_MAX = 6
 """Of an option in the agent's words, which nothing else shows whole."""
 WIDTH_MIN = 8
-TOO_NARROW = "Make the window wider to see what is asked."
+TOO_NARROW = "Make the window wider to see the question."
 UNSEEN = Extent(ends=(sys.maxsize,))
 
 
@@ -64,17 +65,17 @@ class PermissionDialog(ChoiceDialog):
 
     @property
     def heading(self) -> str:
-        """Who asks."""
+        """The title: who asks."""
         return who_asks(self.request, self.chat.agent_name)
 
     @property
     def hint(self) -> str:
-        """The keys."""
+        """The keys of the dialog."""
         return "Esc: no · ↑↓ Enter · PgUp PgDn"
 
     @property
     def rows(self) -> Sequence[Row]:
-        """The answers."""
+        """The answers that the user can choose."""
         return self._rows
 
     def body(self, look: Look) -> list[Strip]:
@@ -100,7 +101,7 @@ class PermissionDialog(ChoiceDialog):
 
     @property
     def what_must_be_read(self) -> object:
-        """What would happen."""
+        """The lines that say what would happen."""
         return self._asked
 
     async def _draw_all(self, look: Look) -> None:
@@ -131,7 +132,7 @@ class PermissionDialog(ChoiceDialog):
         self.answer(self._choices[index].decision)
 
     def closed(self) -> None:
-        """Esc is no."""
+        """Handle Esc, which means no."""
         self.answer(closing(self.request))
 
     def moved(self) -> None:

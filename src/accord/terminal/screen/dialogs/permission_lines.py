@@ -1,6 +1,6 @@
 """A permission request as lines: why, and what would happen.
 
-Must not know the dialog; every text of the agent is cleaned here or in the words.
+This module does not know the dialog; every text of the agent is cleaned here or in the words.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from accord.terminal.model.permissions.requested_changes import asked_changes
 from accord.terminal.model.text.diff_lines import FileChange, change_of
 from accord.terminal.model.text.display_text import columns, exact, exact_line, one_line
 from accord.terminal.render.block import fitted, indented, strip_of, wrapped
+from accord.terminal.render.diff import diff_lines, more_line, summary_line
 from accord.terminal.render.markdown.markdown_lines import MarkdownLines
 from accord.terminal.render.render_options import Look
-from accord.terminal.render.unified_diff import diff_lines, more_line, summary_line
 from accord.terminal.screen.dialogs.visible_extent import Extent, ending_of
 from accord.transcript.items.tool_call import FileDiff
 
@@ -83,7 +83,7 @@ def body_of(
     ends += [len(lines) + end for end in fact_ends]
     lines += rows
     if is_cut:
-        lines += [Strip.blank(0), strip_of(("All of the title:", look.palette.dim)), *title]
+        lines += [Strip.blank(0), strip_of(("Full title:", look.palette.dim)), *title]
     call, said = request.tool_call, []
     if request.reason:
         said += [Strip.blank(0), *_said(request.reason, look)]
@@ -112,7 +112,7 @@ def body_of(
         lines += [Strip.blank(0), *changed]
         left_out += more_lines
     if len(diffs) > DIFFS_MAX:
-        more = f"and changes of {len(diffs) - DIFFS_MAX} more files, which are named above"
+        more = f"and changes to {len(diffs) - DIFFS_MAX} more files, listed above"
         lines += [Strip.blank(0), strip_of((more, look.palette.warning))]
     lines += [*(said if is_long else []), *text]
     ends_with = _last_line(request.command) if request.command is not None else ""
@@ -122,14 +122,14 @@ def body_of(
 
 
 def _title(request: PermissionRequest) -> str:
-    """The title, where it says more than the command that stands beneath it."""
+    """The title, where it says more than the command that stands below it."""
     title = one_line(request.title)
     command = None if request.command is None else one_line(request.command)
     return "" if title.removeprefix("Run ").strip("`") == command else title
 
 
 def _more_of_title(look: Look) -> Strip:
-    return strip_of((look.mark("… all of it below", "... all of it below"), look.palette.dim))
+    return strip_of((look.mark("… continued below", "... continued below"), look.palette.dim))
 
 
 def _is_heading(fact: Fact, diffs: Sequence[FileDiff], look: Look, chat: Chat) -> bool:
@@ -178,7 +178,7 @@ def _said(text: str, look: Look) -> list[Strip]:
     shown = MarkdownLines(look).set(text[:TEXT_CHARACTERS_MAX])
     lines = list(shown)
     if len(text) > TEXT_CHARACTERS_MAX:
-        more = f"({len(text) - TEXT_CHARACTERS_MAX:,} characters more)"
+        more = f"({len(text) - TEXT_CHARACTERS_MAX:,} more characters)"
         lines.append(strip_of((more, look.palette.warning)))
     return lines
 
@@ -194,7 +194,7 @@ def facts_lines(facts: Sequence[Fact], look: Look) -> tuple[list[Strip], list[in
         style = _style(fact, look)
         text = fact.text
         if fact.kind == "json":
-            # Arguments are many lines; beneath their label they have the whole width.
+            # Arguments are many lines; below their label they have the whole width.
             lines.append(strip_of((fact.label, look.palette.dim)))
             below = text_lines(text, look, style, indent=_INDENT)
             lines += indented(below, (" " * _INDENT, Style.null()))
@@ -229,7 +229,7 @@ def text_lines(text: str, look: Look, style: Style, *, indent: int = 0) -> list[
 
 
 def _marked(part: str, style: Style) -> list[tuple[str, Style]]:
-    """A line with what stands for other characters in reverse: it is no letter of the text."""
+    """A line in which placeholders for other characters are shown in reverse video."""
     if "⟨" not in part:
         return [(part, style)]
     over = style + Style(reverse=True)

@@ -1,9 +1,9 @@
 """May this page be opened?  The dialog of an elicitation by URL.
 
-What always holds
+Invariants
     * The page is shown in full, with its host, before anything is done with it; nothing is fetched.
-    * It is opened once the person said yes, in their own browser; where that fails the address is
-      there to be copied, and the agent is told yes only when the person says so.
+    * It is opened once the user said yes, in their own browser; where that fails the address is
+      there to be copied, and the agent is told yes only when the user says so.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from accord.terminal.screen.web_browser import OpenPage, open_page
 
 _HOST = "Host  "
 _YES = Row("Open it in my browser", ("1", "y"), "allow")
-_NO = Row("No, tell the agent that I decline", ("2", "n"), "reject")
+_NO = Row("Decline", ("2", "n"), "reject")
 _COPY = Row("Copy the address", ("3", "c"), "other")
-_MYSELF = Row("I opened it myself, go on", ("1", "y"), "allow")
+_MYSELF = Row("I opened it myself; continue", ("1", "y"), "allow")
 
 
 class UrlDialog(ChoiceDialog):
@@ -46,13 +46,13 @@ class UrlDialog(ChoiceDialog):
 
     @property
     def heading(self) -> str:
-        """Who asks."""
-        return f"{one_line(self.chat.agent_name) or 'The agent'} wants you to visit a page"
+        """The title: who asks."""
+        return f"{one_line(self.chat.agent_name) or 'The agent'} asks you to visit a page"
 
     @property
     def hint(self) -> str:
-        """The keys."""
-        return "Opening it…" if self.state == "opening" else "Esc: not now · ↑↓ Enter"
+        """The keys of the dialog."""
+        return "Opening…" if self.state == "opening" else "Esc: not now · ↑↓ Enter"
 
     @property
     def rows(self) -> Sequence[Row]:
@@ -66,7 +66,7 @@ class UrlDialog(ChoiceDialog):
         palette, page = look.palette, self.page
         lines: list[Strip] = []
         if self.state == "failed":
-            said = "No browser could be opened here. Copy the address and open it yourself."
+            said = "Could not open a browser. Copy the address and open it yourself."
             lines += text_lines(said, look, palette.warning)
         # Above the agent's words, which could imitate it, and all of it must have been in view.
         begin = len(lines)
@@ -91,7 +91,7 @@ class UrlDialog(ChoiceDialog):
         row = self.rows[index]
         if row is _COPY:
             self.app.copy_to_clipboard(self.page.url)
-            self.notify("The address is copied.", markup=False)
+            self.notify("Address copied.", markup=False)
         elif row is _NO:
             self.answer(False)
         elif row is _MYSELF:

@@ -1,8 +1,8 @@
 """How much of what a dialog says is in view, and whether that is enough to agree.
 
-What always holds
+Invariants
     * Where not all lines are in view, it is told how many there are and how many of them are.
-    * What a person must have seen before they agree has been on the screen, in the place that the
+    * What a user must have seen before they agree has been on the screen, in the place that the
       screen has for it; a dialog in a tab that is not in front shows nothing.
 """
 

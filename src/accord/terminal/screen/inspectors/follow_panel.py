@@ -1,8 +1,8 @@
 """The file that the agent works on, live, at its line, marked with the tool call.
 
-Must not know how a call is told.
+This module does not know how a call is told.
 
-What always holds
+Invariants
     * The file is read in a thread, at most once a second and when the call changes; what did not
       change is not drawn again.
     * Of a file outside the session's folders only the name is shown.
@@ -41,13 +41,13 @@ from accord.terminal.screen.widgets.line_list import LineList
 from accord.terminal.screen.widgets.parts_line import Part, PartsLine, fit
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.chat_controller import Desk
+    from accord.terminal.engine.chat_controller import ChatController
 
 READ_SECONDS = 1.0
 """How often a file is looked at while the agent works."""
 
 FILES_MAX = 4
-"""Changed files that are listed beneath."""
+"""Changed files that are listed below."""
 
 LOW_LINES = 12
 """A panel with fewer lines does without what is not the file."""
@@ -77,7 +77,7 @@ def read_page(files: JournalFiles, path: str, place: Followed | None, palette: P
     except Unreadable as error:
         return Page(path, stamp, why=error.reason)
     if text is None:
-        return Page(path, stamp, why="there is no such file now")
+        return Page(path, stamp, why="the file no longer exists")
     is_here = place is not None and place.path == path
     ranges = changed_lines(text, place.diff, place.line) if place is not None and is_here else ()
     clean = [
@@ -90,7 +90,7 @@ def read_page(files: JournalFiles, path: str, place: Followed | None, palette: P
 
 
 class FollowPanel(Widget, can_focus=False):
-    """Guards the invariants at the head of this file."""
+    """Guards the invariants of this module."""
 
     DEFAULT_CSS = """
     FollowPanel { layout: vertical; background: $surface; border-left: vkey $border; }
@@ -103,10 +103,10 @@ class FollowPanel(Widget, can_focus=False):
         Binding("enter,o", "open", "open", show=False),
     ]
 
-    def __init__(self, chat: Chat, desk: Desk) -> None:
+    def __init__(self, chat: Chat, controller: ChatController) -> None:
         super().__init__()
         self.chat = chat
-        self._desk = desk
+        self._controller = controller
         self.is_pinned = False
         self.page: Page | None = None
         self._place: Followed | None = None
@@ -127,7 +127,7 @@ class FollowPanel(Widget, can_focus=False):
         yield LineList(self._touched, id="touched")
 
     def on_mount(self) -> None:
-        """Begin as the chat is, also where nothing happens any more; mounted it is a bit later."""
+        """Begin as the chat is, also where nothing happens anymore; mounted it is a bit later."""
         self.call_later(self.refresh_chat)
 
     # ---- what is shown
@@ -159,7 +159,7 @@ class FollowPanel(Widget, can_focus=False):
         return os.path.normpath(os.path.join(self.chat.folder, path))
 
     def _disk(self) -> JournalFiles:
-        roots = tuple(self._desk.roots(self.chat))
+        roots = tuple(self._controller.roots(self.chat))
         if self._files is None or self._files[0] != roots:
             self._files = (roots, JournalFiles(roots))
         return self._files[1]
@@ -213,7 +213,7 @@ class FollowPanel(Widget, can_focus=False):
     # ---- the changed files
 
     def _list_changes(self) -> None:
-        journal = self._desk.journal(self.chat)
+        journal = self._controller.journal(self.chat)
         if journal.revision == self._revision:
             return
         self._revision = journal.revision
@@ -279,8 +279,8 @@ class FollowPanel(Widget, can_focus=False):
         if self._path is None:
             return
         line = None if self.page is None or self.page.line is None else self.page.line + 1
-        roots = self._desk.roots(self.chat)
-        why = open_in_editor(self.app, self._path, line, roots, self._desk.settings.editor)
+        roots = self._controller.roots(self.chat)
+        why = open_in_editor(self.app, self._path, line, roots, self._controller.settings.editor)
         if why:
             self.app.notify(why, severity="error", markup=False)
 
@@ -289,7 +289,7 @@ class FollowPanel(Widget, can_focus=False):
         palette, place = self.palette, self._place
         if self._path is None:
             return fit(
-                [Part(" The file that the agent works on will be here.", palette.dim)], width
+                [Part(" The file that the agent is working on appears here.", palette.dim)], width
             )
         name = path_words(self._path, self.chat.folder)
         parts = [Part(f" {name}", palette.strong, least=8, target="open")]
@@ -322,7 +322,7 @@ class FollowTitle(PartsLine):
         self._panel = panel
 
     def parts(self, width: int) -> list[Part]:
-        """See `FollowPanel.title_parts`."""
+        """The title of the panel; see `FollowPanel.title_parts`."""
         return self._panel.title_parts(width)
 
     def pressed(self, target: str) -> None:

@@ -1,6 +1,6 @@
 """Indented JSON in colours, broken to a width, each line drawn only when it is looked at.
 
-Must not know what the JSON says.  What is no JSON is shown as it is.
+This module does not know what the JSON says.  Text that is not JSON is shown as it is.
 """
 
 from __future__ import annotations

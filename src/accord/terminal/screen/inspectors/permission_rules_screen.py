@@ -42,11 +42,11 @@ class GrantsScreen(ModalScreen[None]):
         Binding("up", "go(-1)", show=False, priority=True),
     ]
 
-    def __init__(self, desk: Any, folder: str | None = None) -> None:
+    def __init__(self, controller: Any, folder: str | None = None) -> None:
         super().__init__()
-        self.desk = desk
-        self._permissions: Permissions = desk.permissions
-        chats = getattr(desk, "chats", ())
+        self.controller = controller
+        self._permissions: Permissions = controller.permissions
+        chats = getattr(controller, "chats", ())
         self._folder = folder or (chats[0].folder if chats else None)
         self._rows: list[Row] = []
         # What was revoked last, to be taken back.
@@ -57,14 +57,14 @@ class GrantsScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """Search, list, and what was done."""
         with Vertical() as box:
-            box.border_title = Content("What agents may do")
+            box.border_title = Content("Permission rules")
             box.border_subtitle = Content("Del: revoke · Ctrl+Z: undo · Esc: close")
             yield Input(placeholder="search", compact=True)
             yield OptionList(compact=True)
             yield Static("", id="said", markup=False)
 
     def on_mount(self) -> None:
-        """Show all."""
+        """Fill the list when the screen opens."""
         self._fill()
         self.query_one(Input).focus()
 
@@ -75,7 +75,7 @@ class GrantsScreen(ModalScreen[None]):
         self._fill()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """To the list."""
+        """Move the focus to the list."""
         event.stop()
         self.query_one(OptionList).focus()
 
@@ -92,8 +92,8 @@ class GrantsScreen(ModalScreen[None]):
         if self._rows:
             shown.highlighted = min(at, len(self._rows) - 1)
         else:
-            said = "Nothing is remembered, and there are no rules."
-            self._say(said if not self.query_one(Input).value else "Nothing has these words.")
+            said = "There are no rules and no remembered answers."
+            self._say(said if not self.query_one(Input).value else "No matches.")
 
     @property
     def chosen(self) -> Row | None:
@@ -134,18 +134,18 @@ class GrantsScreen(ModalScreen[None]):
         if self._permissions.revoke(row.grant.grant_id):
             self._revoked, self._has_news = row.grant, True
             self._fill(at)
-            self._say(f"Revoked: {row.words}. Ctrl+Z takes that back.")
+            self._say(f"Revoked: {row.words}. Ctrl+Z restores it.")
 
     def action_undo(self) -> None:
         """Remember again what was revoked last."""
         grant, self._revoked = self._revoked, None
         if grant is None:
-            self._say("There is nothing to undo.")
+            self._say("Nothing to undo.")
             return
         done = self._permissions.restore(grant)
         self._has_news = True
         self._fill()
-        self._say("It is remembered again." if done else "There is a newer answer about that.")
+        self._say("Restored." if done else "There is a newer answer for that.")
 
     def action_close(self) -> None:
         """Back to the conversation."""

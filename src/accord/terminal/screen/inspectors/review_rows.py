@@ -1,6 +1,6 @@
 """What a review shows, as lines: a file in the list, and the differences of one file.
 
-Must not know the screen.  `page_of` may take a while: call it in a thread.
+This module does not know the screen.  `page_of` may take a while: call it in a thread.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from accord.terminal.model.changes.git_state import GitMark
 from accord.terminal.model.changes.review_lines import review_lines
 from accord.terminal.model.labels.turn_activity import path_words
 from accord.terminal.render.block import cut, strip_of
+from accord.terminal.render.diff import Gutter, coloured
 from accord.terminal.render.palette import Palette
 from accord.terminal.render.render_options import Look
-from accord.terminal.render.unified_diff import Gutter, coloured
 
 _STATE_MARKS = {"pending": "○", "kept": "✓", "undone": "↶", "partly": "◐", "unknown": "?"}
 _GIT_WORDS: dict[GitMark | None, str] = {

@@ -1,8 +1,8 @@
 """What the agent changed: the files, their differences, and what to do with each.
 
-Must not know how a difference is undone.
+This module does not know how a difference is undone.
 
-What always holds
+Invariants
     * Nothing is changed but by a key that says so, and whatever is undone can be done again.
     * Files are coloured in a thread; only what is on the screen is drawn.
 """
@@ -33,7 +33,7 @@ from accord.terminal.screen.widgets.line_list import LineList
 from accord.terminal.screen.widgets.parts_line import Part, PartsLine, fit
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.chat_controller import Desk
+    from accord.terminal.engine.chat_controller import ChatController
 
 BESIDE_COLUMNS_MIN = 90
 """From this width on the files stand beside the differences, else above them."""
@@ -56,7 +56,7 @@ _HINTS = (
 
 
 class ReviewScreen(ModalScreen[None]):
-    """Guards the invariants at the head of this file."""
+    """Guards the invariants of this module."""
 
     DEFAULT_CSS = """
     ReviewScreen > Vertical { background: $surface; }
@@ -85,11 +85,11 @@ class ReviewScreen(ModalScreen[None]):
         Binding("o,enter", "open", show=False),
     ]
 
-    def __init__(self, chat: Chat, desk: Desk) -> None:
+    def __init__(self, chat: Chat, controller: ChatController) -> None:
         super().__init__()
         self.chat = chat
-        self._desk = desk
-        self.journal = desk.journal(chat)
+        self._controller = controller
+        self.journal = controller.journal(chat)
         self._changes: tuple[FileChange, ...] = ()
         self._page = ReviewPage()
         self._is_drawing = False
@@ -114,7 +114,7 @@ class ReviewScreen(ModalScreen[None]):
         self._draw()
 
     def on_unmount(self) -> None:
-        """Nobody looks any more."""
+        """Stop listening to the journal."""
         self.journal.on_change = None
 
     def on_resize(self) -> None:
@@ -135,12 +135,12 @@ class ReviewScreen(ModalScreen[None]):
 
     @property
     def lines(self) -> LineList:
-        """The differences."""
+        """The list of diff lines."""
         return self.query_one("#changes", LineList)
 
     @property
     def change(self) -> FileChange | None:
-        """The chosen file."""
+        """The file that is shown."""
         at = self.files.cursor
         return self._changes[at] if at < len(self._changes) else None
 
@@ -215,10 +215,12 @@ class ReviewScreen(ModalScreen[None]):
     def title_parts(self, width: int) -> list[Part]:
         """How much was changed, and where."""
         palette, changes = self.palette, self._changes
-        asks = Part("  the agent asks you something: Esc", palette.waiting, weight=9)
+        asks = Part("  the agent has a question: Esc", palette.waiting, weight=9)
         asked = [asks] if self.chat.needs_answer else []
         if not changes:
-            return fit([Part(" The agent has changed nothing yet.", palette.text), *asked], width)
+            return fit(
+                [Part(" The agent has not changed any files yet.", palette.text), *asked], width
+            )
         added, removed = sum(one.added for one in changes), sum(one.removed for one in changes)
         waiting = sum(one.states.count("pending") for one in changes)
         parts = [
@@ -226,7 +228,7 @@ class ReviewScreen(ModalScreen[None]):
             Part(f"  +{added}", palette.success),
             Part(f" −{removed}", calm(palette.error, palette.text)),
         ]
-        words = f"  {counted(waiting, 'difference')} to look at" if waiting else "  all looked at"
+        words = f"  {counted(waiting, 'hunk')} to review" if waiting else "  all reviewed"
         parts.append(Part(words, palette.text, weight=2))
         if self.journal.git is not None:
             label = one_line(self.journal.git.label, 30)
@@ -236,7 +238,7 @@ class ReviewScreen(ModalScreen[None]):
     # ---- moving
 
     def on_line_list_moved(self, event: LineList.Moved) -> None:
-        """Another file."""
+        """Show the file that the cursor moved to."""
         event.stop()
         if event.lines.id == "files":
             self._draw()
@@ -276,7 +278,7 @@ class ReviewScreen(ModalScreen[None]):
         return change, None if self.files.has_focus else self.hunk
 
     def action_keep(self) -> None:
-        """Keep it."""
+        """Keep the selected hunk."""
         wanted = self._wanted
         if wanted is not None and self._is_known(wanted[0]):
             self.journal.keep(wanted[0].path, wanted[1])
@@ -288,7 +290,7 @@ class ReviewScreen(ModalScreen[None]):
             self.journal.keep(self.change.path)
 
     def action_keep_all(self) -> None:
-        """Keep everything."""
+        """Keep all changes of all files."""
         self.journal.keep_all()
 
     def action_undo(self) -> None:
@@ -308,7 +310,7 @@ class ReviewScreen(ModalScreen[None]):
 
     def _is_known(self, change: FileChange) -> bool:
         if change.why:
-            self.app.notify(f"It cannot be undone: {one_line(change.why)}.", markup=False)
+            self.app.notify(f"This cannot be undone: {one_line(change.why)}.", markup=False)
         return not change.why
 
     def _switch(self, change: FileChange, hunk: int | None) -> None:
@@ -327,7 +329,7 @@ class ReviewScreen(ModalScreen[None]):
                 return
             if outcome.refused:
                 left = counted(outcome.refused, "difference")
-                told = f"{left} left alone: somebody else changed these lines since."
+                told = f"{left} not undone: these lines were changed in the meantime."
                 self.app.notify(told, severity="warning", markup=False)
 
         self.run_worker(run(), group="undo")
@@ -340,8 +342,8 @@ class ReviewScreen(ModalScreen[None]):
         if change is None:
             return
         line = None if self.files.has_focus else self._page.line_at(self.lines.cursor)
-        roots = self._desk.roots(self.chat)
-        why = open_in_editor(self.app, change.place, line, roots, self._desk.settings.editor)
+        roots = self._controller.roots(self.chat)
+        why = open_in_editor(self.app, change.place, line, roots, self._controller.settings.editor)
         if why:
             self.app.notify(why, severity="error", markup=False)
 
@@ -358,7 +360,7 @@ class ReviewTitle(PartsLine):
         self._owner = owner
 
     def parts(self, width: int) -> list[Part]:
-        """See `ReviewScreen.title_parts`."""
+        """The title of the screen; see `ReviewScreen.title_parts`."""
         return self._owner.title_parts(width)
 
 

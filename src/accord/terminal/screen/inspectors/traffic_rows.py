@@ -1,6 +1,6 @@
 """A message between us and the agent as one line: when, which way, what, how large, how long.
 
-Must not know the list that it stands in.
+This module does not know the list that it stands in.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def _what(item: Item, palette: Palette) -> tuple[str, Style]:
     if item.kind == "noise":
         return item.raw[:200].decode("utf-8", "replace"), palette.warning
     if item.kind == "end":
-        return "— the conversation was over —", palette.dim
+        return "— connection closed —", palette.dim
     if item.kind == "gap":
-        return "a message too long to be kept", palette.warning
+        return "a message too long to keep", palette.warning
     if item.kind == "answer":
         return f"✓ {item.method or 'an answer that nobody waits for'}", palette.dim
     if item.kind == "error":

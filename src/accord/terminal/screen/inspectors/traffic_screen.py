@@ -1,8 +1,8 @@
 """The inspector: every message between us and the agent, as a list and one of them in full.
 
-Must not know how frames are kept or found.
+This module does not know how frames are kept or found.
 
-What always holds
+Invariants
     * Only what is on the screen is drawn, however many messages there are, and not more often than
       ten times a second.
     * Who stands on the last message stays on the last; who looks at another stays there.
@@ -36,15 +36,15 @@ from accord.terminal.screen.widgets.line_list import LineList
 from accord.terminal.screen.widgets.parts_line import Part, PartsLine, fit
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.chat_controller import Desk
+    from accord.terminal.engine.chat_controller import ChatController
 
 DRAW_SECONDS = 0.1
 
 Asking: TypeAlias = Literal["", "filter", "search", "save"]
 _WORDS: dict[Asking, str] = {
     "filter": "sent, received, error, waiting, method:…, session:…, or any words",
-    "search": "find in what is listed",
-    "save": "a new file for accord trace; secrets are taken out",
+    "search": "search the list",
+    "save": "a new file for accord trace; secrets are removed",
 }
 _HINTS = (
     Hint("Esc", "close", "leave"),
@@ -59,7 +59,7 @@ _HINTS = (
 
 
 class TrafficScreen(ModalScreen[None]):
-    """Guards the invariants at the head of this file."""
+    """Guards the invariants of this module."""
 
     DEFAULT_CSS = """
     TrafficScreen > Vertical { background: $surface; }
@@ -86,10 +86,10 @@ class TrafficScreen(ModalScreen[None]):
         Binding("c,y", "copy", show=False),
     ]
 
-    def __init__(self, chat: Chat, desk: Desk) -> None:
+    def __init__(self, chat: Chat, controller: ChatController) -> None:
         super().__init__()
         self.chat = chat
-        self._traffic = desk.traffic(chat)
+        self._traffic = controller.traffic(chat)
         self.view = TrafficView(self._traffic)
         self.asking: Asking = ""
         self._filter_text = ""
@@ -121,7 +121,7 @@ class TrafficScreen(ModalScreen[None]):
         self._show_frame()
 
     def on_unmount(self) -> None:
-        """Nobody looks any more."""
+        """Stop listening to the traffic."""
         self._traffic.on_change = None
 
     @property
@@ -131,7 +131,7 @@ class TrafficScreen(ModalScreen[None]):
 
     @property
     def frames(self) -> LineList:
-        """The list."""
+        """The list of frames."""
         return self.query_one("#frames", LineList)
 
     @property
@@ -184,7 +184,7 @@ class TrafficScreen(ModalScreen[None]):
             lines.scroll_home(animate=False)
 
     def on_resize(self) -> None:
-        """Lines are broken anew."""
+        """Lines are broken again."""
         self.call_after_refresh(self._show_frame)
 
     def _line(self, index: int, width: int) -> Strip:
@@ -211,9 +211,9 @@ class TrafficScreen(ModalScreen[None]):
             more = f", {count_words(new)} new" if new > 0 and view.filter.is_empty else ""
             parts.append(Part(f"  paused{more}", palette.waiting, weight=3))
         if self.chat.needs_answer:
-            parts.append(Part("  the agent asks you something: Esc", palette.waiting, weight=9))
+            parts.append(Part("  the agent has a question: Esc", palette.waiting, weight=9))
         if self._traffic.first > 1:
-            gone = f"  ({count_words(self._traffic.first - 1)} older ones are gone)"
+            gone = f"  ({count_words(self._traffic.first - 1)} older ones were discarded)"
             parts.append(Part(gone, palette.dim, weight=1))
         return fit(parts, width)
 
@@ -232,7 +232,11 @@ class TrafficScreen(ModalScreen[None]):
         """Go to the answer, or to the question."""
         item = self.item
         if item is None or item.pair is None:
-            word = "It is not answered yet." if item and item.kind == "request" else "It has none."
+            word = (
+                "There is no response yet."
+                if item and item.kind == "request"
+                else "There is no matching message."
+            )
             self.app.notify(word, timeout=2)
             return
         at = self.view.index_of(item.pair)
@@ -241,7 +245,7 @@ class TrafficScreen(ModalScreen[None]):
             self._set_filter("")
             at = self.view.index_of(item.pair)
         if at is None:
-            self.app.notify("That one is too old to be kept.", timeout=2)
+            self.app.notify("That message is too old; it was discarded.", timeout=2)
             return
         self.frames.move_to(at)
 
@@ -260,7 +264,7 @@ class TrafficScreen(ModalScreen[None]):
     # ---- filter, search, save
 
     def action_ask(self, what: Asking) -> None:
-        """Let the person type."""
+        """Let the user type."""
         self.asking = what
         line = self.query_one(Input)
         line.placeholder = _WORDS[what]
@@ -299,7 +303,7 @@ class TrafficScreen(ModalScreen[None]):
             self._set_filter(event.value)
 
     async def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Do it."""
+        """Filter, search or save, by the text that was entered."""
         event.stop()
         asking, text = self.asking, event.value.strip()
         if asking == "search":
@@ -329,7 +333,7 @@ class TrafficScreen(ModalScreen[None]):
             return
         at = self.view.find(self._search_text, start, step)
         if at is None:
-            self.app.notify("Nothing like that.", timeout=2)
+            self.app.notify("No matches.", timeout=2)
         else:
             self.frames.move_to(at)
 
@@ -341,7 +345,7 @@ class TrafficScreen(ModalScreen[None]):
             why = f"Cannot save {one_line(path)}: {error.strerror or error}."
             self.app.notify(why, severity="error", markup=False)
             return
-        told = f"{count_words(frames)} messages are in {one_line(path)}"
+        told = f"{count_words(frames)} messages saved to {one_line(path)}"
         self.app.notify(f"{told}\naccord trace shows them.", markup=False)
 
     def _place(self, text: str) -> str:
@@ -360,7 +364,7 @@ class TrafficTitle(PartsLine):
         self._owner = owner
 
     def parts(self, width: int) -> list[Part]:
-        """See `TrafficScreen.title_parts`."""
+        """The title of the screen; see `TrafficScreen.title_parts`."""
         return self._owner.title_parts(width)
 
 

@@ -1,6 +1,6 @@
 """Choosing by a name: an agent, an action, a theme.
 
-Must not know what becomes of the choice.
+This module does not know what becomes of the choice.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class ThemeScreen(NamePicker):
         )
 
     def meant(self, row: Row | None) -> None:
-        """Show it."""
+        """Preview the theme under the cursor."""
         if row is not None and row.key != self.app.theme:
             wear(self.app, row.key)
 

@@ -45,7 +45,7 @@ class NameScreen(ModalScreen["str | None"]):
         with Vertical():
             yield Static(self._question, markup=False)
             yield Input(self._value, compact=True)
-            yield Hints([Hint("Enter", "take it", "take"), Hint("Esc", "leave it", "close")])
+            yield Hints([Hint("Enter", "OK", "take"), Hint("Esc", "cancel", "close")])
 
     def action_take(self) -> None:
         """The name, where there is one."""
@@ -54,7 +54,7 @@ class NameScreen(ModalScreen["str | None"]):
             self.dismiss(name)
 
     def action_close(self) -> None:
-        """No name."""
+        """Close without a name."""
         self.dismiss(None)
 
 
@@ -76,14 +76,14 @@ class SureScreen(ModalScreen[bool]):
         """The question and two answers."""
         with Vertical():
             yield Static(self._question, markup=False)
-            yield Hints([Hint("Y", self._yes, "yes"), Hint("N, Esc", "leave it", "no")])
+            yield Hints([Hint("Y", self._yes, "yes"), Hint("N, Esc", "cancel", "no")])
 
     def action_yes(self) -> None:
-        """It is meant."""
+        """Close and confirm the action."""
         self.dismiss(True)
 
     def action_no(self) -> None:
-        """It is not."""
+        """Close and cancel the action."""
         self.dismiss(False)
 
 

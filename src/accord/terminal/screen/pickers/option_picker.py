@@ -1,8 +1,8 @@
 """Modes, models and options of a session, to look at and to set.
 
-Must not know how a choice reaches the agent: the desk does that.
+This module does not know how a choice reaches the agent: the controller does that.
 
-What always holds
+Invariants
     * Options stand in the order of the agent, those that belong to a model right behind it.
     * An option of a type that we do not know is shown with its value, and is not changed.
     * What is shown as set is what the agent says, never what was only asked for.
@@ -26,7 +26,7 @@ from accord.terminal.screen.pickers.rows import Row
 from accord.transcript import ConfigOption, Update
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.chat_controller import Desk
+    from accord.terminal.engine.chat_controller import ChatController
 
 _MODES = "modes"
 _OPTION = "option "
@@ -44,10 +44,10 @@ class OptionsScreen(Picker[None]):
     empty_text: ClassVar[str] = "This agent offers no modes, models or options."
     choose_text: ClassVar[str] = "change"
 
-    def __init__(self, chat: Chat, desk: Desk) -> None:
+    def __init__(self, chat: Chat, controller: ChatController) -> None:
         super().__init__()
         self._chat = chat
-        self._desk = desk
+        self._controller = controller
         self._shown_revision = -1
         self.refresh_chat()
 
@@ -57,7 +57,7 @@ class OptionsScreen(Picker[None]):
         self._chat.hearers.append(self._heard)
 
     def on_unmount(self) -> None:
-        """Nobody looks any more."""
+        """Stop listening to the chat."""
         self._chat.hearers.remove(self._heard)
 
     def _heard(self, update: Update) -> None:
@@ -105,7 +105,7 @@ class OptionsScreen(Picker[None]):
 
         def take(mode_id: str | None) -> None:
             if mode_id is not None:
-                self._do(lambda: self._desk.set_mode(self._chat, mode_id))
+                self._do(lambda: self._controller.set_mode(self._chat, mode_id))
 
         self.app.push_screen(ChoicesScreen("Mode", rows), take)
 
@@ -117,7 +117,7 @@ class OptionsScreen(Picker[None]):
         self.app.push_screen(ChoicesScreen(one_line(option.name), choice_rows(option)), take)
 
     def _set(self, option: ConfigOption, value: str | bool) -> None:
-        self._do(lambda: self._desk.set_option(self._chat, option.option_id, value))
+        self._do(lambda: self._controller.set_option(self._chat, option.option_id, value))
 
     def _do(self, work: Callable[[], Awaitable[None]]) -> None:
         async def safely() -> None:
@@ -139,7 +139,7 @@ class ChoicesScreen(NamePicker):
     def __init__(self, name: str, rows: Sequence[Row]) -> None:
         super().__init__()
         self._subject = name
-        self.show(rows, empty="There is nothing to choose from.")
+        self.show(rows, empty="Nothing to choose from.")
 
     def on_mount(self) -> None:
         """Say what is chosen here."""
@@ -169,7 +169,7 @@ def _option_row(option: ConfigOption) -> Row:
     described = one_line(option.description or "")
     value = one_line(value_name(option))
     if option.type == "unknown":
-        why = "of a type that is not known here; it cannot be changed"
+        why = "of an unknown type; it cannot be changed"
         return Row(_OPTION + option.option_id, name, described or why, value, enabled=False)
     if option.type == "select":
         described = described or _summed([one_line(one.name) for one in option.choices])

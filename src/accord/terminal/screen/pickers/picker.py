@@ -1,8 +1,8 @@
 """A list to choose from, over the screen: a field to search in, rows, what can be done.
 
-Must not know what is chosen.
+This module does not know what is chosen.
 
-What always holds
+Invariants
     * Drawing costs the rows that are seen, however many there are.
     * Everything goes by keys and by mouse: typing searches, arrows move, Enter or a click chooses,
       Esc closes.
@@ -28,7 +28,7 @@ from textual.widgets import Input, Static
 
 from accord.machine.console.control_characters import visible
 from accord.terminal.render.block import cut, wrapped
-from accord.terminal.screen.pickers.rows import Heading, Row, Rows
+from accord.terminal.screen.pickers.rows import Heading, PickerRows, Row
 from accord.terminal.screen.themes import palette_for
 from accord.terminal.screen.widgets.key_hints import Hint, Hints
 from accord.terminal.screen.widgets.parts_line import Part
@@ -60,7 +60,7 @@ class RowList(ScrollView, can_focus=False):
     class Chosen(Message):
         """A row was chosen by the mouse."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: PickerRows) -> None:
         super().__init__()
         self.rows = rows
 
@@ -119,7 +119,7 @@ class RowList(ScrollView, can_focus=False):
         return found
 
     def on_click(self, event: events.Click) -> None:
-        """Choose the row."""
+        """Choose the row that was clicked."""
         offset = event.get_content_offset(self)
         if offset is not None and self.rows.point(offset.y + self.scroll_offset.y):
             self.renew()
@@ -156,12 +156,12 @@ class Picker(ModalScreen[ResultT], Generic[ResultT]):
     ]
     heading: ClassVar[str] = ""
     search_text: ClassVar[str] = "Type to search"
-    empty_text: ClassVar[str] = "There is nothing here."
+    empty_text: ClassVar[str] = "Nothing here."
     choose_text: ClassVar[str] = "choose"
 
     def __init__(self) -> None:
         super().__init__()
-        self.rows = Rows()
+        self.rows = PickerRows()
         self._empty: str | None = None
         # Of the rows that have a description: cells that all of one would take.
         self._widest = 0
@@ -185,7 +185,7 @@ class Picker(ModalScreen[ResultT], Generic[ResultT]):
         self._arrange()
 
     def show(self, rows: Sequence[Row], *, empty: str | None = None) -> None:
-        """Offer these rows."""
+        """Replace the rows of the list."""
         self.rows.replace(rows)
         described = (f"{one.title}{one.description}{one.note}" for one in rows if one.description)
         self._widest = max(map(cell_len, described), default=0)
@@ -198,7 +198,7 @@ class Picker(ModalScreen[ResultT], Generic[ResultT]):
     def empty(self) -> str:
         """What is said where there is no row."""
         if self.rows.all and self.rows.search:
-            return "Nothing fits. Esc closes, or search for something else."
+            return "No matches. Esc closes, or try another search."
         return self.empty_text if self._empty is None else self._empty
 
     def _arrange(self) -> None:
@@ -251,7 +251,7 @@ class Picker(ModalScreen[ResultT], Generic[ResultT]):
         self.action_choose()
 
     def action_move(self, step: int) -> None:
-        """Another row."""
+        """Move the cursor to another row."""
         self.rows.move(step)
         self.query_one(RowList).renew()
 
@@ -266,14 +266,14 @@ class Picker(ModalScreen[ResultT], Generic[ResultT]):
             self.chosen(row)
 
     def action_close(self) -> None:
-        """Choose nothing."""
+        """Close without a choice."""
         self.dismiss(None)
 
     def meant(self, row: Row | None) -> None:
         """The cursor is on this row; nothing is chosen yet."""
 
     def detail(self, row: Row) -> str:
-        """What is said beneath the rows about the one that is meant."""
+        """What is said below the rows about the one that is meant."""
         return row.description
 
     def chosen(self, row: Row) -> None:
@@ -290,7 +290,7 @@ class NamePicker(Picker["str | None"]):
     """A picker that gives the key of the row."""
 
     def chosen(self, row: Row) -> None:
-        """Give its key."""
+        """Close with the key of the chosen row."""
         self.dismiss(row.key)
 
 

@@ -1,8 +1,8 @@
 """Rows to choose from: which of them fit what was typed, in which order, and which is the one.
 
-Must not know any screen.
+This module does not know any screen.
 
-What always holds
+Invariants
     * Without a search the rows are in their own order, under the headings of their groups.
     * With one the best come first; rows that fit equally well keep their order.
     * The cursor is on a row as long as there is one.
@@ -43,8 +43,8 @@ class Heading:
     text: str
 
 
-class Rows:
-    """The rows as they are shown.  Guards the invariants at the head of this file."""
+class PickerRows:
+    """The rows as they are shown.  Guards the invariants of this module."""
 
     def __init__(self, rows: Sequence[Row] = ()) -> None:
         self.all: Sequence[Row] = ()
@@ -95,7 +95,7 @@ class Rows:
             self.cursor = rows[min(max(at + step, 0), len(rows) - 1)]
 
     def point(self, line: int) -> bool:
-        """Put the cursor on a line; False where that is no row."""
+        """Put the cursor on a line; False if it is not a row."""
         if 0 <= line < len(self.lines) and isinstance(self.lines[line], Row):
             self.cursor = line
             return True
@@ -141,8 +141,23 @@ class Rows:
         return [self.all[at] for _, at in scored]
 
 
+class SearchedRows(PickerRows):
+    """Rows that a function finds for each search, in the order in which it returns them."""
+
+    def __init__(self, search: Callable[[str], Sequence[Row]]) -> None:
+        self._search = search
+        super().__init__()
+
+    def find(self, search: str) -> None:
+        """Show the rows that are found for this text."""
+        self.search = search
+        self.all = tuple(self._search(search))
+        self.lines = list(self.all)
+        self.cursor = 0 if self.lines else -1
+
+
 def fitness(word: str, text: str) -> int | None:
-    """How well a word fits a text, less is better; None where it does not.
+    """How well a word fits a text, less is better; None if it does not.
 
     It fits by standing in the text, best in its first line, or by its letters standing in the
     first line in their order.
@@ -158,4 +173,4 @@ def fitness(word: str, text: str) -> int | None:
     return _SCATTERED if is_match(word, title) else None
 
 
-__all__ = ["Heading", "Row", "Rows", "fitness"]
+__all__ = ["Heading", "PickerRows", "Row", "SearchedRows", "fitness"]

@@ -1,8 +1,8 @@
 """The sessions that the agent keeps: find one, go on with it, rename, fork or delete it.
 
-Must not know how any of that is asked of the agent: the desk does that.
+This module does not know how any of that is asked of the agent: the controller does that.
 
-What always holds
+Invariants
     * What the agent cannot do is not done; trying it says why not.
     * A title is shown as the agent gave it back, not as it was typed.
     * Nothing is deleted without a second answer.
@@ -30,7 +30,7 @@ from accord.terminal.screen.pickers.rows import Row
 from accord.terminal.screen.widgets.key_hints import Hint, Hints
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.chat_controller import Desk
+    from accord.terminal.engine.chat_controller import ChatController
 
 
 class SessionsScreen(Picker["Chat | None"]):
@@ -45,17 +45,17 @@ class SessionsScreen(Picker["Chat | None"]):
         Binding("ctrl+d", "delete", priority=True),
     ]
 
-    def __init__(self, chat: Chat, desk: Desk, now: datetime | None = None) -> None:
+    def __init__(self, chat: Chat, controller: ChatController, now: datetime | None = None) -> None:
         super().__init__()
         self._chat = chat
-        self._desk = desk
+        self._controller = controller
         self._now = now or clock.now()
         self._sessions: dict[str, SessionInfo] = {}
         self._is_opening = False
 
     def hints(self) -> list[Hint]:
         """What this agent can do with sessions."""
-        can = self._desk.capabilities(self._chat)
+        can = self._controller.capabilities(self._chat)
         found = [Hint("Enter", "open", "choose")]
         if can is not None and can.title:
             found.append(Hint("Ctrl+R", "rename", "rename"))
@@ -71,17 +71,17 @@ class SessionsScreen(Picker["Chat | None"]):
         self._do(self._load)
 
     async def _load(self) -> None:
-        can = self._desk.capabilities(self._chat)
+        can = self._controller.capabilities(self._chat)
         if can is None:
-            self.show((), empty="The agent is not there.")
+            self.show((), empty="The agent is not running.")
             return
         if not can.listing:
             self.show((), empty="This agent does not list its sessions.")
             return
         try:
-            found = await self._desk.sessions(self._chat)
+            found = await self._controller.sessions(self._chat)
         except AccordError as error:
-            self.show((), empty=f"The list did not come: {one_line(str(error))}")
+            self.show((), empty=f"The sessions could not be listed: {one_line(str(error))}")
             return
         self._sessions = {info.session_id: info for info in found}
         self._show_sessions()
@@ -112,16 +112,16 @@ class SessionsScreen(Picker["Chat | None"]):
         info = self._sessions.get(row.key)
         if info is None or self._is_opening:
             return
-        can = self._desk.capabilities(self._chat)
-        is_open = any(chat.session_id == info.session_id for chat in self._desk.chats)
+        can = self._controller.capabilities(self._chat)
+        is_open = any(chat.session_id == info.session_id for chat in self._controller.chats)
         if not is_open and (can is None or not (can.load or can.resume)):
-            self._refuse("This agent cannot go on with a stored session.")
+            self._refuse("This agent cannot resume sessions.")
             return
 
         async def open_it() -> None:
             self._is_opening = True
             try:
-                self.dismiss(await self._desk.open_stored(self._chat, info))
+                self.dismiss(await self._controller.open_stored(self._chat, info))
             finally:
                 self._is_opening = False
 
@@ -134,9 +134,9 @@ class SessionsScreen(Picker["Chat | None"]):
         return None if row is None else self._sessions.get(row.key)
 
     def action_rename(self) -> None:
-        """Another title."""
+        """Ask for a new title of the session."""
         info = self._meant()
-        can = self._desk.capabilities(self._chat)
+        can = self._controller.capabilities(self._chat)
         if info is None:
             return
         if can is None or not can.title:
@@ -150,39 +150,39 @@ class SessionsScreen(Picker["Chat | None"]):
         self.app.push_screen(NameScreen("New title", one_line(info.title or "")), take)
 
     async def _rename(self, info: SessionInfo, title: str) -> None:
-        given = await self._desk.rename(self._chat, info.session_id, title)
+        given = await self._controller.rename(self._chat, info.session_id, title)
         self._sessions[info.session_id] = replace(info, title=given)
         self._show_sessions()
 
     def action_fork(self) -> None:
         """A session that goes on from this one."""
         info = self._meant()
-        can = self._desk.capabilities(self._chat)
+        can = self._controller.capabilities(self._chat)
         if info is None:
             return
         if can is None or not can.fork:
             self._refuse("This agent cannot fork sessions.")
             return
-        chats = [one for one in self._desk.chats if one.session_id == info.session_id]
+        chats = [one for one in self._controller.chats if one.session_id == info.session_id]
 
         async def fork_it() -> None:
             if chats:
-                self.dismiss(await self._desk.fork(chats[0]))
+                self.dismiss(await self._controller.fork(chats[0]))
             else:
-                self.dismiss(await self._desk.fork_stored(self._chat, info))
+                self.dismiss(await self._controller.fork_stored(self._chat, info))
 
         self._do(fork_it)
 
     def action_delete(self) -> None:
         """Gone for good, after a second answer."""
         info = self._meant()
-        can = self._desk.capabilities(self._chat)
+        can = self._controller.capabilities(self._chat)
         if info is None:
             return
         if can is None or not can.delete:
             self._refuse("This agent cannot delete sessions.")
             return
-        if any(one.session_id == info.session_id for one in self._desk.chats):
+        if any(one.session_id == info.session_id for one in self._controller.chats):
             self._refuse("This session is open in a tab. Close the tab first.")
             return
         row = self._row(info)
@@ -191,11 +191,11 @@ class SessionsScreen(Picker["Chat | None"]):
             if is_meant:
                 self._do(lambda: self._delete(info))
 
-        question = f"Delete “{row.title}”? The agent cannot bring it back."
-        self.app.push_screen(SureScreen(question, "delete it"), take)
+        question = f"Delete “{row.title}”? This cannot be undone."
+        self.app.push_screen(SureScreen(question, "delete"), take)
 
     async def _delete(self, info: SessionInfo) -> None:
-        await self._desk.delete(self._chat, info.session_id)
+        await self._controller.delete(self._chat, info.session_id)
         self._sessions.pop(info.session_id, None)
         self.rows.move(1)
         self._show_sessions()

@@ -1,6 +1,6 @@
 """What goes along with the prompt, in a line above it: each with its type and size, to be removed.
 
-Must not know how anything is attached.
+This module does not know how anything is attached.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Chips(PartsLine, can_focus=False):
         self._at = 0
 
     def show(self, attachments: Sequence[Attachment]) -> None:
-        """Show these."""
+        """Show a chip for each attachment."""
         if tuple(attachments) == self._attachments:
             return
         self._attachments = tuple(attachments)
@@ -130,7 +130,7 @@ class Chips(PartsLine, can_focus=False):
         self.refresh()
 
     def on_blur(self) -> None:
-        """No chip is chosen any more."""
+        """No chip is chosen anymore."""
         self.refresh()
 
 

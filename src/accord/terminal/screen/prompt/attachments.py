@@ -1,8 +1,8 @@
 """What goes along with the text of the editor: pasted, dropped, named or chosen.
 
-Must not know keys, history or how anything is sent.
+This module does not know keys, history or how anything is sent.
 
-What always holds
+Invariants
     * An attachment goes along exactly as long as its mark stands in the text, so that deleting,
       undoing and editing elsewhere do what they look like.
     * What the agent does not take is said at once, and nothing of it is lost: a file is named in
@@ -70,7 +70,7 @@ class Attached:
         self._area.show_text(text)
 
     def forget(self) -> None:
-        """Everything was sent."""
+        """Forget all attachments after they were sent."""
         self._known.clear()
 
     def refusal(self) -> str | None:
@@ -163,16 +163,16 @@ class Attached:
             if self._owner.app.clipboard:
                 self._paste_words(clean(self._owner.app.clipboard))
             else:
-                self.tell("There is no picture in the clipboard.")
+                self.tell("There is no image in the clipboard.")
             return
         why = refusal(one, self._capabilities())
         if why is not None:
-            self.tell(f"{why} The picture is still in your clipboard.")
+            self.tell(f"{why} The image is still in your clipboard.")
         else:
             self._put(one)
 
     async def attach(self, path: Path) -> None:
-        """A file that the person chose, wherever it is."""
+        """A file that the user chose, wherever it is."""
         try:
             roots = tuple(self._roots())
             one = await anyio.to_thread.run_sync(attachment_of, path, roots)
@@ -199,9 +199,9 @@ class Attached:
         if capabilities is None:
             return
         if one.kind == "image" and not capabilities.image:
-            self.tell(f"This agent takes no images; {one.name} goes along as a link.")
+            self.tell(f"This agent does not accept images; {one.name} is sent as a link.")
         elif one.kind == "audio" and not capabilities.audio:
-            self.tell(f"This agent takes no audio; {one.name} goes along as a link.")
+            self.tell(f"This agent does not accept audio; {one.name} is sent as a link.")
 
     def tell(self, text: str) -> None:
         """A sentence for a moment."""

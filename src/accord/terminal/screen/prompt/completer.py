@@ -1,11 +1,11 @@
-"""Completing commands and files in the editor: what is offered, and what taking it does.
+"""Completion of commands and files in the prompt editor.
 
-Must not know how anything is attached or sent.
+This module does not know how anything is attached or sent.
 
-What always holds
-    * The list is there exactly while something fits what stands before the cursor, unless the
-      person closed it for just that.
-    * A search never waits for the disk; when that was looked at, the list is renewed.
+Invariants
+    * The list is open exactly while something matches the word before the cursor, unless the user
+      closed it for that word.
+    * A search never waits for the disk; the list is updated after the disk was read.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.prompt.completion_list import Choice, CompletionList
 from accord.terminal.screen.prompt.text_area import PromptArea
 
-# Told which file was taken: the name that stands in the text, and where it is.
+# Called with the completed file: its name in the text and its path.
 OnFile: TypeAlias = Callable[[str, Path], None]
 
 FILES_MAX = 40
-"""Offered for one query; who does not find it among them types another letter."""
+"""The number of choices for one query."""
 
 _INDEXES: WeakValueDictionary[tuple[str, ...], FilesIndex] = WeakValueDictionary()
 
 
 class Completer:
-    """What is offered for one editor."""
+    """The completions of one editor."""
 
     def __init__(
         self,
@@ -58,12 +58,12 @@ class Completer:
         self._roots = roots
         self._on_file = on_file
         self._index = FilesIndex(())
-        # Where the word begins for which the list was closed by the person.
+        # The start of the word for which the user closed the list.
         self._closed_at: tuple[int, int] | None = None
 
     @property
     def files(self) -> FilesIndex:
-        """The files of the session's folders, the same for all tabs that have them."""
+        """The index of the session's folders, shared by all tabs."""
         roots = tuple(self._roots())
         if self._index.roots != roots:
             found = _INDEXES.get(roots)
@@ -72,21 +72,21 @@ class Completer:
         return self._index
 
     def hint(self, text: str) -> str:
-        """What may follow the command that was typed."""
+        """The argument hint of the typed command."""
         return hint_for(choices_of(self._chat.transcript.commands), text)
 
     def asked(self) -> Asked | None:
-        """What is to be completed where the cursor stands."""
+        """What can be completed at the cursor."""
         area = self._area
         if area.selection.start != area.selection.end:
             return None
         row, column = area.cursor_location
         return asked_in(area.document[row], column, is_first_line=row == 0)
 
-    # ---- offering
+    # ---- showing choices
 
     def renew(self, *, again: bool = False) -> None:
-        """Offer what could be meant now; `again` also where the person closed it."""
+        """Update the choices; with `again` even if the user closed the list."""
         asked = self.asked()
         if asked is None:
             self._closed_at = None
@@ -103,7 +103,7 @@ class Completer:
             self._offer_files(asked)
 
     def close(self) -> bool:
-        """Close the list until another word is typed; whether it was open."""
+        """Close the list until another word is typed; return whether it was open."""
         if not self.list.is_open:
             return False
         self.list.close()
@@ -121,7 +121,7 @@ class Completer:
         index = self.files
         choices: list[Choice] = []
         for name in index.find(asked.query, FILES_MAX):
-            # The letters are marked only where the name is shown as it is.
+            # Matched letters are highlighted only if the name is shown unchanged.
             is_plain = one_line(name) == name and len(name.lower()) == len(name)
             marked = positions_of(asked.query.lower(), name.lower()) if is_plain else []
             choices.append(Choice(name, one_line(name), marked=tuple(marked)))
@@ -133,15 +133,15 @@ class Completer:
         if await index.refresh() and self._owner.is_attached:
             self.renew()
 
-    # ---- taking
+    # ---- accepting a choice
 
     def take(self, *, is_sending: bool) -> bool:
-        """Put the choice into the text; whether the key was for that."""
+        """Insert the choice; return whether the key was handled."""
         asked, choice = self.asked(), self.list.chosen
         if asked is None or choice is None:
             return False
         if is_sending and asked.kind == "command" and asked.query == choice.key:
-            # It was typed whole: then sending is meant.
+            # It was typed completely, so Enter means send.
             self.list.close()
             return False
         row, column = self._area.cursor_location

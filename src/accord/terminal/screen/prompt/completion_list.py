@@ -1,8 +1,8 @@
-"""The list of what could be meant, over the conversation, just above what is typed.
+"""The list of completions, above the prompt and over the conversation.
 
-Must not know what is completed.
+This module does not know what is completed.
 
-What always holds: it takes no room of its own, shows at most `ROWS_MAX` lines, and never has the
+Invariant: it takes no room of its own, shows at most `ROWS_MAX` lines, and never has the
 focus.
 """
 
@@ -29,7 +29,7 @@ _TITLE_SHARE = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One thing that could be meant.  All texts are clean; `marked` are letters of the title."""
+    """One completion.  All texts are safe; `marked` are the matched letters of the title."""
 
     key: str
     title: str
@@ -38,7 +38,7 @@ class Choice:
 
 
 class CompletionList(Widget, can_focus=False):
-    """What could be meant.  Guards: the cursor is on a choice as long as there is one."""
+    """The list of choices.  Guards: the cursor is on a choice as long as there is one."""
 
     DEFAULT_CSS = """
     CompletionList {
@@ -63,20 +63,20 @@ class CompletionList(Widget, can_focus=False):
 
     @property
     def is_open(self) -> bool:
-        """Whether it is there to be chosen from, or says that there is nothing."""
+        """Whether the list is shown, with choices or a message."""
         return self.has_class("-open")
 
     @property
     def chosen(self) -> Choice | None:
-        """The choice that the cursor is on."""
+        """The choice under the cursor."""
         return self._choices[self._at] if self.is_open and self._choices else None
 
     def show(self, choices: Sequence[Choice], empty: str = "") -> None:
-        """Offer these, the first one chosen; where there is none, say why, or close."""
+        """Show these choices; without any, show the message or close."""
         before = self.chosen
         self._choices = tuple(choices[:CHOICES_MAX])
         keys = [choice.key for choice in self._choices]
-        # Who went down the list stays on the choice that is still there.
+        # Keep the cursor on its choice if it is still there.
         stays = before is not None and self._at > 0 and before.key in keys
         self._at = keys.index(before.key) if before is not None and stays else 0
         self._empty = empty
@@ -87,7 +87,7 @@ class CompletionList(Widget, can_focus=False):
         self.refresh()
 
     def _place(self, lines: int) -> None:
-        """Above the frame of the editor, and as wide."""
+        """Place the list above the editor, in the same width."""
         owner = self.parent
         if isinstance(owner, Widget):
             frame = owner.gutter
@@ -95,24 +95,24 @@ class CompletionList(Widget, can_focus=False):
             self.styles.offset = (-frame.left, -lines - frame.top)
 
     def close(self) -> None:
-        """Offer nothing."""
+        """Hide the list of choices."""
         self._choices = ()
         self._empty = ""
         self.set_class(False, "-open")
 
     def move(self, step: int) -> None:
-        """The next choice, or the one before; around the ends."""
+        """Move the cursor, wrapping around at the ends."""
         if self._choices:
             self._at = (self._at + step) % len(self._choices)
             self.refresh()
 
     @property
     def _first(self) -> int:
-        """The first choice that is seen."""
+        """The first visible choice."""
         return max(0, min(self._at - ROWS_MAX + 2, len(self._choices) - ROWS_MAX))
 
     def render_line(self, y: int) -> Strip:
-        """One choice."""
+        """Render one line of the list."""
         width = self.size.width
         palette = palette_for(self.app.theme)
         y += self._first
@@ -140,12 +140,12 @@ class CompletionList(Widget, can_focus=False):
         return strip.crop_extend(0, width, None).apply_style(self.rich_style)
 
     def _more(self, at: int) -> str:
-        """At the last line that is seen: how many come behind it."""
+        """The count of hidden choices, shown in the last line."""
         left = len(self._choices) - at - 1
         return f" {left} more" if left and at == self._first + ROWS_MAX - 1 else ""
 
     def on_click(self, event: events.Click) -> None:
-        """Take the one that was clicked."""
+        """Accept the clicked choice."""
         event.stop()
         at = self._first + event.y
         if at < len(self._choices):
@@ -164,7 +164,7 @@ class CompletionList(Widget, can_focus=False):
 
 
 def _marked(text: str, marked: Sequence[int], style: Style, mark: Style) -> list[tuple[str, Style]]:
-    """The text with some of its letters in another style."""
+    """The text with some letters highlighted."""
     if not marked:
         return [(text, style)]
     places = set(marked)

@@ -1,7 +1,6 @@
-"""Writing the prompt in another program: the person's own editor, on the terminal itself.
+"""Edit the prompt in the user's editor, in this terminal.
 
-What always holds: the text is in a private file that is gone afterwards, and agents are listened
-to all the while.
+Invariant: the text is in a private file that is deleted afterwards, and agents keep running.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ TEXT_BYTES_MAX = 4 << 20
 
 
 def editor_command(chosen: Sequence[str] | None, environ: Mapping[str, str]) -> list[str]:
-    """How the editor is started: as the configuration says, else as the environment does."""
+    """The editor's command, by the configuration or the environment."""
     if chosen:
         return list(chosen)
     for name in ("VISUAL", "EDITOR"):
@@ -40,27 +39,27 @@ def editor_command(chosen: Sequence[str] | None, environ: Mapping[str, str]) -> 
 
 
 async def edit_outside(app: App[Any], text: str, command: Sequence[str]) -> str:
-    """Let the person edit a text in another program; what it is then.
+    """Let the user edit a text in another program, and return the new text.
 
     Raises:
-        PromptError: the program cannot be started, or failed; a sentence.
+        PromptError: the program could not be started or failed.
     """
     with tempfile.TemporaryDirectory(prefix="accord-") as folder:
         path = Path(folder, "prompt.md")
         _write(path, text)
         try:
-            # Nothing of ours is drawn over the other program.
+            # Do not draw over the other program.
             with app.batch_update(), app.suspend():
                 code = await anyio.to_thread.run_sync(_run, [*command, str(path)])
         except SuspendNotSupported:
-            raise PromptError("This terminal cannot be lent to another program.") from None
+            raise PromptError("This terminal cannot run another program.") from None
         except SpawnFailed as error:
             raise PromptError(f"{error}.") from None
         except OSError as error:
             reason = error.strerror or str(error)
-            raise PromptError(f"{command[0]} cannot be started: {reason}.") from None
+            raise PromptError(f"{command[0]} could not be started: {reason}.") from None
         if code != 0:
-            raise PromptError(f"{command[0]} ended with {code}; the prompt is as it was.")
+            raise PromptError(f"{command[0]} exited with code {code}; the prompt is unchanged.")
         return _read(path)
 
 
@@ -70,12 +69,12 @@ def _write(path: Path, text: str) -> None:
 
 
 def _read(path: Path) -> str:
-    """What is in the file now, without the line end that editors put behind the last line."""
+    """The content of the file, without the final newline that editors add."""
     try:
         with path.open("rb") as file:
             data = file.read(TEXT_BYTES_MAX)
     except OSError:
-        raise PromptError("The file is gone; the prompt is as it was.") from None
+        raise PromptError("The file no longer exists; the prompt is unchanged.") from None
     return data.decode("utf-8", "replace").removesuffix("\n")
 
 

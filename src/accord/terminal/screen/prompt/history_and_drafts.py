@@ -1,7 +1,7 @@
-"""What the prompt remembers beyond a run: history and drafts, the same for all tabs.
+"""The prompt's history and drafts on disk, shared by all tabs.
 
-What always holds: the disk is touched in threads; what fails there is not told, since nobody
-could go on any better by knowing it.
+Invariant: the disk is accessed in threads, and failures are not reported, because the user could
+not do anything about them.
 """
 
 from __future__ import annotations
@@ -17,41 +17,41 @@ from accord.discovery.user_paths import state_folder
 from accord.errors import ConfigError
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.prompt.draft import Draft
-from accord.terminal.model.prompt.draft_store import Drafts, Writer
 from accord.terminal.model.prompt.history import History
+from accord.terminal.model.prompt.saved_prompts import Drafts, Writer
 
 ResultT = TypeVar("ResultT")
 
 
 class Memory:
-    """History and drafts in one folder.  Guards: the last of what was typed is what is kept."""
+    """History and drafts in one folder.  Guards: the latest draft is the one that is kept."""
 
     def __init__(self, folder: Path | None) -> None:
-        """Without a folder nothing is kept."""
+        """Without a folder nothing is stored."""
         self.history = History(None if folder is None else folder / "prompts.jsonl")
         self._drafts = None if folder is None else Drafts(folder / "drafts")
         self._is_read = False
         self._numbers = count()
 
     async def read(self) -> None:
-        """Read what was said before, once."""
+        """Load the history, once."""
         if not self._is_read and self._drafts is not None:
             self._is_read = True
             await anyio.to_thread.run_sync(self.history.load)
 
     async def said(self, text: str, folder: str) -> None:
-        """Write down what was said."""
+        """Add a prompt to the history."""
         if self._drafts is not None:
             await _in_thread(lambda: self.history.add(text, folder), None)
 
     async def save(self, chat: Chat) -> None:
-        """Keep what is typed."""
+        """Save the draft of a chat."""
         drafts, writer, draft, number = self._drafts, _writer(chat), chat.draft, next(self._numbers)
         if drafts is not None:
             await _in_thread(lambda: drafts.save(writer, draft, number), None)
 
     def save_now(self, chat: Chat) -> None:
-        """The same, at once: for leaving."""
+        """Save the draft at once, when quitting."""
         if self._drafts is not None:
             try:
                 self._drafts.save(_writer(chat), chat.draft, next(self._numbers))
@@ -59,16 +59,16 @@ class Memory:
                 pass
 
     def release(self, chat: Chat) -> None:
-        """The chat is not shown any more; who opens its folder next gets what was typed."""
+        """Release the draft of a closed chat to the next chat in its folder."""
         if self._drafts is not None:
             self._drafts.release(_writer(chat).chat)
 
     async def restore(self, chat: Chat) -> Draft:
-        """What was typed in this session and not sent; in a new one, what was in the folder."""
+        """The unsent draft of this session; for a new session, that of its folder."""
         drafts, writer = self._drafts, _writer(chat)
         if drafts is None:
             return Draft("")
-        # Remarks of our own are no history.
+        # Our own remarks do not count as history.
         is_new = not chat.transcript.timeline
 
         def look() -> Draft:

@@ -1,12 +1,11 @@
-"""Searching what was said before, and choosing a file to attach: lists over the screen.
+"""Pickers for earlier prompts and for files to attach.
 
-Must not know the editor.
+This module does not know the editor.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import ClassVar
 
@@ -17,47 +16,32 @@ from accord.terminal.model.prompt.file_index import FilesIndex
 from accord.terminal.model.prompt.history import History
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.pickers import Picker, Row
-from accord.terminal.screen.pickers.rows import Rows
+from accord.terminal.screen.pickers.rows import SearchedRows
 from accord.terminal.screen.widgets.key_hints import Hint
 
 ROWS_MAX = 200
 _ENTRIES_MAX = 5_000
-"""Of a folder that is looked into."""
-
-
-class Answers(Rows):
-    """Rows that somebody finds for each search, in the order in which they are given."""
-
-    def __init__(self, ask: Callable[[str], Sequence[Row]]) -> None:
-        self._ask = ask
-        super().__init__()
-
-    def find(self, search: str) -> None:
-        """Show what is found for this."""
-        self.search = search
-        self.all = tuple(self._ask(search))
-        self.lines = list(self.all)
-        self.cursor = 0 if self.lines else -1
+"""Entries of a folder that are read."""
 
 
 class HistoryScreen(Picker["str | None"]):
-    """What was said before.  Gives a prompt, or None."""
+    """A picker of earlier prompts.  Returns a prompt, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+r", "move(1)", priority=True),
         Binding("ctrl+s", "move(-1)", priority=True),
         Binding("tab", "choose", priority=True),
     ]
-    heading: ClassVar[str] = "What you said before"
-    search_text: ClassVar[str] = "Type words of it"
-    empty_text: ClassVar[str] = "Nothing was said yet."
-    choose_text: ClassVar[str] = "take it"
+    heading: ClassVar[str] = "Earlier prompts"
+    search_text: ClassVar[str] = "Type to search"
+    empty_text: ClassVar[str] = "There are no earlier prompts."
+    choose_text: ClassVar[str] = "insert"
 
     def __init__(self, history: History) -> None:
         super().__init__()
         self._history = history
         self._texts: list[str] = []
-        self.rows = Answers(self._found)
+        self.rows = SearchedRows(self._found)
         self.rows.find("")
 
     def _found(self, search: str) -> list[Row]:
@@ -70,34 +54,34 @@ class HistoryScreen(Picker["str | None"]):
         return found
 
     def chosen(self, row: Row) -> None:
-        """Give the whole prompt."""
+        """Return the whole prompt."""
         self.dismiss(self._texts[int(row.key)])
 
 
 class AttachScreen(Picker["str | None"]):
-    """A file to attach: of the session's folders by some letters, or anywhere by its path.
+    """A picker of a file: in the session's folders by name, or anywhere by path.
 
-    Gives a name or path, or None.
+    Returns a name or path, or None.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "complete", priority=True)]
     heading: ClassVar[str] = "Attach a file"
-    search_text: ClassVar[str] = "Some letters of its name, or a path that begins with / or ~"
-    empty_text: ClassVar[str] = "There is no such file."
+    search_text: ClassVar[str] = "Part of its name, or a path that begins with / or ~"
+    empty_text: ClassVar[str] = "No matching file."
     choose_text: ClassVar[str] = "attach"
 
     def __init__(self, index: FilesIndex) -> None:
         super().__init__()
         self._index = index
-        self.rows = Answers(self._found)
+        self.rows = SearchedRows(self._found)
         self.rows.find("")
 
     def hints(self) -> list[Hint]:
-        """Also what Tab does."""
+        """Add the hint for Tab."""
         return [*super().hints(), Hint("Tab", "complete", "complete")]
 
     def on_mount(self) -> None:
-        """See what is on the disk now."""
+        """Refresh the index of files."""
         super().on_mount()
         self.run_worker(self._look(), exit_on_error=False)
 
@@ -113,14 +97,14 @@ class AttachScreen(Picker["str | None"]):
         return [Row(name, one_line(name)) for name in names]
 
     def chosen(self, row: Row) -> None:
-        """Go into a folder, or take the file."""
+        """Enter a folder, or return the file."""
         if row.key.endswith("/"):
             self._write(row.key)
         else:
             self.dismiss(row.key)
 
     def action_choose(self) -> None:
-        """A path that was typed whole need not be in the list."""
+        """Accept a typed path even if it is not in the list."""
         typed = self.query_one(Input).value.strip()
         if self.rows.chosen is None and typed:
             self.dismiss(typed)
@@ -128,7 +112,7 @@ class AttachScreen(Picker["str | None"]):
             super().action_choose()
 
     def action_complete(self) -> None:
-        """Write the chosen name into the field."""
+        """Complete the chosen name in the field."""
         row = self.rows.chosen
         if row is not None:
             self._write(row.key)
@@ -140,7 +124,7 @@ class AttachScreen(Picker["str | None"]):
 
 
 def _beneath(search: str) -> list[Row]:
-    """What is in the folder that a path names so far."""
+    """The entries of the folder in a partly typed path."""
     folder, start = os.path.split(os.path.expanduser(search))
     shown = search[: len(search) - len(os.path.basename(search))]
     if search == "~":

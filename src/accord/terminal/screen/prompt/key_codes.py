@@ -1,7 +1,7 @@
-"""What terminals send for Alt-Enter and Shift-Enter, where Textual does not know it.
+"""Key codes for Alt-Enter and Shift-Enter that Textual does not know.
 
-Most terminals send ESC and a carriage return for Alt-Enter.  Textual drops the Alt, so that a new
-line would be a sent prompt.
+Most terminals send ESC and a carriage return for Alt-Enter.  Textual drops the Alt, so a line break
+would send the prompt.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from textual._ansi_sequences import ANSI_SEQUENCES_KEYS  # pyright: ignore[repor
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """A key as Textual's tables have it: all that is asked of one is its value."""
+    """A key in the form of Textual's tables, which use only its value."""
 
     value: str
 
@@ -23,14 +23,14 @@ _SENT = {"\x1b\r": "alt+enter", "\x1b\n": "alt+enter"}
 
 
 def teach() -> None:
-    """Make the key known to every application of this process; once is enough."""
+    """Register the keys with Textual, once per process."""
     table = cast("dict[str, Any]", ANSI_SEQUENCES_KEYS)
     for sequence, name in _SENT.items():
         table.setdefault(sequence, (_Named(name),))
 
 
 def key_name(key: str) -> str:
-    """A key of an event by the name that it has elsewhere; xterm's Shift-Enter has another."""
+    """The canonical name of a key; xterm's Shift-Enter has another one."""
     return key.replace("\r", "enter")
 
 

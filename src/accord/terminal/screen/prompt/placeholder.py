@@ -1,4 +1,4 @@
-"""What the empty prompt says."""
+"""The placeholder of the empty prompt."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from accord.terminal.model.text.display_text import one_line
 
 
 def placeholder(chat: Chat) -> str:
-    """What can be written now, and what becomes of it."""
+    """A hint about what happens to the next message."""
     if chat.phase == "starting":
-        return "The agent starts; you can write already"
+        return "The agent is starting; you can already type"
     if chat.lacks_session:
-        return "There is no session yet; what you write stays here"
+        return "There is no session yet; your text stays here"
     if chat.lacks_login:
-        return "You are not logged in; what you write stays here"
+        return "You are not logged in; your text stays here"
     if chat.phase == "lost":
-        return "The agent is gone; what you write stays here"
+        return "The agent is not running; your text stays here"
     if chat.is_busy:
-        return "Write what comes next; it waits until the turn is over"
+        return "Type your next message; it will be queued"
     if chat.suggestions:
         return f"{one_line(chat.suggestions[0])}   (press Enter to send)"
     commands = ", / for commands" if chat.transcript.commands else ""

@@ -1,13 +1,13 @@
-"""The prompt: where the person writes, with completion, history and attachments.
+"""The prompt editor, with completion, history and attachments.
 
-Must not know how anything reaches the agent: it says `Submitted`, and the desk sends.
+This module does not know how a prompt reaches the agent: it posts `Submitted`.
 
-What always holds
-    * `chat.draft` is what is written here, and is on the disk soon after; what was sent is not.
-    * Only an untouched prompt is filled with a draft of before.
-    * Nothing that was written is lost by a key: sending what cannot be sent keeps it, walking
-      through the history comes back to it, and undo brings it back.
-    * Esc closes the list where one is open, and otherwise belongs to the screen.
+Invariants
+    * `chat.draft` is the current text, and is saved to disk soon after; a sent prompt is not.
+    * A stored draft is restored only into an untouched prompt.
+    * No key loses text: a prompt that cannot be sent stays, the history returns to it, and undo
+      restores it.
+    * Esc closes an open list, and otherwise belongs to the screen.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ from accord.terminal.screen.prompt.placeholder import placeholder
 from accord.terminal.screen.prompt.text_area import PromptArea
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.chat_controller import Desk
+    from accord.terminal.engine.chat_controller import ChatController
 
 SAVE_SECONDS = 0.5
-"""A draft is on the disk so long after the last key."""
+"""Seconds after the last key when a draft is saved."""
 
 _ACTIONS = ("send", "newline", "search_history", "attach", "edit_outside", "edit_queue")
 
 
 class PromptEditor(Widget):
-    """Where the person writes.  Guards the invariants at the head of this file."""
+    """The prompt editor.  Guards the invariants of this module."""
 
     DEFAULT_CSS = """
     PromptEditor {
@@ -65,45 +65,45 @@ class PromptEditor(Widget):
     ]
 
     class Submitted(Message):
-        """The person says this; an empty draft where there was nothing to say."""
+        """The user submitted a draft, which may be empty."""
 
         def __init__(self, draft: Draft) -> None:
             super().__init__()
             self.draft = draft
 
     class ScrollAsked(Message):
-        """The conversation is to be scrolled by so many pages."""
+        """The user wants to scroll the conversation by pages."""
 
         def __init__(self, pages: int) -> None:
             super().__init__()
             self.pages = pages
 
-    def __init__(self, chat: Chat, desk: Desk) -> None:
+    def __init__(self, chat: Chat, controller: ChatController) -> None:
         super().__init__()
         self.chat = chat
-        self._desk = desk
-        self._keys = {key: name for name in _ACTIONS for key in desk.settings.keys_of(name)}
+        self._controller = controller
+        self._keys = {key: name for name in _ACTIONS for key in controller.settings.keys_of(name)}
         self._memory = memory_of_user()
         self._walk = Walk(self._memory.history)
         self._area = PromptArea(self._key, self._paste)
         self._attached = Attached(
-            self._area, self, lambda: desk.roots(chat), lambda: desk.capabilities(chat)
+            self._area, self, lambda: controller.roots(chat), lambda: controller.capabilities(chat)
         )
         self._completer = Completer(
-            self._area, self, chat, lambda: desk.roots(chat), self._file_taken
+            self._area, self, chat, lambda: controller.roots(chat), self._file_taken
         )
         self._area.hint = self._completer.hint
-        self._area.special_keys = frozenset({*self._keys, *desk.settings.keys_of("help")})
+        self._area.special_keys = frozenset({*self._keys, *controller.settings.keys_of("help")})
         self._saver: Timer | None = None
         self._drawn: tuple[object, ...] = ()
         self._restored_for: object = None
-        # Whether anything was ever written here.
+        # Whether the user has ever typed here.
         self._is_touched = False
-        # The text that the walk put here.
+        # The text that the history inserted.
         self._walked: str | None = None
 
     def compose(self) -> ComposeResult:
-        """The list, the attachments, and the lines."""
+        """Lay out the completions, the attachments and the text area."""
         yield self._completer.list
         yield Chips()
         with Horizontal():
@@ -111,7 +111,7 @@ class PromptEditor(Widget):
             yield self._area
 
     def on_mount(self) -> None:
-        """Begin with what was being typed."""
+        """Restore the stored draft."""
         if not self.chat.draft.is_empty:
             self._restored_for = self.chat.session_id
             self.take_draft(self.chat.draft)
@@ -119,35 +119,35 @@ class PromptEditor(Widget):
         self.refresh_chat()
 
     def on_unmount(self) -> None:
-        """The tab is closed: what was written stays on the disk."""
+        """Save the draft of a closed tab."""
         self.keep()
         self._memory.release(self.chat)
 
-    # ---- what others do with it
+    # ---- the draft
 
     @property
     def draft(self) -> Draft:
-        """What is written now."""
+        """The current text and attachments."""
         return self._attached.draft
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is written."""
+        """Whether the prompt is empty."""
         return not self._area.text
 
     def focus(self, scroll_visible: bool = True) -> PromptEditor:
-        """Put the cursor here."""
+        """Focus the text area."""
         self._area.focus(scroll_visible)
         return self
 
     def take_draft(self, draft: Draft) -> None:
-        """Write this instead of what is here."""
+        """Replace the text by a draft."""
         self._is_touched = True
         self._attached.take(draft)
         self._changed()
 
     def clear_text(self) -> bool:
-        """Empty the prompt; whether there was something.  Undo brings it back."""
+        """Clear the prompt; return whether it had text.  Undo restores it."""
         if self.is_empty:
             return False
         self._area.show_text("")
@@ -155,26 +155,26 @@ class PromptEditor(Widget):
         return True
 
     def copy_selection(self) -> bool:
-        """Copy what is marked in the prompt; whether something is."""
+        """Copy the selection; return whether there was one."""
         marked = self._area.selected_text
         if marked:
             self.app.copy_to_clipboard(marked)
-            # Nothing is marked any more, so that the same key means something else the next time.
+            # Clear the selection, so that the same key does something else the next time.
             self._area.move_cursor(self._area.cursor_location)
         return bool(marked)
 
     def close_list(self) -> bool:
-        """Close the list of completions; whether one was open."""
+        """Close the list of completions; return whether it was open."""
         return self._completer.close()
 
     def keep(self) -> None:
-        """Have what is written on the disk, now."""
+        """Save the draft to disk now."""
         self._stop_saver()
         if self._is_touched:
             self._memory.save_now(self.chat)
 
     def refresh_chat(self) -> None:
-        """The chat is another; cheap where nothing of it concerns the prompt."""
+        """Update the prompt after a change of the chat."""
         chat = self.chat
         said = placeholder(chat)
         now = (said, chat.phase, chat.session_id, tuple(chat.transcript.commands))
@@ -193,25 +193,25 @@ class PromptEditor(Widget):
 
     async def _restore(self) -> None:
         draft = await self._memory.restore(self.chat)
-        # Something may have been written, and even sent, while the disk was looked at.
+        # The user may have typed or even sent something while the disk was read.
         if not self._is_touched and not draft.is_empty:
             self.take_draft(draft)
 
     # ---- keys
 
     def _key(self, key: str) -> bool:
-        """A key was pressed in the lines; whether it was for us."""
+        """Handle a key of the text area; return whether it was handled."""
         if self._completer.list.is_open and self._list_key(key):
             return True
-        if key in self._desk.settings.keys_of("help") and self.is_empty:
-            # A letter that is otherwise written, so no key of the app's.
-            self.call_later(self.app.run_action, "help")
+        if key in self._controller.settings.keys_of("help") and self.is_empty:
+            # Otherwise the key types a character, so the app does not bind it.
+            self.call_later(self.app.run_action, "perform('help')")
             return True
         name = self._keys.get(key)
         if name == "send" and self._ends_with_backslash():
             name = "newline"
         if name is not None:
-            # As an action, so that the palette does the same.
+            # Run as an action, so that the command palette does the same.
             getattr(self, f"action_{name}")()
             return True
         if key == "up" and self._area.is_on_first_line:
@@ -236,7 +236,7 @@ class PromptEditor(Widget):
         return False
 
     def _ends_with_backslash(self) -> bool:
-        """A backslash before Enter is a new line, for terminals that know no Shift-Enter."""
+        """Whether a backslash before Enter asks for a line break (without Shift-Enter)."""
         row, column = self._area.cursor_location
         if column == 0 or self._area.document[row][column - 1] != "\\":
             return False
@@ -255,7 +255,7 @@ class PromptEditor(Widget):
         self._attached.paste(text)
         self._area.focus()
 
-    # ---- what is written
+    # ---- changes of the text
 
     @on(TextArea.Changed)
     def _text_changed(self, event: TextArea.Changed) -> None:
@@ -277,7 +277,7 @@ class PromptEditor(Widget):
             self.chat.draft = draft
             self._stop_saver()
             if draft.is_empty:
-                # It was sent, or thrown away: a crash must not bring it back.
+                # It was sent or discarded: a crash must not bring it back.
                 self._save()
             else:
                 self._saver = self.set_timer(SAVE_SECONDS, self._save)
@@ -323,19 +323,19 @@ class PromptEditor(Widget):
     # ---- actions
 
     def action_scroll_page(self, pages: int) -> None:
-        """The conversation scrolls, whoever writes."""
+        """Scroll the conversation by a page."""
         self.post_message(self.ScrollAsked(pages))
 
     def action_newline(self) -> None:
-        """Begin a new line."""
+        """Insert a line break."""
         self._area.put("\n")
 
     def action_send(self) -> None:
-        """Say it, if the agent takes it."""
+        """Submit the prompt, if the agent accepts its content."""
         draft = self.draft
         why = self._attached.refusal()
         if why is not None:
-            self._attached.tell(f"{why} Take it out, or send it to another agent.")
+            self._attached.tell(f"{why} Remove it, or use another agent.")
             return
         self._completer.list.close()
         if not draft.is_empty:
@@ -350,7 +350,7 @@ class PromptEditor(Widget):
         self.post_message(self.Submitted(draft))
 
     def action_search_history(self) -> None:
-        """Search what was said before."""
+        """Open the picker of earlier prompts."""
         from accord.terminal.screen.prompt.history_and_file_pickers import HistoryScreen
 
         def chosen(text: str | None) -> None:
@@ -361,7 +361,7 @@ class PromptEditor(Widget):
         self.app.push_screen(HistoryScreen(self._memory.history), chosen)
 
     def action_attach(self) -> None:
-        """Choose a file."""
+        """Open the picker of files to attach."""
         from accord.terminal.screen.prompt.history_and_file_pickers import AttachScreen
 
         index = self._completer.files
@@ -374,11 +374,11 @@ class PromptEditor(Widget):
         self.app.push_screen(AttachScreen(index), chosen)
 
     def action_edit_outside(self) -> None:
-        """Write in the person's own editor."""
+        """Edit the prompt in the user's editor."""
         self.run_worker(self._edit_outside(), exit_on_error=False, group="outside", exclusive=True)
 
     async def _edit_outside(self) -> None:
-        command = editor_command(self._desk.settings.editor, os.environ)
+        command = editor_command(self._controller.settings.editor, os.environ)
         try:
             text = await edit_outside(self.app, self._area.text, command)
         except PromptError as error:
@@ -388,14 +388,14 @@ class PromptEditor(Widget):
             self._area.show_text(text)
 
     def action_edit_queue(self) -> None:
-        """Take the last of what waits back into the editor."""
+        """Edit the last queued prompt."""
         if self.chat.queue:
             self.take_queued(len(self.chat.queue) - 1)
         else:
-            self._attached.tell("No prompt waits to be sent.")
+            self._attached.tell("No prompt is queued.")
 
     def take_queued(self, index: int) -> None:
-        """Edit a prompt that waits; what is written here waits in its place."""
+        """Edit a queued prompt; the current text is queued in its place."""
         if not 0 <= index < len(self.chat.queue):
             return
         mine = self.draft

@@ -1,10 +1,10 @@
-"""What waits to be sent until the turn is over: seen, edited, removed, put in another order.
+"""The panel of queued prompts: show, edit, remove and reorder them.
 
-Must not know how anything is sent.
+This module does not know how a prompt is sent.
 
-What always holds
-    * It is there as long as something waits, and takes at most `ROWS_MAX` lines and one.
-    * Everything goes by keys and by mouse.
+Invariants
+    * It is shown while prompts are queued, in at most `ROWS_MAX` lines and a heading.
+    * Everything works by keys and by mouse.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from accord.terminal.screen.themes import palette_for
 from accord.terminal.screen.widgets.parts_line import Part, fit
 
 if TYPE_CHECKING:
-    from accord.terminal.engine.chat_controller import Desk
+    from accord.terminal.engine.chat_controller import ChatController
 
 ROWS_MAX = 5
 _KEYS = "Enter edit · s send now · Del remove · Alt-↑↓ move"
 
 
 class QueuePanel(Widget, can_focus=False):
-    """The prompts that wait."""
+    """The list of queued prompts."""
 
     DEFAULT_CSS = """
     QueuePanel { display: none; height: auto; padding: 0 1; background: $surface; }
@@ -50,20 +50,20 @@ class QueuePanel(Widget, can_focus=False):
         Binding("alt+down,shift+down,J", "move(1)", show=False),
     ]
 
-    def __init__(self, chat: Chat, desk: Desk) -> None:
+    def __init__(self, chat: Chat, controller: ChatController) -> None:
         super().__init__()
         self._chat = chat
-        self._desk = desk
+        self._controller = controller
         self._at = 0
         self._drawn: tuple[Draft, ...] = ()
         self._dragged: int | None = None
 
     def on_mount(self) -> None:
-        """Begin as the chat is."""
+        """Show the current queue."""
         self.refresh_chat()
 
     def refresh_chat(self) -> None:
-        """Show what waits now."""
+        """Show the current queue."""
         queue = tuple(self._chat.queue)
         if queue == self._drawn:
             return
@@ -81,11 +81,11 @@ class QueuePanel(Widget, can_focus=False):
 
     @property
     def _first(self) -> int:
-        """The first row that is seen: the chosen one always is."""
+        """The first visible row; the selected one is always visible."""
         return max(0, min(self._at - ROWS_MAX // 2, len(self._drawn) - ROWS_MAX))
 
     def render_line(self, y: int) -> Strip:
-        """The heading, or a prompt."""
+        """Render the heading or a prompt."""
         width = self.content_size.width
         parts = self._heading(width) if y == 0 else self._row(self._first + y - 1, width)
         strip = Strip([Segment(part.text, part.style) for part in parts])
@@ -98,7 +98,7 @@ class QueuePanel(Widget, can_focus=False):
     def _heading(self, width: int) -> list[Part]:
         palette = palette_for(self.app.theme)
         count = len(self._drawn)
-        waits = "1 prompt waits" if count == 1 else f"{count} prompts wait"
+        waits = "1 queued prompt" if count == 1 else f"{count} queued prompts"
         found = [Part(waits, palette.strong)]
         if self.has_focus:
             found.append(Part(_KEYS, palette.dim, weight=1, least=20))
@@ -131,14 +131,14 @@ class QueuePanel(Widget, can_focus=False):
     # ---- the mouse
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """A row is taken hold of."""
+        """Start dragging a row."""
         index = self._index_at(event)
         if index is not None:
             self._dragged = self._at = index
             self.refresh()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """The row follows the mouse to its new place."""
+        """Move the dragged row with the mouse."""
         index = self._index_at(event)
         if self._dragged is not None and event.button and index not in (None, self._dragged):
             assert index is not None
@@ -146,11 +146,11 @@ class QueuePanel(Widget, can_focus=False):
             self._dragged = index
 
     def on_mouse_up(self) -> None:
-        """It is let go."""
+        """Stop dragging the row."""
         self._dragged = None
 
     def on_click(self, event: events.Click) -> None:
-        """A word at the end of a row does what it says."""
+        """Run the button at the end of a row."""
         index = self._index_at(event)
         offset = event.get_content_offset(self)
         if index is None or offset is None:
@@ -181,37 +181,37 @@ class QueuePanel(Widget, can_focus=False):
         index = self._first + offset.y - 1
         return index if index < len(self._chat.queue) else None
 
-    # ---- what can be done
+    # ---- actions
 
     def action_choose(self, step: int) -> None:
-        """Another row."""
+        """Move the cursor to another row."""
         self._at = min(max(self._at + step, 0), max(len(self._chat.queue) - 1, 0))
         self.refresh()
 
     def action_edit(self) -> None:
-        """Back into the editor."""
+        """Edit the selected prompt."""
         self._editor().take_queued(self._at)
 
     def action_remove(self) -> None:
-        """It is not to be sent."""
+        """Remove the prompt from the queue."""
         if self._at < len(self._chat.queue):
             del self._chat.queue[self._at]
             self._chat.changed()
             self.refresh_chat()
 
     def action_send_now(self) -> None:
-        """Send it before the others, and before the turn is over."""
+        """Send the prompt now, into the running turn."""
         if self._at >= len(self._chat.queue):
             return
         if self._chat.phase == "ready":
-            self._desk.send(self._chat, self._chat.queue.pop(self._at))
+            self._controller.send(self._chat, self._chat.queue.pop(self._at))
         else:
-            self._desk.send_queued_now(self._chat, self._at)
+            self._controller.send_queued_now(self._chat, self._at)
         self._chat.changed()
         self.refresh_chat()
 
     def action_move(self, step: int) -> None:
-        """Put it before the one above, or behind the one below."""
+        """Move the prompt up or down."""
         self._shift(self._at, self._at + step)
 
     def _shift(self, index: int, to: int) -> None:
@@ -227,16 +227,16 @@ class QueuePanel(Widget, can_focus=False):
         return found[0]
 
     def on_focus(self) -> None:
-        """Show what is chosen."""
+        """Highlight the selected row."""
         self.refresh()
 
     def on_blur(self) -> None:
-        """Nothing is chosen any more."""
+        """Remove the highlight of the row."""
         self.refresh()
 
 
 def _spaced(parts: Sequence[Part], width: int, style: object) -> list[Part]:
-    """The first at the left, the last at the right."""
+    """The left parts and the right parts of a row."""
     if len(parts) < 2:
         return list(parts)
     free = max(width - sum(part.cells for part in parts), 1)

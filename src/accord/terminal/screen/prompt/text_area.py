@@ -1,13 +1,13 @@
-"""The lines that are typed into: a text area that grows, and asks its owner about every key.
+"""The text area of the prompt: it grows, and asks its owner about every key.
 
-Must not know commands, files, history or any chat.
+This module does not know commands, files, history or any chat.
 
-What always holds
-    * No control character gets into the text: it is drawn as it is.
-    * Keys that move and edit are done here, in the order of the letters.
-    * What a key or a paste began (looking for a file, reading the clipboard) is over before the
-      next one, unless it takes longer than `WORK_SECONDS_MAX`.
-    * A key that the owner does not want, and that does nothing here, goes on to the screen.
+Invariants
+    * The text has no control characters, because it is drawn as it is.
+    * Editing keys are handled here, in order with the letters.
+    * Work started by a key or paste, such as reading the clipboard, ends before the next key,
+      unless it takes longer than `WORK_SECONDS_MAX`.
+    * A key that neither the owner nor the text area handles goes on to the screen.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from accord.terminal.screen.prompt.key_codes import key_name, teach
 LINES_MAX = 10
 WORK_SECONDS_MAX = 1.0
 
-# What else would take keys that mean something to the whole screen.
+# Bindings of the text area that would hide keys of the screen.
 _NOT_OURS = frozenset({"cursor_page_up", "cursor_page_down", "select_line", "select_all"})
-# What they do depends on what the owner shows.
+# Their effect depends on what the owner shows.
 _ASKED = frozenset({"up", "down"})
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LINE_ENDS = re.compile(r"\r\n?|[\u2028\u2029]")
 
 
 def clean(text: str) -> str:
-    """A text as it may be typed: its line ends are ours, control characters are gone."""
+    """A text with plain newlines and without control characters."""
     return _CONTROL.sub("", _LINE_ENDS.sub("\n", text[:PASTE_CHARACTERS_MAX]))
 
 
@@ -63,28 +63,28 @@ class PromptArea(TextArea, inherit_bindings=False):
     ]
 
     def __init__(self, on_key: Callable[[str], bool], on_paste: Callable[[str], None]) -> None:
-        # What could follow the text; asked already while the text area is made.
+        # Returns the hint behind the text; called while the text area is created.
         self.hint: Callable[[str], str] = lambda text: ""
         super().__init__(
             soft_wrap=True, tab_behavior="focus", compact=True, highlight_cursor_line=False
         )
         teach()
-        # A cursor that blinks draws all day.
+        # A blinking cursor would redraw all the time.
         self.cursor_blink = False
         self._on_own_key = on_key
         self._on_own_paste = on_paste
-        # Keys with which the owner may do more than write.
+        # Keys that the owner may handle itself.
         self.special_keys: frozenset[str] = frozenset()
         self._work: Worker[None] | None = None
 
     def edits(self, key: str, character: str | None) -> bool:
-        """Whether a key does nothing but move or edit here."""
+        """Whether a key only moves the cursor or edits the text."""
         if key in _ASKED or key_name(key) in self.special_keys:
             return False
         return key in self._bindings.key_to_bindings or self.check_consume_key(key, character)
 
     def begin(self, work: Coroutine[Any, Any, None]) -> None:
-        """Begin what takes a moment; keys wait for it."""
+        """Start work that later keys wait for."""
         self._work = self.run_worker(work, exit_on_error=False)
 
     async def _finish(self) -> None:
@@ -94,7 +94,7 @@ class PromptArea(TextArea, inherit_bindings=False):
                 try:
                     await work.wait()
                 except WorkerError:
-                    # It has failed, or was cancelled.
+                    # The work failed or was cancelled.
                     pass
 
     async def _on_key(self, event: events.Key) -> None:
@@ -103,7 +103,7 @@ class PromptArea(TextArea, inherit_bindings=False):
         bound = self._bindings.key_to_bindings.get(event.key, ())
         is_done = self._on_own_key(key_name(event.key))
         if not is_done and bound:
-            # The app would do it, but behind the letters that follow.
+            # The app would handle it only after the letters that follow.
             await self.run_action(bound[0].action)
             is_done = True
         if is_done:
@@ -119,46 +119,46 @@ class PromptArea(TextArea, inherit_bindings=False):
         await self._finish()
 
     def action_paste(self) -> None:
-        """Ctrl-V: what the desktop has, which may be a picture; then what was copied here."""
+        """Paste the desktop's clipboard, which may be an image, or what was copied here."""
         self._on_own_paste("")
 
     def update_suggestion(self) -> None:
-        """What may follow the command that was typed, dim behind the cursor."""
+        """The argument hint of the typed command, dim behind the cursor."""
         row, column = self.cursor_location
         hint = self.hint(self.text) if (row, column) == self.document.end else ""
         room = self.wrap_width - columns(self.document[row][:column])
         self.suggestion = next(cut(hint, room)) if hint and room > 0 else ""
 
     def action_cursor_right(self, select: bool = False) -> None:
-        """Move; the hint behind the cursor is no text to be taken."""
+        """Move the cursor without accepting the hint behind it."""
         self.suggestion = ""
         super().action_cursor_right(select)
         self.update_suggestion()
 
     def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
-        """Scroll to the cursor; an undo asks for that before the cursor is back in the text."""
+        """Scroll to the cursor; an undo calls this before the cursor is valid again."""
         if self.cursor_location[0] >= self.document.line_count:
             return Offset()
         return super().scroll_cursor_visible(center, animate)
 
     def put(self, text: str) -> None:
-        """Write at the cursor, in the place of what is marked."""
+        """Insert text at the cursor, replacing the selection."""
         result = self.replace(clean(text), *self.selection, maintain_selection_offset=False)
         self.move_cursor(result.end_location)
 
     def show_text(self, text: str) -> None:
-        """Have this text instead, the cursor behind it; `undo` brings the other back."""
+        """Replace the text and put the cursor at its end; undo restores it."""
         self.replace(clean(text), (0, 0), self.document.end, maintain_selection_offset=False)
         self.move_cursor(self.document.end)
 
     @property
     def is_on_first_line(self) -> bool:
-        """Whether there is no line above the cursor, as it is wrapped."""
+        """Whether the cursor is in the first wrapped line."""
         return self.navigator.is_first_wrapped_line(self.cursor_location)
 
     @property
     def is_on_last_line(self) -> bool:
-        """Whether there is no line below the cursor, as it is wrapped."""
+        """Whether the cursor is in the last wrapped line."""
         return self.navigator.is_last_wrapped_line(self.cursor_location)
 
 

@@ -1,4 +1,4 @@
-"""Words on one line to press: by Enter, by Space, or by the mouse."""
+"""A one-line button that is pressed by Enter, Space or the mouse."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 
 class Button(Static, can_focus=True):
-    """One word of ours that does something."""
+    """A button of one line."""
 
     DEFAULT_CSS: ClassVar[str] = """
     Button { width: auto; height: 1; padding: 0 1; margin: 0 1 0 0; background: $panel; }
@@ -21,7 +21,7 @@ class Button(Static, can_focus=True):
     """
 
     class Pressed(Message):
-        """It was pressed."""
+        """The user pressed the button."""
 
         def __init__(self, action: str) -> None:
             super().__init__()
@@ -32,14 +32,14 @@ class Button(Static, can_focus=True):
         self._action = action
 
     def on_key(self, event: events.Key) -> None:
-        """Enter and Space press it; the dialog decides whether that is too early."""
+        """Press the button on Enter or Space, unless the dialog says that it is too early."""
         if event.key in ("enter", "space"):
             event.stop()
             event.prevent_default()
             self.post_message(self.Pressed(self._action))
 
     def on_click(self, event: events.Click) -> None:
-        """So does the mouse."""
+        """Press the button on a click."""
         event.stop()
         self.post_message(self.Pressed(self._action))
 

@@ -1,6 +1,6 @@
-"""What can be done in a dialog, at its foot: keys and words, each to be clicked too.
+"""A line of key hints at the bottom of a dialog; each can be clicked.
 
-Must not know what any of it does.
+This module does not know what the actions do.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _GAP, _GAP_LEAST = 3, 2
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """Something that can be done: the key as people read it, what it does, and its action."""
+    """One hint: the key, what it does, and its action."""
 
     key: str
     text: str
@@ -25,19 +25,19 @@ class Hint:
 
 
 class Hints(PartsLine):
-    """What can be done, at the foot of a dialog; each can be clicked."""
+    """The line of hints."""
 
     def __init__(self, hints: Sequence[Hint] = (), *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._hints = tuple(hints)
 
     def show(self, hints: Sequence[Hint]) -> None:
-        """Offer something else."""
+        """Replace the hints of the line."""
         self._hints = tuple(hints)
         self.refresh()
 
     def parts(self, width: int) -> list[Part]:
-        """The first ones have precedence; keys are written shorter before any is left out."""
+        """The hints that fit; labels are shortened before any hint is dropped."""
         palette = self.palette
         hints = [(hint.key, f" {hint.text}", hint.action) for hint in self._hints]
         gap = _GAP
@@ -57,7 +57,7 @@ class Hints(PartsLine):
         return found
 
     def pressed(self, target: str) -> None:
-        """Do what its key does."""
+        """Run the action of the clicked hint."""
         self.call_next(self.screen.run_action, target)
 
 

@@ -1,10 +1,10 @@
-"""Very many lines, of which only those on the screen are drawn; with a cursor where one is chosen.
+"""A list of very many lines with a cursor, of which only the visible ones are drawn.
 
-Must not know what the lines say: whoever owns the list draws each when it is looked at.
+This module does not know the lines: the owner of the list draws each when it becomes visible.
 
-What always holds
-    * A line is drawn only when it is on the screen, however many there are.
-    * The cursor is on a line as long as there is one, and on the screen when it was moved.
+Invariants
+    * A line is drawn only while it is visible, however many there are.
+    * The cursor is on a line as long as there is one, and visible after it was moved.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from accord.terminal.screen.themes import palette_for
 
 
 class _AboutLine(Message):
-    """Something happened to a line."""
+    """An event of a line."""
 
     def __init__(self, lines: LineList, index: int) -> None:
         super().__init__()
@@ -33,12 +33,12 @@ class _AboutLine(Message):
 
     @property
     def control(self) -> LineList:
-        """The list."""
+        """The list that sent the message."""
         return self.lines
 
 
 class LineList(ScrollView, can_focus=True):
-    """Lines that `draw(index, width)` gives.  Guards the invariants at the head of this file."""
+    """Lines that `draw(index, width)` returns.  Guards the invariants of this module."""
 
     DEFAULT_CSS = """
     LineList { background: $surface; overflow-x: hidden; scrollbar-size-vertical: 1; }
@@ -53,7 +53,7 @@ class LineList(ScrollView, can_focus=True):
     ]
 
     class Moved(_AboutLine):
-        """The cursor stands on another line."""
+        """The cursor moved to another line."""
 
     class Clicked(_AboutLine):
         """The line under the cursor was clicked."""
@@ -71,7 +71,7 @@ class LineList(ScrollView, can_focus=True):
         self._count = 0
         self.cursor = 0
 
-    # ---- what is in it
+    # ---- content
 
     @property
     def count(self) -> int:
@@ -84,7 +84,7 @@ class LineList(ScrollView, can_focus=True):
         return self.scrollable_content_region.width or self.size.width
 
     def set_count(self, count: int, cursor: int | None = None) -> None:
-        """There are so many lines now; all that is seen is drawn again."""
+        """Set the number of lines and draw the visible ones again."""
         self._count = count
         size = Size(self.size.width, count)
         if size != self.virtual_size:
@@ -96,7 +96,7 @@ class LineList(ScrollView, can_focus=True):
         self.refresh()
 
     def show_line(self, index: int, *, middle: bool = False) -> None:
-        """Scroll as little as needed, or so that the line stands in the middle."""
+        """Scroll to a line, as little as needed or to the middle."""
         height = max(self.scrollable_content_region.height or self.size.height, 1)
         top = round(self.scroll_y)
         if middle:
@@ -109,7 +109,7 @@ class LineList(ScrollView, can_focus=True):
         self.scroll_to(y=max(top, 0), animate=False, force=True)
 
     def move_to(self, index: int) -> None:
-        """Put the cursor on a line, and tell so."""
+        """Put the cursor on a line and post a message."""
         if not self._count:
             return
         old, self.cursor = self.cursor, max(0, min(index, self._count - 1))
@@ -121,7 +121,7 @@ class LineList(ScrollView, can_focus=True):
     # ---- drawing
 
     def render_line(self, y: int) -> Strip:
-        """A line, or nothing below the last one."""
+        """Render a line, or a blank below the last one."""
         index = y + round(self.scroll_y)
         width = self.size.width
         if not 0 <= index < self._count:
@@ -136,19 +136,19 @@ class LineList(ScrollView, can_focus=True):
     # ---- keys and the mouse
 
     def action_move(self, step: int) -> None:
-        """A line up or down."""
+        """Move the cursor by lines."""
         if self._has_cursor:
             self.move_to(self.cursor + step)
         else:
             self.scroll_relative(y=step, animate=False)
 
     def action_page(self, step: int) -> None:
-        """A screen up or down."""
+        """Move the cursor by pages."""
         height = max(self.size.height - 1, 1)
         self.action_move(step * height)
 
     def action_edge(self, step: int) -> None:
-        """The first or the last."""
+        """Move the cursor to the first or last line."""
         if self._has_cursor:
             self.move_to(0 if step < 0 else self._count - 1)
         elif step < 0:
@@ -157,7 +157,7 @@ class LineList(ScrollView, can_focus=True):
             self.scroll_end(animate=False)
 
     def on_click(self, event: events.Click) -> None:
-        """The line under the mouse."""
+        """Choose the clicked line."""
         offset = event.get_content_offset(self)
         if offset is None or not self._has_cursor:
             return
@@ -168,15 +168,15 @@ class LineList(ScrollView, can_focus=True):
             self.post_message(self.Clicked(self, index))
 
     def on_focus(self) -> None:
-        """The cursor looks different."""
+        """Draw the cursor with or without focus."""
         self.refresh()
 
     def on_blur(self) -> None:
-        """The cursor looks different."""
+        """Draw the cursor with or without focus."""
         self.refresh()
 
     def on_resize(self) -> None:
-        """Lines are as wide as there is room."""
+        """Draw the lines in the new width."""
         self.virtual_size = Size(self.size.width, self._count)
         self.refresh()
 

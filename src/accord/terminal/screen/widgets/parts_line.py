@@ -1,12 +1,11 @@
-"""One line of the screen made of parts: what is less important goes first where there is no room,
-and a part can be clicked.
+"""A line made of parts: less important ones are dropped first, and a part can be clicked.
 
-Must not know what any line says.
+This module does not know the texts.
 
-What always holds
-    * A line is never wider than its widget, whatever its texts are, and is cut between letters.
-    * Texts are clean before they come here; none is read as markup.
-    * A line is drawn again only when it says something else.
+Invariants
+    * A line is never wider than its widget, and is cut between characters.
+    * Texts are already safe; none is read as markup.
+    * A line is drawn again only when it changed.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ from accord.terminal.screen.themes import palette_for
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some words of a line.
+    """A part of a line.
 
-    `weight`: who has less goes first; 0 never goes.  `least` is the width down to which it may be
-    cut before anything goes.  A `target` makes it a thing to click.
+    The lowest `weight` is dropped first; 0 is never dropped.  `least` is the width to which the
+    part may be cut before any is dropped.  A part with a `target` can be clicked.
     """
 
     text: str
@@ -42,12 +41,12 @@ class Part:
 
     @property
     def cells(self) -> int:
-        """How wide it is."""
+        """The width in cells."""
         return cell_len(self.text)
 
 
 def fit(parts: Sequence[Part], width: int, gap: int = 0) -> list[Part]:
-    """The parts that fit beside each other, those that may be cut cut as far as necessary."""
+    """The parts that fit, cut as far as necessary."""
     kept = [part for part in parts if part.text]
 
     def least(part: Part) -> int:
@@ -74,7 +73,7 @@ def _shortened(part: Part, width: int) -> Part:
 
 
 class PartsLine(Widget):
-    """A line of parts; subclasses say which by `parts`, and what a click means by `pressed`."""
+    """A line of parts; subclasses define `parts`, and `pressed` for clicks."""
 
     DEFAULT_CSS = """
     PartsLine { height: 1; width: 1fr; }
@@ -83,27 +82,27 @@ class PartsLine(Widget):
     _shown: tuple[Part, ...] = ()
 
     def parts(self, width: int) -> Sequence[Part]:
-        """What stands in the line at this width, blanks included."""
+        """The parts of the line at this width, blanks included."""
         raise NotImplementedError
 
     def pressed(self, target: str) -> None:
-        """A part was clicked."""
+        """Handle a click on a part."""
 
     @property
     def palette(self) -> Palette:
-        """The colours of the theme that is on."""
+        """The palette of the current theme."""
         return palette_for(self.app.theme)
 
     def renew(self) -> None:
-        """Draw the line again if it says something else now."""
+        """Draw the line again if it changed."""
         width = self.content_size.width
-        # What is not on the screen has no width; when it comes back, what it said is drawn by
-        # nobody's order, so that it must not be kept.
+        # A hidden widget has no width; when it is shown again, Textual draws it without asking us,
+        # so the cached line must be dropped.
         if not width or tuple(self.parts(width)) != self._shown:
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """The line."""
+        """Render the parts into one line."""
         width = self.content_size.width
         if y or not width:
             return Strip.blank(width, self.rich_style)
@@ -112,7 +111,7 @@ class PartsLine(Widget):
         return strip.crop_extend(0, width, None).apply_style(self.rich_style)
 
     def on_click(self, event: events.Click) -> None:
-        """Find the part."""
+        """Press the part that was clicked."""
         offset = event.get_content_offset(self)
         if offset is None:
             return

@@ -1,6 +1,6 @@
-"""Lines that scroll: what a dialog has to say, as high as there is room for it.
+"""Scrollable lines of a dialog, as high as there is room.
 
-Must not know what the lines say; `build` makes them for a width.
+This module does not know the lines; `build` creates them for a width.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Build = Callable[[int], list[Strip]]
 
 
 class Lines(ScrollView, can_focus=False):
-    """Ready lines.  They are built anew when the width changes, or by `rebuild`."""
+    """Scrollable lines, built again when the width changes or by `rebuild`."""
 
     DEFAULT_CSS = """
     Lines {
@@ -37,26 +37,26 @@ class Lines(ScrollView, can_focus=False):
 
     @property
     def shown(self) -> str:
-        """All of it as text, whether or not it is scrolled to."""
+        """All lines as text."""
         return "\n".join(line.text.rstrip() for line in self._lines)
 
     @property
     def count(self) -> int:
-        """How many lines there are."""
+        """The number of lines."""
         return len(self._lines)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """As many as there are lines; Textual asks before it gives us a size."""
+        """The height of all lines; Textual asks for it before it sets a size."""
         del container, viewport
         self._make(width - self.scrollbar_size_vertical)
         return len(self._lines)
 
     def on_resize(self) -> None:
-        """The width may be another."""
+        """Build the lines for the new width."""
         self._make(self.scrollable_content_region.width)
 
     def rebuild(self) -> None:
-        """What is said is different now."""
+        """Build the lines again."""
         before, width = len(self._lines), self._width
         self._width = 0
         if width:
@@ -71,20 +71,20 @@ class Lines(ScrollView, can_focus=False):
         self.virtual_size = Size(width, len(self._lines))
 
     def render_line(self, y: int) -> Strip:
-        """One line of what is seen."""
+        """Render one visible line."""
         at, width = self.scroll_offset.y + y, self.size.width
         line = self._lines[at] if 0 <= at < len(self._lines) else Strip.blank(0)
         return line.apply_style(self.rich_style).adjust_cell_length(width, self.rich_style)
 
 
 class Body(Lines, can_focus=False):
-    """The part of a dialog that gives way when there is little room."""
+    """The part of a dialog that shrinks when there is little room."""
 
     class Scrolled(Message):
-        """Other lines are in view."""
+        """Other lines came into view."""
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Tell the dialog."""
+        """Tell the dialog that the text was scrolled."""
         super().watch_scroll_y(old_value, new_value)
         self.post_message(self.Scrolled())
 

@@ -67,7 +67,7 @@ def repair_reference(files: Mapping[str, str], failure: Failure) -> Iterator[Rep
     for right, alike in near(wrong, declared, _GLOBALS):
         changed_name = with_identifier(text, wrong, right, None if everywhere else frame.line)
         if changed_name is not None:
-            why = f"`{wrong}` is not a name here, but `{right}` is one and nearly the same."
+            why = f"`{wrong}` is not defined; `{right}` is a similar name."
             yield Repair(frame.path, changed_name, frame.line, why, 0.9 * alike)
     # A declaration with a slip: it is used nowhere, and its right name is used in many places.
     for right, alike in near(wrong, declared):
@@ -101,7 +101,7 @@ def repair_script_call(files: Mapping[str, str], failure: Failure) -> Iterator[R
     for right, alike in near(wrong, beside - {wrong}, known - {wrong}, _METHODS):
         changed = with_property(text, wrong, right, frame.line)
         if changed is not None:
-            why = f"`{wrong}` is no function there; `{right}` is nearly the same."
+            why = f"`{wrong}` is not a function there; `{right}` is a similar name."
             yield Repair(frame.path, changed, frame.line, why, 0.9 * alike)
 
 
@@ -122,7 +122,7 @@ def repair_script_module(files: Mapping[str, str], failure: Failure) -> Iterator
         for quote in "'\"":
             changed = text.replace(f"{quote}{wrong}{quote}", f"{quote}{right}{quote}")
             if changed != text:
-                why = f"there is no module `{wrong}`; `{right}` is nearly the same."
+                why = f"there is no module `{wrong}`; `{right}` is a similar name."
                 yield Repair(frame.path, changed, frame.line, why, 0.9 * alike)
 
 
@@ -145,7 +145,7 @@ def _variable(text: str, frame: Frame) -> Iterator[Repair]:
     for name in re.findall(r"([\w$]+)\s*(?:[-+*/%|&^]?=(?!=)|\+\+|--)", line):
         changed, count = re.subn(rf"\bconst(\s+{re.escape(name)}\b)", r"let\1", text)
         if count == 1:
-            why = f"`{name}` is a constant and is assigned to, so it has to be a variable."
+            why = f"`{name}` is a constant and is assigned to, so it must be a variable."
             yield Repair(frame.path, changed, frame.line, why, 0.9)
 
 
@@ -161,7 +161,7 @@ def _imports(files: Mapping[str, str], path: str, name: str) -> Iterator[tuple[s
                 found[_moved(line.strip(), other, path)] += 1
     for line, count in found.most_common(2):
         others = "another file requires" if count == 1 else f"{count} other files require"
-        yield line, f"{others} it so"
+        yield line, f"{others} it this way"
     if name in _NODE_MODULES:
         yield _styled(files[path], name), "it is a module of node"
 

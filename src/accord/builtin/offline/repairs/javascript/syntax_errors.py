@@ -99,7 +99,7 @@ def _misspelt(lines: list[str], place: int) -> Iterator[Candidate]:
         alike, right = ranked[0]
         if alike >= _WORD_NEARNESS_MIN:
             new = line[: match.start()] + right + line[match.end() :]
-            yield _put(lines, place, new), f"`{match[0]}` is no word of the language, `{right}` is"
+            yield _put(lines, place, new), f"`{match[0]}` is not a keyword; `{right}` is"
 
 
 def _quotes(lines: list[str], place: int) -> Iterator[Candidate]:
@@ -173,11 +173,11 @@ def _unclosed(lines: list[str], code: str) -> Iterator[Candidate]:
 
 
 def _without(lines: list[str], place: int, column: int) -> Iterator[Candidate]:
-    """A sign that is too much."""
+    """A sign that is not needed."""
     line = lines[place - 1]
     if re.fullmatch(r"\s*[)\]}]+[;,]?\s*", line):
-        yield _put(lines, place, ""), f"`{line.strip()}` is too much"
+        yield _put(lines, place, ""), f"`{line.strip()}` is not needed"
     marks = [match.start() for match in re.finditer(r"[^\w\s$]", line)]
     for start in sorted(marks, key=lambda one: abs(one - column))[:5]:
         new = line[:start] + line[start + 1 :]
-        yield _put(lines, place, new), f"`{line[start]}` is too much"
+        yield _put(lines, place, new), f"`{line[start]}` is not needed"

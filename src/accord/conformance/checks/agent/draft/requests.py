@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from accord.conformance.agent.fake_client import choosing
+from accord.conformance.agent.fake_client import always, choosing
+from accord.conformance.agent.fake_draft_client import granted
 from accord.conformance.agent.stage import NO_METHOD, AgentStage, Talk
-from accord.conformance.agent.turn import begun, calls_of
+from accord.conformance.agent.turn import ASKING, asked_in, begun, calls_of
 from accord.conformance.check import check
 from accord.conformance.checks.agent.v1.turns import answered
 from accord.conformance.checks.agent.v1.wire import INVALID_PARAMS, alive
@@ -136,6 +137,28 @@ async def cancelled_turns_cancel_their_calls_first(stage: AgentStage) -> None:
     last = [one.get("status") for one in told(talk, "tool_call_update")]
     ok = last[-1:] == ["cancelled"] and reason == "cancelled"
     stage.judge.judge("D26-15", ok, f"the call ended {last[-1:]}", came=answer)
+
+
+@check("D26-32", "D26-08", needs="edit", version="draft")
+async def a_cancel_while_permission_is_asked(stage: AgentStage) -> None:
+    """The turn ends cancelled; a monitor sees the steps of the call that waited."""
+    talk = stage.talk
+    talk.host.permission = always(None)
+    session = await talk.session()
+    since = len(talk.peer.frames)
+    sent = await talk.send_prompt(session, stage.scenario.prompt("edit") or "")
+    frame = await asked_in(talk, ASKING, sent, since)
+    if frame is None:
+        stage.judge.close("the agent did not ask for permission", failing=False)
+        return
+    stage.judge.brought_about()
+    await talk.peer.notify("session/cancel", {"sessionId": session})
+    refused = granted({"outcome": {"outcome": "cancelled"}})
+    await talk.peer.send({"jsonrpc": "2.0", "id": frame.object["id"], "result": refused})
+    answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
+    reason = (answer.get("result") or {}).get("stopReason")
+    stage.judge.judge("D26-08", reason == "cancelled", f"{reason!r}", came=answer)
+    await talk.peer.settled()
 
 
 @check("D26-09", "D26-35", version="draft")

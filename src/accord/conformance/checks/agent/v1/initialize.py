@@ -5,11 +5,18 @@ from __future__ import annotations
 from contextlib import suppress
 
 from accord.conformance.agent.scenario import Scenario
-from accord.conformance.agent.stage import LOGIN_NEEDED, AgentStage, Refused, Talk, went_well
+from accord.conformance.agent.stage import (
+    NO_METHOD,
+    AgentStage,
+    Declined,
+    Refused,
+    Talk,
+    went_well,
+)
 from accord.conformance.agent.turn import calls_of
 from accord.conformance.check import check
+from accord.conformance.checks.agent.v1.modes_and_options import values_of
 from accord.conformance.checks.agent.v1.session_history import TAKING_UP
-from accord.conformance.checks.agent.v1.turns import values_of
 from accord.conformance.checks.agent.v1.wire import (
     CODES,
     INVALID_PARAMS,
@@ -38,19 +45,21 @@ async def version_1_is_answered_with_1(stage: AgentStage) -> None:
 
 @check("V1-INIT-07")
 async def unknown_versions_get_the_newest(stage: AgentStage) -> None:
-    talk = stage.talk
-    params = talk.hello(protocolVersion=99)
-    answer = await talk.peer.call("initialize", params)
-    found = (answer.get("result") or {}).get("protocolVersion")
-    ok = type(found) is int and 1 <= found < 99
-    said = f"asked 99, answered {found!r}: not a version that exists"
-    stage.judge.judge("V1-INIT-07", ok, said, sent=params, came=answer)
+    for asked in (99, 0):
+        talk = stage.talk if asked == 99 else await stage.another()
+        params = talk.hello(protocolVersion=asked)
+        answer = await talk.peer.call("initialize", params)
+        found = (answer.get("result") or {}).get("protocolVersion")
+        ok = type(found) is int and 1 <= found < 99
+        said = f"asked {asked}, answered {found!r}: not a version that exists"
+        if not stage.judge.judge("V1-INIT-07", ok, said, sent=params, came=answer):
+            return
 
 
 @check("V1-INIT-10", CODES)
 async def odd_versions_are_refused(stage: AgentStage) -> None:
     """Each by a process of its own: an agent may end after it has refused one."""
-    for number, odd in enumerate(("1", 1.5, -1, 70_000)):
+    for number, odd in enumerate(("1", 1.5, -1, 70_000, True)):
         talk = stage.talk if number == 0 else await stage.another()
         params = talk.hello(protocolVersion=odd)
         error = await talk.error_of("initialize", params)
@@ -75,6 +84,13 @@ async def refuse_early(stage: AgentStage, rule: str) -> None:
         said = f"{method} before initialize got {error.get('code')}, not -32600"
         if not stage.judge.judge(rule, ok, said, sent=method, came=error):
             return
+    for method in ("session/load", "session/resume", "authenticate", "auth/login"):
+        params = {"cwd": str(talk.folder), "mcpServers": [], "sessionId": "early", "methodId": "x"}
+        error = await talk.error_of(method, params)
+        # Nobody has all of them.
+        ok = error.get("code") in (INVALID_REQUEST, NO_METHOD)
+        said = f"{method} before initialize got {error.get('code')}, not -32600"
+        stage.judge.judge(rule, ok, said, sent=method, came=error)
     answer = await talk.peer.call("initialize", talk.hello())
     ok = "result" in answer
     stage.judge.judge(rule, ok, "initialize does not work after early requests", came=answer)
@@ -156,20 +172,37 @@ async def _tell_options(talk: Talk, scenario: Scenario) -> None:
 @check("V1-CAP-02", needs="tool")
 async def every_set_of_capabilities_works(stage: AgentStage) -> None:
     sets: list[dict[str, object]] = [
-        {"fs": {"readTextFile": True, "writeTextFile": False}, "terminal": False},
-        {"fs": {"readTextFile": False, "writeTextFile": True}, "terminal": False},
-        {"terminal": True, "session": {"configOptions": {}}},
-        {"fs": None, "terminal": None, "session": 5, "elicitation": []},
+        {
+            "fs": {"readTextFile": True, "writeTextFile": False},
+            "terminal": False,
+            "elicitation": {"form": {}},
+            "auth": {"terminal": False},
+        },
+        {
+            "fs": {"readTextFile": False, "writeTextFile": True},
+            "terminal": False,
+            "elicitation": {"url": {}},
+            "auth": {},
+        },
+        {"terminal": True, "session": {"configOptions": {}}, "auth": {"terminal": None}},
+        {"fs": None, "terminal": None, "session": 5, "elicitation": [], "auth": 5},
     ]
     for number, offered in enumerate(sets):
         talk = stage.talk if number == 0 else await stage.another()
         await talk.initialize(clientCapabilities=offered)
         session = str((await talk.new_session())["sessionId"])
-        for purpose in ("tool", "edit", "terminal"):
+        for purpose in ("tool", "edit", "terminal", "elicitation", "url"):
             prompt = stage.scenario.prompt(purpose)
             if prompt is None:
                 continue
-            result = await talk.prompt(session, prompt)
+            try:
+                result = await talk.prompt(session, prompt)
+            except Declined as error:
+                if await _works_with_all(stage, offered, prompt):
+                    said = f"{purpose} fails with {offered}, and not with all capabilities: {error}"
+                    stage.judge.failed("V1-CAP-02", said, sent=prompt)
+                    return
+                raise
             ok = went_well(result)
             if stage.scenario.tries and not ok:
                 stage.judge.close(f"the prompt for {purpose!r} was refused", failing=False)
@@ -177,6 +210,18 @@ async def every_set_of_capabilities_works(stage: AgentStage) -> None:
             said = f"{purpose} does not work with {offered}"
             if not stage.judge.judge("V1-CAP-02", ok, said, came=result):
                 return
+
+
+async def _works_with_all(stage: AgentStage, offered: Message, prompt: str) -> bool:
+    """Whether a prompt that failed works with all capabilities, and fails once more without."""
+    outcomes: list[bool] = []
+    for changes in ({}, {"clientCapabilities": offered}):
+        talk = await stage.another()
+        await talk.initialize(**changes)
+        session = str((await talk.new_session())["sessionId"])
+        sent = await talk.send_prompt(session, prompt)
+        outcomes.append("result" in await talk.peer.answer_to(sent, timeout=talk.seconds))
+    return outcomes == [True, False]
 
 
 @check("V1-AUTH-08")
@@ -232,7 +277,7 @@ async def judge_status(stage: AgentStage) -> Message:
     first, second = [await stage.talk.peer.call("auth/status", {}) for _ in range(2)]
     for answer in (first, second):
         error = answer.get("error")
-        if isinstance(error, dict) and error.get("code") != LOGIN_NEEDED[stage.version]:
+        if isinstance(error, dict) and error.get("code") != stage.talk.dialect.login_needed:
             raise NotReady(f"auth/status does not work: {error}")
         said = "auth/status needs a login"
         stage.judge.judge("V1-AUTH-13", error is None, said, came=answer)
@@ -249,8 +294,10 @@ async def unknown_logins_are_refused(stage: AgentStage) -> None:
     if not talk.agent.get("authMethods"):
         stage.judge.skip_open("the agent has no logins")
         return
-    error = await talk.error_of("authenticate", {"methodId": "accord-check-no-such-login"})
-    stage.judge.judge("V1-AUTH-01", bool(error), "a login that does not exist succeeds")
+    for params in ({"methodId": "accord-check-no-such-login"}, {"methodId": 5}, {}):
+        error = await talk.error_of("authenticate", params)
+        said = "a login that does not exist succeeds"
+        stage.judge.judge("V1-AUTH-01", bool(error), said, sent=params)
 
 
 @check("V1-PROV-01")
@@ -281,9 +328,17 @@ async def providers_change(stage: AgentStage) -> None:
         return
     listed = (await talk.ask("providers/list", {})).get("providers") or []
     key = "providerId"
-    error = await talk.error_of("providers/set", {key: "accord-check-nobody"})
-    ok = error.get("code") == INVALID_PARAMS
-    stage.judge.judge("V1-PROV-05", ok, "a malformed provider is not -32602", came=error)
+    whole = {"apiType": "openai", "baseUrl": "http://127.0.0.1:9/"}
+    for params in (
+        {key: "accord-check-nobody"},
+        {key: "accord-check-nobody"} | whole,
+        *({key: one.get(key), "apiType": whole["apiType"]} for one in listed[:1]),
+        *({key: one.get(key)} | whole | {"apiType": "_accord_check"} for one in listed[:1]),
+    ):
+        error = await talk.error_of("providers/set", params)
+        ok = error.get("code") == INVALID_PARAMS
+        said = "an unknown or malformed provider is not -32602"
+        stage.judge.judge("V1-PROV-05", ok, said, sent=params, came=error)
     for one in listed:
         error = await talk.error_of("providers/disable", {key: one.get(key)})
         if one.get("required"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,13 @@ from accord.conformance.agent.fake_client import choosing
 from accord.conformance.agent.stage import AgentStage, Refused, Talk
 from accord.conformance.agent.turn import calls_of, tool_calls
 from accord.conformance.check import check
-from accord.conformance.checks.agent.v1.wire import CODES, judge_refusal
+from accord.conformance.checks.agent.v1.wire import CODES, OPENED_AGAIN, judge_refusal
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered
 
 SESSIONS = 20
 ROOTS = "sessionCapabilities.additionalDirectories"
+CLOSING = "sessionCapabilities.close"
 # How long sessions are made for a check that wants many; one that is slow makes fewer.
 MAKING_SECONDS = 20.0
 # What is in the files of another root, and the name of one that the session's folder has not.
@@ -59,11 +61,16 @@ async def session_ids_differ(stage: AgentStage) -> None:
     await talk.initialize()
     ids = [(await talk.new_session()).get("sessionId") for _ in range(2)]
     ids += await more_sessions(talk, SESSIONS - len(ids))
+    if talk.can("loadSession"):
+        # What is loaded by its id must not be mixed up with what another process made.
+        other = await stage.another()
+        await other.initialize()
+        ids.append((await other.new_session()).get("sessionId"))
     ok = len({json.dumps(one) for one in ids}) == len(ids) and all(isinstance(i, str) for i in ids)
     stage.judge.judge("V1-SESS-02", ok, "ids of sessions repeat or are no strings", came=ids)
 
 
-@check("V1-SESS-10", "V1-SESS-20", "V1-SESS-19", CODES)
+@check("V1-SESS-10", "V1-SESS-20", "V1-SESS-19", "V1-SESS-08", CODES)
 async def bad_roots_are_refused(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.session()
@@ -73,7 +80,8 @@ async def bad_roots_are_refused(stage: AgentStage) -> None:
     can_list = talk.can("sessionCapabilities.list")
     before = len(await listed(talk)) if can_list else 0
     base = {"cwd": str(talk.folder), "mcpServers": []}
-    for bad in ("x", [5], [""], ["relative"]):
+    good = str(stage.root)
+    for bad in ("x", [5], [""], ["relative"], [good, "relative"], [good, 5], ["./", good]):
         params = base | {"additionalDirectories": bad}
         error = await talk.error_of("session/new", params)
         judge_refusal(stage, "V1-SESS-10", error, f"{bad!r} is taken", sent=params)
@@ -82,6 +90,10 @@ async def bad_roots_are_refused(stage: AgentStage) -> None:
         stage.judge.judge("V1-SESS-10", after == before, "a refused session was made")
     answer = await talk.peer.call("session/new", base)
     stage.judge.judge("V1-SESS-20", "result" in answer, "without roots no session", came=answer)
+    null: Message = base | {"additionalDirectories": None}
+    answer = await talk.peer.call("session/new", null)
+    said = "null for additionalDirectories is not read as an empty list"
+    stage.judge.judge("V1-SESS-08", "result" in answer, said, sent=null, came=answer)
     if can_list:
         odd = f"{talk.folder}/./"
         made = await talk.new_session(cwd=odd, additionalDirectories=[odd])
@@ -95,19 +107,38 @@ async def bad_roots_are_refused(stage: AgentStage) -> None:
 @check("V1-SESS-03", needs="where")
 async def work_is_done_in_the_folder_of_the_session(stage: AgentStage) -> None:
     talk = stage.talk
-    session = await talk.session()
-    since = len(talk.peer.frames)
+    await talk.initialize()
+    second = stage.root / "second"
+    second.mkdir()
+    talk.host.roots.append(second)
+    sessions: list[tuple[str, Path]] = []
+    for folder in (talk.folder, second):
+        session = str((await talk.new_session(cwd=str(folder)))["sessionId"])
+        talk.host.folders[session] = folder
+        sessions.append((session, folder))
+    # The second one first: what the first did last is not what it does.
+    for session, folder in reversed(sessions):
+        if not await _works_in(stage, session, folder):
+            return
+
+
+async def _works_in(stage: AgentStage, session: str, folder: Path) -> bool:
+    """Judge whether a command of this session runs in this folder."""
+    talk = stage.talk
+    since, before = len(talk.peer.frames), len(talk.host.terminals)
     await talk.say(session, stage.scenario.prompt("where"))
-    outputs = [bytes(one.output) for one in talk.host.terminals.values()]
+    outputs = [bytes(one.output) for one in list(talk.host.terminals.values())[before:]]
     texts = [one.decode("utf-8", "replace") for one in outputs]
     texts += [talk.said(since=since), *texts_of_calls(talk, since)]
-    if any(str(talk.folder) in text for text in texts):
+    if any(str(folder) in text for text in texts):
         stage.judge.passed("V1-SESS-03")
-    elif elsewhere := folders_in(texts):
-        said = f"the command ran in {elsewhere[0]}, not in the session's cwd"
+        return True
+    if elsewhere := folders_in(texts):
+        said = f"the command ran in {elsewhere[0]}, not in the session's cwd, {folder}"
         stage.judge.failed("V1-SESS-03", said)
     else:
         stage.judge.close("no command printed where it runs", failing=False)
+    return False
 
 
 def folders_in(texts: list[str]) -> list[str]:
@@ -153,6 +184,7 @@ async def relative_names_are_of_the_folder(stage: AgentStage) -> None:
         for method, path in (("load", "loadSession"), ("resume", "sessionCapabilities.resume")):
             if talk.can(path):
                 await _reads_in_root_again(stage, session, f"session/{method}", other)
+    await _reads_through_links(stage, other if roots else None)
 
 
 async def _reads_in_folder(stage: AgentStage, session: str, *, with_roots: bool) -> bool:
@@ -172,6 +204,29 @@ async def _reads_in_folder(stage: AgentStage, session: str, *, with_roots: bool)
         stage.judge.failed("V1-SESS-05", said, came=talk.said())
     stage.judge.close("the prompt did not make the agent read the file", failing=False)
     return False
+
+
+async def _reads_through_links(stage: AgentStage, other: Path | None) -> None:
+    """A folder that is named through a link is the session's folder all the same."""
+    talk = stage.talk
+    asked = len(talk.peer.received("session/request_permission"))
+    links = {"linked": talk.folder} | ({"linked-other": other} if other is not None else {})
+    for name, folder in links.items():
+        (stage.root / name).symlink_to(folder, target_is_directory=True)
+    roots = [str(stage.root / name) for name in links][1:]
+    more = {"additionalDirectories": roots} if roots else {}
+    made = await talk.new_session(cwd=str(stage.root / "linked"), **more)
+    session = str(made["sessionId"])
+    # Once more where it is not read: a model may do something else.
+    read = await _is_read(stage, session) or await _is_read(stage, session)
+    asks = len(talk.peer.received("session/request_permission")) > asked == 0
+    said = "permission is asked for a file" if asks else "a file is not read"
+    said += " in a folder that is named through a link, and not so by the folder's own name"
+    stage.judge.judge("V1-SESS-05", read and not asks, said, sent=str(stage.root / "linked"))
+    known = stage.judge.found.get("V1-SESS-12")
+    if roots and read and not asks and known is not None and known.verdict == "pass":
+        path = Path(roots[0], "notes.txt")
+        await _reads_in_root(stage, session, path, after=", where a link names the root")
 
 
 async def _is_read(stage: AgentStage, session: str) -> bool:
@@ -211,7 +266,7 @@ async def _looks_nowhere_else(stage: AgentStage, session: str) -> None:
 def _has_read(talk: Talk, path: Path, since: int, before: int) -> bool:
     """Whether a file of the other root was read, by itself or by the client, since then."""
     told = OTHERS.strip() in talk.said(since=since) + talk.came(since=since)
-    return told or str(path) in talk.host.read[before:]
+    return told or os.path.realpath(path) in talk.host.read[before:]
 
 
 async def _reads_in_root_again(stage: AgentStage, session: str, method: str, other: Path) -> None:
@@ -270,6 +325,10 @@ async def links_do_not_lead_out(stage: AgentStage) -> None:
     if ok and stage.scenario.tries and not calls_of(talk, 0):
         stage.judge.close("the prompt made no tool call", failing=False)
         return
+    stage.judge.judge("V1-SESS-13", ok, "a link out of the root was followed", sent=prompt)
+    (talk.folder / "linked-out").symlink_to(stage.root, target_is_directory=True)
+    await talk.say(session, prompt.replace("link.txt", "linked-out/secret.txt"))
+    ok = "what-is-outside" not in talk.came()
     stage.judge.judge("V1-SESS-13", ok, "a link out of the root was followed", sent=prompt)
     up = prompt.replace("link.txt", "../secret.txt")
     absolute = prompt.replace("link.txt", f"{talk.folder}/../secret.txt")
@@ -357,19 +416,84 @@ async def stdio_servers_are_connected(stage: AgentStage) -> None:
         given = asked_of(first_log)[0].get("token")
         said = "the server did not get its environment"
         stage.judge.judge("V1-MCP-01", given == "s3cr3t-of-the-server", said, sent=first)
-    ok = ok and await wait_for_server(talk, second_log, "initialize")
-    stage.judge.judge("V1-MCP-04", ok, "not every listed server was connected", sent=second)
+    both = ok and await wait_for_server(talk, second_log, "initialize")
+    stage.judge.judge("V1-MCP-04", both, "not every listed server was connected", sent=second)
+    for method, path in OPENED_AGAIN:
+        if ok and talk.can(path):
+            await judge_servers_again(stage, method, session, "V1-MCP-01")
+
+
+async def judge_servers_again(stage: AgentStage, method: str, session: str, rule: str) -> None:
+    """A server is connected also when an old session is opened with it."""
+    talk = stage.talk
+    if method != "session/fork" and (talk.dialect.always_closes or talk.can(CLOSING)):
+        await talk.peer.call("session/close", {"sessionId": session})
+    server, log = stage.mcp_server()
+    log.unlink(missing_ok=True)
+    params = {"sessionId": session, "cwd": str(talk.folder), "mcpServers": [server]}
+    answer = await talk.call(method, params, timeout=talk.seconds)
+    result = answer.get("result")
+    if "result" not in answer:
+        return
+    opened = str((result or {}).get("sessionId", session))
+    if not asked_of(log):
+        # Some agents connect with the first prompt only.
+        await talk.say(opened, stage.scenario.prompt("mcp") or stage.scenario.prompt("say"))
+    ok = await wait_for_server(talk, log, "initialize")
+    said = f"a server that session/new connects to is not connected by {method}"
+    stage.judge.judge(rule, ok, said, sent=params)
 
 
 @check("V1-MCP-06")
 async def commands_of_servers_are_absolute(stage: AgentStage) -> None:
+    """Relative commands that can be started, by the search path and in the session's folder."""
+    server, log = stage.mcp_server("accord-check-odd")
+    words = " ".join(shlex.quote(one) for one in (server["command"], *server["args"]))
+    for path in (stage.programs / "accord-check-bare", stage.folder / "accord-check-here"):
+        path.write_text(f"#!/bin/sh\nexec {words}\n", "utf-8")
+        path.chmod(0o755)
+    await stage.talk.session()
+    for command in ("accord-check-bare", "./accord-check-here"):
+        log.unlink(missing_ok=True)
+        odd = server | {"command": command, "args": []}
+        await judge_relative_server(stage, odd, log)
+
+
+async def judge_relative_server(stage: AgentStage, server: Message, log: Path) -> None:
+    """A relative command is refused, or something is said about it.
+
+    What is said of the server when it is used is no warning: it has to name the command, or to
+    come before the server can be used.
+    """
     talk = stage.talk
-    await talk.session()
-    server, log = stage.mcp_server("accord-check-relative")
-    server["command"] = "./accord-check-relative"
-    await judge_odd_server(stage, "V1-MCP-06", server, "a relative command is taken silently")
-    if log.exists():
-        stage.judge.failed("V1-MCP-06", "something else was started", sent=server)
+    since, before = len(talk.peer.frames), len(talk.program.stderr)
+    params = {"cwd": str(talk.folder), "mcpServers": [server]}
+    answer = await talk.call("session/new", params, timeout=talk.seconds)
+    if "error" in answer:
+        stage.judge.passed("V1-MCP-06")
+        return
+    await talk.peer.settled()
+    early = talk.came(since=since)
+    prompt = stage.scenario.prompt("mcp")
+    session = str(answer["result"]["sessionId"])
+    await talk.say(session, prompt or stage.scenario.prompt("say"))
+
+    def warned() -> bool:
+        logged = talk.program.stderr[before:].decode("utf-8", "replace")
+        command = Path(server["command"]).name
+        return server["name"] in early + logged or command in talk.came(since=since)
+
+    await comes_true(talk, lambda: warned() or bool(asked_of(log)))
+    if asked_of(log):
+        said = "a server is started by a relative command, and nothing is said about that"
+        stage.judge.judge("V1-MCP-06", warned(), said, sent=server)
+    elif warned():
+        stage.judge.passed("V1-MCP-06")
+    elif stage.scenario.tries or prompt is None:
+        stage.judge.close(f"nothing was told{prompted_for_servers(stage)}", failing=False)
+    else:
+        said = "a server with a relative command is dropped, and nothing is said about that"
+        stage.judge.failed("V1-MCP-06", said, sent=server)
 
 
 @check("V1-MCP-04")

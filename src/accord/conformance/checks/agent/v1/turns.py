@@ -1,9 +1,11 @@
-"""Checks of a v1 agent's turns: prompts, cancelling, permissions, modes, options, commands."""
+"""Checks of a v1 agent's turns: prompts, cancelling, permissions, files, terminals, forms."""
 
 from __future__ import annotations
 
 import time
 from typing import Any
+
+import anyio
 
 from accord.conformance.agent.fake_client import always, choosing, filling
 from accord.conformance.agent.stage import IMAGE, AgentStage, Refused, Talk, went_well
@@ -18,14 +20,12 @@ from accord.conformance.agent.turn import (
     end_by_cancel,
     ended_by_cancel,
     is_short,
-    long_turn,
     tool_calls,
 )
 from accord.conformance.check import check
 from accord.conformance.checks.agent.v1.extensions import NOBODYS
 from accord.conformance.checks.agent.v1.sessions import comes_true
 from accord.conformance.checks.agent.v1.turn_monitors import STOP_REASONS
-from accord.conformance.checks.agent.v1.wire import CODES, judge_refusal
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import Gone, Message, NotAsked, NotReady, Reply, Unanswered
 
@@ -38,8 +38,7 @@ CANCELS = ("V1-CANCEL-05", "V1-CANCEL-04", "V1-CANCEL-06", "V1-CANCEL-09", "V1-C
 UNHEARD_SECONDS = 3.0
 # How long nothing of a turn may follow its result.
 LATE_SECONDS = 2.0
-# A command that nobody has.
-NO_COMMAND = "/accord-check-none"
+READING = "fs/read_text_file"
 # A text of so many characters is long enough to be streamed.
 LONG_CHARACTERS = 200
 
@@ -57,6 +56,11 @@ async def a_turn_ends_with_a_stop_reason(stage: AgentStage) -> None:
     params = {"sessionId": session, "prompt": [text, link]}
     answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
     said = "a prompt with a link is refused"
+    stage.judge.judge("V1-PROMPT-03", "result" in answer, said, sent=params, came=answer)
+    alone = link | {"mimeType": "text/plain", "size": 10, "title": "Notes", "description": "mine"}
+    params = {"sessionId": session, "prompt": [alone]}
+    answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
+    said = "a prompt with nothing but a link is refused"
     stage.judge.judge("V1-PROMPT-03", "result" in answer, said, sent=params, came=answer)
     # What belongs to the turn has to be here already.
     await talk.peer.quiet(LATE_SECONDS)
@@ -153,8 +157,12 @@ async def answered(talk: Talk, session: str, text: str | None) -> Message:
         raise NotReady(f"the prompt {text!r} does not work: {error}") from None
 
 
-async def cancelled(talk: Talk, stage: AgentStage, sent: Any, limit: float) -> None:
+async def cancelled(
+    talk: Talk, stage: AgentStage, sent: Any, limit: float, *, waited: bool = False
+) -> None:
     """Judge the end of a turn that was just cancelled, which is to come within this limit.
+
+    One that `waited` for its client was not over when it was cancelled.
 
     Raises:
         NotAsked: it was over by itself before.
@@ -169,7 +177,8 @@ async def cancelled(talk: Talk, stage: AgentStage, sent: Any, limit: float) -> N
         raise NotReady("the cancelled turn does not end") from None
     took = time.monotonic() - began
     reason = looking.at(answer, "result.stopReason")
-    if "result" in answer and reason != "cancelled" and await is_short(talk, sent, stopped):
+    done = "result" in answer and reason != "cancelled" and not waited
+    if done and await is_short(talk, sent, stopped):
         raise NotAsked(OVER)
     said = f"over only {took:.1f} s after the cancel"
     stage.judge.judge("V1-CANCEL-04", took <= limit, said)
@@ -237,6 +246,36 @@ async def a_cancel_while_permission_is_asked(stage: AgentStage) -> None:
     outcome = {"outcome": {"outcome": "cancelled"}}
     await talk.peer.send({"jsonrpc": "2.0", "id": frame.object["id"], "result": outcome})
     await cancelled(talk, stage, sent, limit)
+
+
+@check(*CANCELS, "V1-GEN-11", needs="read")
+async def files_that_come_too_late_or_not_at_all(stage: AgentStage) -> None:
+    """The client has a file for the agent when the turn is cancelled already, and then none."""
+    talk = stage.talk
+    session = await talk.session()
+    limit = await patience_for_cancels(talk)
+    let_go = anyio.Event()
+    read = talk.peer.responders[READING]
+
+    async def later(params: Message) -> Reply | None:
+        await let_go.wait()
+        return await read(params)
+
+    talk.peer.responders[READING] = later
+    since = len(talk.peer.frames)
+    sent = await talk.send_prompt(session, stage.scenario.prompt("read") or "")
+    frame = await asked_in(talk, READING, sent, since)
+    if frame is None:
+        stage.judge.close("the agent did not ask its client for the file", failing=False)
+        return
+    await talk.peer.notify("session/cancel", {"sessionId": session})
+    let_go.set()
+    await cancelled(talk, stage, sent, limit, waited=True)
+    talk.peer.responders[READING] = always(Reply.refused(NOBODYS, "an error nobody knows"))
+    await answered(talk, session, stage.scenario.prompt("read"))
+    result = await talk.prompt(session, stage.scenario.prompt("say") or "")
+    said = "after an unknown error code the session does not go on"
+    stage.judge.judge("V1-GEN-11", went_well(result), said, came=result)
 
 
 @check("V1-CREQ-02", "V1-CREQ-05", needs="long")
@@ -376,166 +415,6 @@ async def judge_releases(stage: AgentStage) -> None:
         return
     await comes_true(talk, lambda: not left())
     stage.judge.judge("V1-TERM-07", not left(), f"never released: {', '.join(left())}")
-
-
-@check("V1-MODE-03", "V1-MODE-04", "V1-MODE-02")
-async def modes_change(stage: AgentStage) -> None:
-    talk = stage.talk
-    await talk.initialize()
-    made = await talk.new_session()
-    session, modes = str(made["sessionId"]), made.get("modes")
-    if not isinstance(modes, dict):
-        stage.judge.skip_open("the agent has no modes")
-        return
-    error = await talk.error_of(
-        "session/set_mode", {"sessionId": session, "modeId": "accord-check-no-mode"}
-    )
-    stage.judge.judge("V1-MODE-02", bool(error), "a mode that does not exist is taken")
-    sent = await long_turn(stage, session)
-    if sent is not None:
-        other = [one["id"] for one in modes["availableModes"]][-1]
-        params = {"sessionId": session, "modeId": other}
-        answer = await talk.peer.call("session/set_mode", params)
-        said = "the mode cannot be set while a turn runs"
-        stage.judge.judge("V1-MODE-04", "result" in answer, said, came=answer)
-        await end_by_cancel(talk, session, sent)
-    prompt = stage.scenario.prompt("mode")
-    if prompt is not None:
-        made = await talk.new_session()
-        now = looking.at(made, "modes.currentModeId")
-        await _judge_own_change(stage, str(made["sessionId"]), prompt, now)
-
-
-async def _judge_own_change(stage: AgentStage, session: str, prompt: str, before: Any) -> None:
-    """Whether a mode that the agent changes is announced, where it can be seen to change one."""
-    talk = stage.talk
-    since = len(talk.peer.frames)
-    await talk.say(session, prompt)
-    told = talk.updates(since=since, kind="current_mode_update")
-    announced = told[-1].get("currentModeId") if told else before
-    now = None
-    params = {"sessionId": session, "cwd": str(talk.folder), "mcpServers": []}
-    for method, path in (("load", "loadSession"), ("resume", "sessionCapabilities.resume")):
-        if talk.can(path) and now in (None, before):
-            answer = await talk.peer.call(f"session/{method}", params, timeout=talk.seconds)
-            now = looking.at(answer, "result.modes.currentModeId") or now
-    # One that takes up its sessions in the mode of the start may do so.
-    if now not in (None, before, announced):
-        said = f"the mode is {now!r} now, and {announced!r} by what was announced"
-        stage.judge.failed("V1-MODE-03", said, came=told)
-    elif announced == before:
-        stage.judge.not_exercised("V1-MODE-03", "no change of the mode was seen")
-    else:
-        stage.judge.passed("V1-MODE-03")
-
-
-@check("V1-CFG-03", "V1-CFG-04", "V1-CFG-05", "V1-CFG-06", "V1-CFG-11", CODES)
-async def options_change(stage: AgentStage) -> None:
-    talk = stage.talk
-    await talk.initialize()
-    made = await talk.new_session()
-    session, options = str(made["sessionId"]), made.get("configOptions")
-    if not options:
-        stage.judge.skip_open("the agent has no config options")
-        return
-    ok = all("currentValue" in one for one in options)
-    stage.judge.judge("V1-CFG-04", ok, "an option has no current value", came=options)
-    for name, value in (("accord-check-no-option", "x"), (options[0]["id"], "accord-no-value")):
-        params = {"sessionId": session, "configId": name, "value": value}
-        error = await talk.error_of("session/set_config_option", params)
-        judge_refusal(stage, "V1-CFG-11", error, "it is not refused", sent=params)
-    await _set_options(stage, made)
-    prompt = stage.scenario.prompt("config")
-    if prompt is not None:
-        await talk.say(session, prompt)
-
-
-def option_names(holder: Message) -> set[Any]:
-    """The ids in a list of options."""
-    return {one.get("id") for one in holder["configOptions"]}
-
-
-async def _set_options(stage: AgentStage, made: Message) -> None:
-    """Set some options and set them back; the monitors see what is told of it.
-
-    One option may bring and take others, so the lists are compared when all is as it was.
-    """
-    talk = stage.talk
-    session, options = str(made["sessionId"]), made["configOptions"]
-    selects = [one for one in options if one.get("type") == "select"]
-    for option in selects[:2]:
-        now = option.get("currentValue")
-        other = next((one for one in values_of(option) if one != now), None)
-        if other is None or now is None:
-            continue
-        base = {"sessionId": session, "configId": option["id"]}
-        since = len(talk.peer.frames)
-        changed = await talk.ask("session/set_config_option", base | {"value": other})
-        if option.get("category") == "mode" and isinstance(made.get("modes"), dict):
-            await talk.peer.settled()
-            told = talk.updates(since=since, kind="current_mode_update")
-            ok = any(one.get("currentModeId") == other for one in told)
-            said = "a mode set as an option is not told as a mode"
-            stage.judge.judge("V1-CFG-03", ok, said, sent=other, came=told)
-        back = await talk.prepare("session/set_config_option", base | {"value": now})
-        full = option_names(back) == option_names(made) and option["id"] in option_names(changed)
-        said = "the result has not all options"
-        stage.judge.judge("V1-CFG-05", full, said, sent=base, came=[changed, back])
-
-
-def values_of(option: Message) -> list[Any]:
-    """The values of an option, those in groups too."""
-    found: list[Any] = []
-    for one in option["options"]:
-        inner = one.get("options")
-        found += [each["value"] for each in inner] if isinstance(inner, list) else []
-        found += [one["value"]] if "value" in one else []
-    return found
-
-
-@check("V1-CMD-03", needs="command")
-async def commands_are_run(stage: AgentStage) -> None:
-    talk = stage.talk
-    session = await talk.session()
-    prompt = stage.scenario.prompt("command") or ""
-    link = {"type": "resource_link", "uri": (talk.folder / "notes.txt").as_uri(), "name": "notes"}
-    params = {"sessionId": session, "prompt": [{"type": "text", "text": prompt}, link]}
-    answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
-    lists = talk.updates(kind="available_commands_update")
-    names = [one.get("name") for update in lists for one in update.get("availableCommands", [])]
-    if prompt.split()[0].removeprefix("/") not in names:
-        stage.judge.close("the command is not one of the agent's", failing=False)
-        return
-    ok = "result" in answer and went_well(answer["result"] or {})
-    stage.judge.judge("V1-CMD-03", ok, "the command was not run", sent=params, came=answer)
-    await _judge_company(stage, session, prompt, link)
-
-
-async def _judge_company(stage: AgentStage, session: str, prompt: str, link: Message) -> None:
-    """A command is run with other blocks around it as alone, and is not read as plain text.
-
-    What is read as plain text is answered as a command that does not exist, name for name.
-    """
-
-    async def reply(name: str, *more: str, ahead: bool = False, behind: bool = False) -> str:
-        text = {"type": "text", "text": " ".join([name, *rest, *more])}
-        blocks = [link] * ahead + [text] + [link] * behind
-        since = len(stage.talk.peer.frames)
-        params = {"sessionId": session, "prompt": blocks}
-        try:
-            await stage.talk.peer.call("session/prompt", params, timeout=stage.talk.seconds)
-        except Unanswered as error:
-            raise NotReady(f"a command does not work: {error}") from None
-        return stage.talk.said(since=since).replace(name, "/name")
-
-    own, *rest = prompt.split()
-    if await reply(own) == await reply(NO_COMMAND):
-        return
-    for words, places in ((), {"behind": True}), ((), {"ahead": True}), (("notes.txt",), {}):
-        plain = await reply(NO_COMMAND, *words, **places)
-        ok = not plain or await reply(own, *words, **places) != plain
-        said = "with something beside it the command is read as plain text"
-        stage.judge.judge("V1-CMD-03", ok, said, sent=prompt, came=plain)
 
 
 @check("V1-ELIC-18", "V1-ELIC-20", needs="elicitation")

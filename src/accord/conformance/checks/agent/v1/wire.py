@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 
-from accord.conformance.agent.stage import KNOWN_METHOD, NO_METHOD, AgentStage, Talk
+from accord.conformance.agent.stage import IMAGE, KNOWN_METHOD, NO_METHOD, AgentStage, Talk
 from accord.conformance.agent.turn import ASKING, asked_in, at_work
 from accord.conformance.check import check
 from accord.conformance.frames.raw_peer import Frame, Message, NotReady, Reply, Unanswered, same
@@ -23,6 +23,22 @@ NOTE_IN_ARRAY: Message = {"jsonrpc": "2.0", "method": "_accord_check/note"}
 ARRAYS: tuple[list[Any], ...] = (
     [], [IN_ARRAY], [NOTE_IN_ARRAY], [IN_ARRAY, NOTE_IN_ARRAY, 1],
 )  # fmt: skip
+
+
+# A whole content block of each type that the protocol knows.
+WHOLE_BLOCKS: tuple[Message, ...] = (
+    {"type": "text", "text": "hello"},
+    IMAGE,
+    {"type": "audio", "data": "aGVsbG8=", "mimeType": "audio/wav"},
+    {"type": "resource_link", "uri": "file:///accord-check.txt", "name": "accord-check.txt"},
+    {"type": "resource", "resource": {"uri": "file:///accord-check.txt", "text": "hello"}},
+)
+# The requests that open a session that there is, and the capability for each.
+OPENED_AGAIN = (
+    ("session/load", "loadSession"),
+    ("session/resume", "sessionCapabilities.resume"),
+    ("session/fork", "sessionCapabilities.fork"),
+)
 
 
 async def alive(talk: Talk) -> bool:
@@ -66,7 +82,22 @@ async def ids_come_back_as_they_were(stage: AgentStage) -> None:
         ok = same(frame.object.get("id"), request_id)
         if not stage.judge.judge("V1-GEN-02", ok, "another id", sent=sent, came=frame):
             return
+    await judge_ids_of_results(stage)
     await judge_unknown_method(stage)
+
+
+async def judge_ids_of_results(stage: AgentStage) -> None:
+    """Answers that are results have the ids of their requests too, also when they come late."""
+    talk = stage.talk
+    session = str((await talk.new_session())["sessionId"])
+    for request_id in ("accord-check-prompt", "8"):
+        since = len(talk.peer.frames)
+        await talk.peer.ask("session/prompt", asking(session, said_plainly(stage)), id=request_id)
+        frame = await talk.peer.expect(
+            lambda one: one.is_response, "an answer to a prompt", since=since, timeout=talk.seconds
+        )
+        ok = same(frame.object.get("id"), request_id)
+        stage.judge.judge("V1-GEN-02", ok, "another id", sent=request_id, came=frame)
 
 
 async def judge_unknown_method(stage: AgentStage) -> None:
@@ -93,6 +124,8 @@ async def notifications_are_not_answered(stage: AgentStage) -> None:
         ("V1-GEN-04", "session/cancel", {"sessionId": session}),
         ("V1-GEN-04", "session/cancel", {"sessionId": 5}),
         ("V1-GEN-04", "session/prompt", {"sessionId": session}),
+        ("V1-GEN-04", "session/new", {"cwd": str(talk.folder), "mcpServers": []}),
+        ("V1-GEN-04", "no_such_method", {}),
     ]
     for rule, method, params in cases:
         message = {"jsonrpc": "2.0", "method": method, "params": params}
@@ -198,12 +231,28 @@ def said_plainly(stage: AgentStage) -> str:
 @check("V1-GEN-12", CODES)
 async def malformed_optional_values_count_as_absent(stage: AgentStage) -> None:
     talk = stage.talk
-    params = talk.hello(clientInfo=5)
+    params = talk.hello(clientInfo=5, clientCapabilities=[7])
     answer = await talk.peer.call("initialize", params)
-    said = "a malformed clientInfo is not read as absent"
+    said = "malformed clientInfo and clientCapabilities are not read as absent"
     ok = "result" in answer
     if not stage.judge.judge("V1-GEN-12", ok, said, sent=params, came=answer):
         return
+    talk.agent = answer["result"] if isinstance(answer["result"], dict) else {}
+    session = str((await talk.new_session())["sessionId"])
+    await talk.say(session, said_plainly(stage))
+    block = {"type": "text", "text": said_plainly(stage), "annotations": 5}
+    params = {"sessionId": session, "prompt": [block]}
+    answer = await talk.call("session/prompt", params, timeout=talk.seconds)
+    said = "malformed annotations of a block are not read as absent"
+    stage.judge.judge("V1-GEN-12", "result" in answer, said, sent=params, came=answer)
+    for method, params in (
+        ("session/new", {"mcpServers": []}),
+        ("session/prompt", {"sessionId": session}),
+        ("session/prompt", {"prompt": [{"type": "text", "text": said_plainly(stage)}]}),
+    ):
+        error = await talk.error_of(method, params)
+        said = f"{method} without a key that it must have is not refused"
+        judge_refusal(stage, "V1-GEN-12", error, said, sent=params)
     talk = await stage.another()
     params = talk.hello(protocolVersion=None)
     error = await talk.error_of("initialize", params)
@@ -214,23 +263,62 @@ async def malformed_optional_values_count_as_absent(stage: AgentStage) -> None:
 @check("V1-GEN-06", "V1-GEN-13", "V1-SESS-08", "V1-SESS-03", CODES)
 async def bad_params_of_a_session_are_refused(stage: AgentStage) -> None:
     talk = stage.talk
-    # One that cannot make sessions refuses the good as well as the bad.
-    await talk.session()
+    # An agent that cannot make sessions refuses the good as well as the bad.
+    session = await talk.session()
     folder = str(talk.folder)
+    server = stage.mcp_server()[0]
     cases: list[tuple[str, dict[str, Any]]] = [
         ("V1-GEN-06", {"cwd": "relative/folder", "mcpServers": []}),
         ("V1-SESS-03", {"cwd": "relative/folder", "mcpServers": []}),
         ("V1-SESS-08", {"cwd": folder, "mcpServers": "x"}),
         ("V1-SESS-08", {"cwd": folder, "mcpServers": [{}]}),
-        ("V1-GEN-13", {"cwd": folder, "mcpServers": [stage.mcp_server()[0], {"name": "half"}]}),
+        ("V1-GEN-13", {"cwd": folder, "mcpServers": [server, {"name": "half"}]}),
+        ("V1-GEN-13", {"cwd": folder, "mcpServers": [server, 5]}),
+        ("V1-GEN-13", {"cwd": folder, "mcpServers": [server | {"env": [{"name": "HALF"}]}]}),
     ]
-    for rule, params in cases:
-        error = await talk.error_of("session/new", params)
-        judge_refusal(stage, rule, error, "it is not refused", sent=params)
+    methods = ["session/new"]
+    methods += [method for method, path in OPENED_AGAIN if talk.can(path)]
+    for method in methods:
+        name = {} if method == "session/new" else {"sessionId": session}
+        for rule, params in cases:
+            error = await talk.error_of(method, name | params)
+            said = f"{method} does not refuse it"
+            if method == "session/new":
+                judge_refusal(stage, rule, error, said, sent=params)
+            else:
+                # The code may say that the session is open already.
+                stage.judge.judge(rule, bool(error), said, sent=name | params)
+    await _judge_bad_blocks(stage, str((await talk.new_session())["sessionId"]))
     params = {"cwd": folder, "mcpServers": None}
     answer = await talk.peer.call("session/new", params)
     said = "null for mcpServers is not read as an empty list"
     stage.judge.judge("V1-SESS-08", "result" in answer, said, sent=params, came=answer)
+
+
+async def _judge_bad_blocks(stage: AgentStage, session: str) -> None:
+    """A malformed block is not dropped from a prompt, wherever the good one stands."""
+    good = {"type": "text", "text": said_plainly(stage)}
+    for bad in (*malformed_blocks(), 5):
+        params = {"sessionId": session, "prompt": [good, bad]}
+        answer = await stage.talk.call("session/prompt", params, timeout=stage.talk.seconds)
+        said = "a prompt with a malformed block beside a good one is not refused"
+        error = answer.get("error") or {}
+        if not judge_refusal(stage, "V1-GEN-13", error, said, sent=params):
+            return
+
+
+def malformed_blocks() -> list[Message]:
+    """A content block of each known type for each member that it must have, without it."""
+    return [
+        {key: value for key, value in block.items() if key != left_out}
+        for block in WHOLE_BLOCKS
+        for left_out in block
+        if left_out != "type"
+    ] + [
+        {"type": "text", "text": 5},
+        {"type": "resource", "resource": {"uri": "file:///accord-check.txt"}},
+        {"type": "resource", "resource": {"text": "no address"}},
+    ]
 
 
 @check("V1-EXT-07")

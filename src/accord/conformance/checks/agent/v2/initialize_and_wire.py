@@ -17,14 +17,24 @@ from accord.conformance.checks.agent.v1.wire import (
     FOREIGN_META,
     INVALID_PARAMS,
     INVALID_REQUEST,
+    WHOLE_BLOCKS,
+    judge_ids_of_results,
     judge_late_answers,
     judge_refusal,
     judge_unknown_method,
+    malformed_blocks,
     need_still_running,
     refuse_depth,
     survive_bad_lines,
 )
 from accord.conformance.frames.raw_peer import Gone, Message, NotReady, Unanswered, same
+
+# Type of a content block -> the capability that it takes.
+BLOCK_CAPABILITIES = {
+    "image": "session.prompt.image",
+    "audio": "session.prompt.audio",
+    "resource": "session.prompt.embeddedContext",
+}
 
 
 @check("V2-INIT-01", "V2-INIT-02", CODES, version="2", basic=True)
@@ -193,6 +203,7 @@ async def ids(stage: AgentStage) -> None:
         ok = same(frame.object.get("id"), request_id)
         stage.judge.judge("V1-GEN-02", ok, "another id", sent=request_id, came=frame)
         stage.judge.judge("V2-GEN-03", frame.object.get("id") is not None, "null", came=frame)
+    await judge_ids_of_results(stage)
     await judge_unknown_method(stage)
 
 
@@ -216,6 +227,9 @@ async def notifications_are_not_answered(stage: AgentStage) -> None:
         ("V2-CANCEL-15", "$/cancel_request", {"requestId": 1}),
         ("V1-GEN-04", "session/cancel", {"sessionId": session}),
         ("V1-GEN-04", "session/cancel", {"sessionId": 5}),
+        ("V1-GEN-04", "session/prompt", {"sessionId": session}),
+        ("V1-GEN-04", "session/new", {"cwd": str(talk.folder)}),
+        ("V1-GEN-04", "no_such_method", {}),
     ]
     for rule, method, params in cases:
         message = {"jsonrpc": "2.0", "method": method, "params": params}
@@ -251,20 +265,25 @@ async def _judge_withdrawals(stage: AgentStage, session: str) -> None:
 async def prompts_with_bad_blocks_are_refused(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
+    good = {"type": "text", "text": stage.scenario.prompt("say")}
     cases: list[tuple[str, list[Any]]] = [
-        ("V2-GEN-07", [{"type": "text"}]),
+        *(("V2-GEN-07", [bad]) for bad in malformed_blocks()),
+        *(("V2-GEN-07", [good, bad]) for bad in malformed_blocks()),
         ("V2-PROMPT-02", [{"type": "_accord_check", "text": "x"}]),
+        ("V2-PROMPT-02", [good, {"type": "_accord_check", "text": "x"}]),
     ]
-    if not talk.can("session.prompt.image"):
-        image = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
-        cases.append(("V2-PROMPT-02", [image]))
+    for block in WHOLE_BLOCKS:
+        capability = BLOCK_CAPABILITIES.get(block["type"])
+        if capability is not None and not talk.can(capability):
+            cases += [("V2-PROMPT-02", [block]), ("V2-PROMPT-02", [good, block])]
     taken = False
     for rule, prompt in cases:
         params: dict[str, Any] = {"sessionId": session, "prompt": prompt}
         since = len(talk.peer.frames)
         error = await talk.error_of("session/prompt", params)
         if rule == "V2-GEN-07":
-            judge_refusal(stage, rule, error, "it is not refused", sent=params)
+            if not judge_refusal(stage, rule, error, "it is not refused", sent=params):
+                await stage.talk.peer.notify("session/cancel", {"sessionId": session})
         else:
             ok = error.get("code") == INVALID_PARAMS
             stage.judge.judge(rule, ok, "not refused with -32602", sent=params, came=error)
@@ -274,6 +293,7 @@ async def prompts_with_bad_blocks_are_refused(stage: AgentStage) -> None:
         # What an earlier prompt that was taken leads to is no echo of this one.
         if error and not taken:
             stage.judge.judge("V2-PROMPT-07", not echoed, "a refused prompt is echoed", came=echoed)
+    await _judge_bad_servers(stage)
     block = {"type": "text", "text": stage.scenario.prompt("say"), "_meta": FOREIGN_META}
     params = {"sessionId": session, "prompt": [block], "_meta": FOREIGN_META}
     try:
@@ -287,6 +307,19 @@ async def prompts_with_bad_blocks_are_refused(stage: AgentStage) -> None:
         # What is refused without `_meta` too says nothing about it.
         await talk.say(session, stage.scenario.prompt("say"))
     stage.judge.judge("V2-GEN-11", ok, "foreign _meta is refused", sent=params, came=answer)
+
+
+async def _judge_bad_servers(stage: AgentStage) -> None:
+    """A server of a known type without what it must have is refused, also beside a good one."""
+    talk = stage.talk
+    good = [stage.mcp_server()[0]] if talk.can("session.mcp.stdio") else []
+    for bad in (
+        {"type": "stdio", "name": "accord-check-half"},
+        {"type": "http", "name": "accord-check-half", "headers": []},
+    ):
+        params = {"cwd": str(talk.folder), "mcpServers": [*good, bad]}
+        error = await talk.error_of("session/new", params)
+        judge_refusal(stage, "V2-GEN-07", error, "a malformed server is taken", sent=params)
 
 
 def is_user_message(update: Message) -> bool:

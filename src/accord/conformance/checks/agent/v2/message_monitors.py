@@ -61,10 +61,16 @@ def rule_of(flaw: Flaw) -> str:
     return "V1-GEN-09" if flaw.why == "unknown key" else "V2-GEN-04"
 
 
+def is_bad_marker(flaw: Flaw) -> bool:
+    """Whether a capability is told by something that is not an object, such as true."""
+    in_capabilities = flaw.method == "initialize" and flaw.where.startswith("$.capabilities")
+    return in_capabilities and flaw.why != "unknown key"
+
+
 @monitor(
     "V2-GEN-04", "V1-GEN-09", "V2-GEN-08", "V2-UPS-11", "V2-INIT-01", "V2-AUTH-03", "V2-PERM-02",
     "V2-UPS-01", "V2-PROMPT-04", "V2-CFG-04", "V2-CFG-08", "V2-UPS-21", "V2-UPS-22", "V2-UPS-18",
-    "V2-ELIC-03", version="2",
+    "V2-ELIC-03", "V2-INIT-09", version="2",
 )  # fmt: skip
 def shapes(frames: Sequence[Frame], judge: Findings) -> None:
     for flaw in flaws(frames, "2", of_agent=True):
@@ -73,6 +79,8 @@ def shapes(frames: Sequence[Frame], judge: Findings) -> None:
         judge.failed(rule_of(flaw), str(flaw), came=flaw.frame)
         if looking.quoted(flaw.why, "read as"):
             judge.failed("V2-GEN-04", str(flaw), came=flaw.frame)
+        if is_bad_marker(flaw):
+            judge.failed("V2-INIT-09", str(flaw), came=flaw.frame)
     for _, _, _, result in looking.answers(frames, "initialize"):
         judge.passed("V2-GEN-04", "V1-GEN-09")
         if result.get("protocolVersion") == 2:

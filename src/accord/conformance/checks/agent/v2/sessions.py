@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from accord.conformance.agent.stage import AgentStage, Talk, update_of
-from accord.conformance.agent.turn import at_work_before_another, is_short
+from accord.conformance.agent.dialects import update_of
+from accord.conformance.agent.stage import AgentStage, Talk
+from accord.conformance.agent.turn import at_work_before_another, call_of, is_short
 from accord.conformance.check import check
+from accord.conformance.checks.agent.v1.modes_and_options import values_of
 from accord.conformance.checks.agent.v1.session_history import (
     NOT_FOUND,
     NeverTakenUp,
@@ -17,12 +19,12 @@ from accord.conformance.checks.agent.v1.session_history import (
     unused,
 )
 from accord.conformance.checks.agent.v1.sessions import (
+    judge_servers_again,
     listed,
     more_sessions,
     prompted_for_servers,
     wait_for_server,
 )
-from accord.conformance.checks.agent.v1.turns import values_of
 from accord.conformance.checks.agent.v1.wire import CODES, INVALID_PARAMS, judge_refusal
 from accord.conformance.frames.message_fold import Texts, fold
 from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered
@@ -72,17 +74,29 @@ async def unknown_sessions_are_not_found(stage: AgentStage) -> None:
     for one in [one for one in options if one.get("type") == "select"][:1]:
         value = {"type": "id", "configId": one["configId"], "value": one["currentValue"]}
         cases.append(("session/set_config_option", {"sessionId": "accord-nope"} | value))
+    closed = str((await talk.new_session())["sessionId"])
+    await talk.say(closed, stage.scenario.prompt("say"))
+    await talk.prepare("session/close", {"sessionId": closed})
+    cases += [
+        (method, params | {"sessionId": closed})
+        for method, params in cases
+        if method != "session/resume"
+    ]
     for method, params in cases:
         error = await talk.error_of(method, params)
         data: Any = error.get("data") or {}
-        ok = error.get("code") == NOT_FOUND and data.get("sessionId") == "accord-nope"
-        said = f"{method}: not -32002 with sessionId"
+        ok = error.get("code") == NOT_FOUND and data.get("sessionId") == params["sessionId"]
+        what = "a closed session" if params["sessionId"] == closed else "an unknown session"
+        said = f"{method}: {what} is not -32002 with sessionId"
         stage.judge.judge("V2-SESS-05", ok, said, sent=params, came=error)
 
 
 @check("V2-SESS-09", "V2-SESS-10", "V2-SESS-11", "V2-SESS-12", version="2")
 async def resuming_replays_what_is_asked(stage: AgentStage) -> None:
     session, said = await two_turns(stage)
+    if (tool := stage.scenario.prompt("tool")) is not None:
+        await stage.talk.say(session, tool)
+    lived = set(map(call_of, stage.talk.updates()))
     try:
         talk = await taken_up(stage, session, "session/resume")
     except NeverTakenUp as never:
@@ -92,6 +106,9 @@ async def resuming_replays_what_is_asked(stage: AgentStage) -> None:
     await talk.ask("session/resume", old(stage, session), timeout=talk.seconds)
     came = spoken(fold(talk.updates(since=since)))
     stage.judge.judge("V2-SESS-09", not came, "history unasked", came=came)
+    told = talk.updates(since=since)
+    calls = [one for one in told if call_of(one) is not None and call_of(one) in lived]
+    stage.judge.judge("V2-SESS-09", not calls, "history unasked", came=calls)
     _state_last(stage, talk, since)
     await talk.prepare("session/close", {"sessionId": session})
     since = len(talk.peer.frames)
@@ -105,7 +122,7 @@ async def resuming_replays_what_is_asked(stage: AgentStage) -> None:
     stage.judge.judge("V2-SESS-10", ok, what, sent=spoken(said), came=came or answer)
     _state_last(stage, talk, since)
     await talk.prepare("session/close", {"sessionId": session})
-    for bad in ({"type": "_accord_check"}, 5):
+    for bad in ({"type": "_accord_check"}, 5, {}, "start", {"type": 5}):
         params = old(stage, session) | {"replayFrom": bad}
         error = await talk.error_of("session/resume", params)
         ok = error.get("code") == INVALID_PARAMS
@@ -299,7 +316,9 @@ async def lists_are_of_one_folder(stage: AgentStage) -> None:
 @check("V2-SESS-24", version="2")
 async def other_kinds_of_servers_are_refused(stage: AgentStage) -> None:
     talk = stage.talk
-    await talk.initialize()
+    session = await talk.session()
+    await talk.say(session, stage.scenario.prompt("say"))
+    await talk.prepare("session/close", {"sessionId": session})
     servers: list[dict[str, Any]] = [
         {"type": "sse", "name": "x", "url": "http://127.0.0.1:9/", "headers": []},
         {"type": "_accord_check", "name": "x"},
@@ -310,9 +329,11 @@ async def other_kinds_of_servers_are_refused(stage: AgentStage) -> None:
         servers.append(stage.mcp_server()[0])
     for server in servers:
         params = {"cwd": str(talk.folder), "mcpServers": [server]}
-        error = await talk.error_of("session/new", params)
-        ok = error.get("code") == INVALID_PARAMS
-        stage.judge.judge("V2-SESS-24", ok, "not refused with -32602", sent=params, came=error)
+        for method, name in (("session/new", {}), ("session/resume", {"sessionId": session})):
+            error = await talk.error_of(method, name | params)
+            ok = error.get("code") == INVALID_PARAMS
+            said = f"{method} does not refuse it with -32602"
+            stage.judge.judge("V2-SESS-24", ok, said, sent=name | params, came=error)
 
 
 @check("V2-SESS-26", version="2")
@@ -330,8 +351,10 @@ async def servers_are_connected(stage: AgentStage) -> None:
     if not ok and (stage.scenario.tries or stage.scenario.prompt("mcp") is None):
         stage.judge.close(f"no server was connected{prompted_for_servers(stage)}", failing=False)
         return
-    ok = ok and await wait_for_server(talk, second_log, "initialize")
-    stage.judge.judge("V2-SESS-26", ok, "a listed server was not connected", sent=[first, second])
+    both = ok and await wait_for_server(talk, second_log, "initialize")
+    stage.judge.judge("V2-SESS-26", both, "a listed server was not connected", sent=[first, second])
+    if ok:
+        await judge_servers_again(stage, "session/resume", session, "V2-SESS-26")
 
 
 @check("V2-CFG-01", "V2-CFG-02", "V2-CFG-04", CODES, version="2")

@@ -13,6 +13,13 @@ from accord.conformance.frames.raw_peer import Frame
 
 STAYS_SECONDS = 2.0
 FINAL = frozenset({"completed", "failed", "cancelled"})
+# Type of a block that is not text -> where its content is.
+CONTENT_OF = {
+    "image": ("data", "mimeType"),
+    "audio": ("data", "mimeType"),
+    "resource_link": ("uri",),
+    "resource": ("resource.uri", "resource.text", "resource.blob"),
+}
 
 
 def states(frames: Sequence[Frame]) -> list[tuple[int, Frame, str, dict[str, Any]]]:
@@ -130,8 +137,12 @@ def echoes(frames: Sequence[Frame], judge: Findings) -> None:
             if over:
                 judge.failed("V2-PROMPT-05", "the prompt was not echoed", came=frame)
             continue
-        said, sent = whole[name], text_of(frames[asked].params.get("prompt"))
+        blocks = frames[asked].params.get("prompt")
+        said, sent = whole[name], text_of(blocks)
         judge.judge("V2-PROMPT-05", sent in said, f"the echo differs: {said!r}", sent=sent)
+        for lost in missing_blocks(blocks, echoed_blocks(live, name)):
+            said = f"the echo lacks the {lost.get('type')} block of the prompt"
+            judge.failed("V2-PROMPT-05", said, sent=lost, came=frame)
     known = {str(result.get("messageId")) for _, _, _, result in answered}
     extra = {name: text for name, text in whole.items() if name not in known}
     prompts = [at for at, one in enumerate(frames) if one.sent and one.method == "session/prompt"]
@@ -143,6 +154,35 @@ def echoes(frames: Sequence[Frame], judge: Findings) -> None:
             continue
         shown = [name for name, text in extra.items() if sent and sent in text]
         judge.judge("V2-PROMPT-07", not shown, f"a refused prompt is echoed: {shown}", came=frame)
+
+
+def echoed_blocks(updates: Sequence[dict[str, Any]], name: str) -> list[Any]:
+    """The content blocks of every update of this message."""
+    found: list[Any] = []
+    for update in updates:
+        if str(update.get("messageId")) == name:
+            content = update.get("content")
+            found += content if isinstance(content, list) else [content]
+    return found
+
+
+def missing_blocks(sent: Any, echoed: Sequence[Any]) -> list[dict[str, Any]]:
+    """The blocks of a prompt that are not text and that an echo does not have.
+
+    What a block may carry beside its content, such as annotations, need not come back.
+    """
+    blocks = [one for one in (sent if isinstance(sent, list) else []) if isinstance(one, dict)]
+    return [
+        block
+        for block in blocks
+        if block.get("type") in CONTENT_OF
+        and not any(_is_same_block(block, one) for one in echoed if isinstance(one, dict))
+    ]
+
+
+def _is_same_block(sent: dict[str, Any], echoed: dict[str, Any]) -> bool:
+    keys = ("type", *CONTENT_OF[str(sent["type"])])
+    return all(looking.at(sent, key) == looking.at(echoed, key) for key in keys)
 
 
 def _within_resume(frames: Sequence[Frame], at: int) -> bool:

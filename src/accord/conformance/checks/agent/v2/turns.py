@@ -6,8 +6,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from accord.conformance.agent.dialects import update_of
 from accord.conformance.agent.fake_client import always, choosing, filling
-from accord.conformance.agent.stage import KNOWN_METHOD, AgentStage, Talk, update_of
+from accord.conformance.agent.stage import KNOWN_METHOD, AgentStage, Talk
 from accord.conformance.agent.turn import (
     ASKING,
     OVER,
@@ -399,6 +400,12 @@ async def single_calls_can_be_cancelled(stage: AgentStage) -> None:
         if (one.get("capabilities") or {}).get("cancel") is not None and "toolCallId" in one
     ]  # fmt: skip
     if not able:
+        for name, call in calls_of(talk, since).items():
+            if call.get("status") == "in_progress":
+                params = {"sessionId": session, "toolCallId": name}
+                error = await talk.error_of("tool_call/cancel", params)
+                ok = error.get("code") == INVALID_PARAMS
+                stage.judge.judge("V2-CANCEL-18", ok, "not -32602", sent=params, came=error)
         stage.judge.close("no tool call offers to be cancelled", failing=False)
         return
     stage.judge.brought_about()

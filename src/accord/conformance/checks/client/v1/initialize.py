@@ -1,22 +1,26 @@
-"""Checks of clients, v1: initialization, login, and never calling what was not offered."""
+"""Checks of clients, v1: initialization, and never calling what was not offered."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from accord.conformance.check import Check, Findings, check, monitor
 from accord.conformance.checks.agent.v2.message_monitors import ABSOLUTE
-from accord.conformance.client.fake_agent import SESSION, Conversation, Offer, modes
+from accord.conformance.client.fake_agent import (
+    NUMBERS,
+    Conversation,
+    Offer,
+    always,
+    modes,
+)
 from accord.conformance.client.stage import ClientStage
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import Frame, Message, Unanswered
 
 # How long a client has to leave an agent that it cannot speak with.
 LEAVE_SECONDS = 5.0
-KEY = {"id": "key", "name": "Key"}
-TERMINAL = {"id": "tty", "name": "In a terminal", "type": "terminal", "args": ["--login"]}
 # Everything that an agent of v1 can offer.
 ALL: Message = {
     "loadSession": True,
@@ -51,8 +55,10 @@ OPENING = ("session/new", "session/load", "session/resume")
 # What is behind a capability that the kit never offers, and has no rule of its own.
 _GATED = frozenset({
     "session/fork", "session/archive", "session/unarchive", "session/status", "session/set_title",
-    "auth/status", "providers/list", "providers/set", "providers/disable",
+    "auth/status",
 })  # fmt: skip
+# What an agent with providers has; the kit offers them in one check.
+_PROVIDERS = ("providers/list", "providers/set", "providers/disable")
 # Method -> the capability of the agent's that it is behind, and the rule.
 GATES: dict[str, tuple[str, str]] = {
     "session/load": ("loadSession", "V1-LOAD-01"),
@@ -61,6 +67,7 @@ GATES: dict[str, tuple[str, str]] = {
     "session/close": ("sessionCapabilities.close", "V1-CLOSE-01"),
     "session/delete": ("sessionCapabilities.delete", "V1-CLOSE-14"),
     "logout": ("auth.logout", "V1-AUTH-07"),
+    **dict.fromkeys(_PROVIDERS, ("providers", "V1-PROV-02")),
 }
 # Type of a content block -> the capability of the agent's that it takes.
 BLOCKS = {
@@ -111,7 +118,7 @@ def judge_use(judge: Findings, rule: str, can: Any, path: str, frame: Frame, sai
         judge.failed("V1-CAP-01", said, came=frame)
 
 
-@monitor("V1-CAP-01", "V1-CAP-09", *(rule for _, rule in GATES.values()), role="client")
+@monitor("V1-CAP-01", "V1-CAP-09", *{rule for _, rule in GATES.values()}, role="client")
 def gates(frames: Sequence[Frame], judge: Findings) -> None:
     """What the kit did not offer is not called, whatever the client was started for."""
     can = offered(frames, "agentCapabilities")
@@ -155,7 +162,7 @@ def unwanted_blocks(prompt: Frame, takes: Callable[[str], bool]) -> list[str]:
     )
 
 
-@monitor("V1-SESS-09", "V1-SESS-26", "V1-MCP-03", "V1-CAP-01", role="client")
+@monitor("V1-SESS-09", "V1-SESS-16", "V1-SESS-26", "V1-MCP-03", "V1-CAP-01", role="client")
 def openings(frames: Sequence[Frame], judge: Findings) -> None:
     """Sessions are opened with the folders, servers and system prompts that the agent takes."""
     can = offered(frames, "agentCapabilities")
@@ -171,6 +178,9 @@ def openings(frames: Sequence[Frame], judge: Findings) -> None:
             judge_use(judge, "V1-SESS-09", can, ROOTS, frame, said)
             wrong = relative_paths(roots)
             judge.judge("V1-SESS-09", not wrong, f"{wrong} is not absolute", came=frame)
+            folders = [frame.params.get("cwd"), *(roots if isinstance(roots, list) else [])]
+            again = [one for at, one in enumerate(folders) if one in folders[:at]]
+            judge.judge("V1-SESS-16", not again, f"{again} is there twice", came=frame)
         servers = frame.params.get("mcpServers")
         for one in servers if isinstance(servers, list) else []:
             kind = str(one.get("type", "stdio")) if isinstance(one, dict) else "stdio"
@@ -207,35 +217,42 @@ def _system_prompt(frame: Frame, can: Any, judge: Findings) -> None:
     judge.judge("V1-SESS-26", ok, "the system prompt is no text, or empty", came=frame)
 
 
-@monitor("V1-AUTH-01", "V1-AUTH-03", role="client")
-def logins(frames: Sequence[Frame], judge: Findings) -> None:
-    """Whoever logs in does so by a method that the agent listed, and by none for terminals."""
-    for frame, method in used_logins(frames, "authenticate", "id"):
-        name = frame.params.get("methodId")
-        judge.judge("V1-AUTH-01", method is not None, f"there is no login {name!r}", came=frame)
-        by_terminal = (method or {}).get("type") == "terminal"
-        said = "authenticate was called with a login for terminals"
-        judge.judge("V1-AUTH-03", not by_terminal, said, came=frame)
-
-
-def used_logins(
-    frames: Sequence[Frame], call: str, key: str
-) -> Iterator[tuple[Frame, Message | None]]:
-    """Each login that the client tried, and the method of that name as the agent listed it."""
-    listed: list[Any] = []
+@monitor("V1-PROV-08", role="client")
+def disabled_providers(frames: Sequence[Frame], judge: Findings) -> None:
+    """A provider that the agent listed as required is not disabled."""
+    required: set[Any] = set()
     for frame in frames:
-        if frame.sent and frame.is_response:
-            for path in ("result.authMethods", "error.data.authMethods"):
-                found = looking.at(frame.object, path)
-                listed += found if isinstance(found, list) else []
-        elif not frame.sent and frame.method == call:
-            name = frame.params.get("methodId")
-            yield (
-                frame,
-                next(
-                    (one for one in listed if isinstance(one, dict) and one.get(key) == name), None
-                ),
-            )
+        listed = looking.at(frame.object, "result.providers") if frame.sent else None
+        for one in listed if isinstance(listed, list) else []:
+            if isinstance(one, dict) and one.get("required"):
+                required.add(one.get("providerId"))
+        if not frame.sent and frame.method == "providers/disable":
+            name = frame.params.get("providerId")
+            said = f"the provider {name!r} is required"
+            judge.judge("V1-PROV-08", name not in required, said, came=frame)
+
+
+@monitor("V1-MODE-02", role="client")
+def set_modes(frames: Sequence[Frame], judge: Findings) -> None:
+    """Every mode that is set is one of those that its session has."""
+    known: dict[Any, list[Any]] = {}
+    asked: dict[str, Frame] = {}
+    for frame in frames:
+        if not frame.sent and frame.is_request:
+            asked[repr(frame.object.get("id"))] = frame
+        opened = (
+            asked.get(repr(frame.object.get("id"))) if frame.sent and frame.is_response else None
+        )
+        result = frame.object.get("result")
+        if opened is not None and opened.method in OPENING and isinstance(result, dict):
+            session = result.get("sessionId", opened.params.get("sessionId"))
+            available = looking.at(result, "modes.availableModes") or []
+            known[session] = [one.get("id") for one in available if isinstance(one, dict)]
+        if not frame.sent and frame.method == "session/set_mode":
+            mode = frame.params.get("modeId")
+            modes_of = known.get(frame.params.get("sessionId"), [])
+            said = f"there is no mode {mode!r} in this session, which has {modes_of}"
+            judge.judge("V1-MODE-02", mode in modes_of, said, came=frame)
 
 
 @check("V1-INIT-02", "V1-INIT-03", "V1-INIT-10", "V1-CAP-03", role="client", basic=True)
@@ -251,25 +268,43 @@ async def introduces_itself(stage: ClientStage) -> None:
     info = params.get("clientInfo") or params.get("info")
     named = isinstance(info, dict) and all(info.get(key) for key in ("name", "version"))
     judge.judge("V1-INIT-03", named, "neither name nor version in clientInfo", came=frame)
-    ok = isinstance(params.get("clientCapabilities"), dict)
-    judge.judge("V1-CAP-03", ok, "clientCapabilities is not sent", came=frame)
+    told = isinstance(params.get("clientCapabilities"), dict)
+    judge.judge("V1-CAP-03", told, "clientCapabilities is not sent", came=frame)
+    if ok and version < NUMBERS["1"]:
+        await _judge_newer(stage, talk, frame)
+
+
+async def _judge_newer(stage: ClientStage, talk: Conversation, asked: Frame) -> None:
+    """A client that goes on with a newer version than it asked for speaks that, too."""
+    await talk.reply(asked, stage.offer().answer(stage.version))
+    try:
+        frame = await talk.request(*OPENING, "session/list", timeout=LEAVE_SECONDS)
+    except Unanswered:
+        return
+    said = f"it asks for version {asked.params['protocolVersion']}, and goes on with version 1"
+    stage.judge.failed("V1-INIT-02", said, sent=asked, came=frame)
 
 
 @check("V1-INIT-08", role="client")
 async def leaves_a_version_that_it_does_not_speak(stage: ClientStage) -> None:
-    """An answer with version 42 is followed by the end of the connection, and nothing else."""
-    await judge_leaving(stage, "V1-INIT-08", 42)
+    """An answer with version 42 is followed by the end of the connection, and nothing else.
+
+    So is one with the next version after the one that was asked for.
+    """
+    asked = await judge_leaving(stage, "V1-INIT-08", 42)
+    if asked == NUMBERS["1"]:
+        await judge_leaving(stage, "V1-INIT-08", NUMBERS["2"])
 
 
 async def judge_leaving(
     stage: ClientStage, rule: str, version: int, *, must_close: bool = True
-) -> None:
+) -> Any:
     """Answer `initialize` with a version that nobody speaks, and see what the client does.
 
-    Without `must_close` it may stay, if it does not go on.
+    Without `must_close` it may stay, if it does not go on.  Returns the version it asked for.
     """
     talk = await stage.start()
-    await talk.initialize(stage.offer(protocol_version=version))
+    hello = await talk.initialize(stage.offer(protocol_version=version))
     since = len(talk.peer.frames)
     came: list[Frame] = []
     try:
@@ -279,12 +314,15 @@ async def judge_leaving(
         pass
     ok = not came and (talk.peer.closed.is_set() or not must_close)
     stage.judge.judge(rule, ok, "the connection goes on", sent=version, came=came)
+    return hello.params.get("protocolVersion")
 
 
 @check("V1-CAP-02", role="client")
 async def works_with_an_agent_that_has_nothing(stage: ClientStage) -> None:
-    """A turn works with an agent that advertises nothing, and with one that has everything."""
-    for capabilities in ({}, ALL):
+    """A turn works with an agent that has nothing, everything, a part, or says what it has not."""
+    some = {name: ALL[name] for name in ("loadSession", "promptCapabilities")}
+    rest = {name: value for name, value in ALL.items() if name not in some}
+    for capabilities in ({}, ALL, OFF, some, rest):
         talk, prompt = await stage.to_prompt("prompt", Offer(capabilities=capabilities))
         await talk.end_turn(prompt)
     stage.judge.passed("V1-CAP-02")
@@ -378,67 +416,6 @@ async def sends_no_http_servers_unasked(stage: ClientStage) -> None:
         stage.judge.judge("V1-MCP-03", kinds <= taken, f"servers of {kinds}", came=frame)
 
 
-@check("V1-AUTH-12", "V1-AUTH-01", role="client")
-async def logs_in_when_told(stage: ClientStage) -> None:
-    """On -32000 the client uses an offered method, and tries again."""
-    talk = await stage.begin("login", stage.offer(auth_methods=[KEY]), manual=("authenticate",))
-    try:
-        frame = await _authenticating(talk)
-    except Unanswered:
-        if stage.only_tries("login"):
-            stage.leave_open("the client does not log in when the agent demands it")
-        raise
-    method = frame.params.get("methodId")
-    stage.judge.judge("V1-AUTH-01", method == "key", f"methodId is {method!r}", came=frame)
-    await talk.reply(frame, {})
-    again = await talk.request("session/new")
-    stage.judge.passed("V1-AUTH-12")
-    await talk.reply(again, {"sessionId": SESSION} | modes(stage.version))
-    await talk.rest()
-
-
-async def _authenticating(talk: Conversation) -> Frame:
-    """The request to log in, after the agent demanded it where the client did not come first."""
-    frame = await talk.request("session/new", "authenticate")
-    if frame.method == "session/new":
-        data = {"reason": "auth_required", "authMethods": [KEY]}
-        await talk.refuse(frame, -32000, "Authentication required", data)
-        frame = await talk.request("authenticate")
-    return frame
-
-
-@check("V1-GEN-13", role="client")
-async def skips_malformed_entries(stage: ClientStage) -> None:
-    """A malformed way to log in among good ones does no harm."""
-    offer = stage.offer(auth_methods=[5, {"name": "no id"}, KEY])
-    good = stage.offer(auth_methods=[KEY])
-    for one in (good, offer):
-        talk = await stage.begin("login", one, manual=("authenticate",))
-        try:
-            await _authenticating(talk)
-        except Unanswered as error:
-            if one is good:
-                stage.leave_open(f"the client does not log in, malformed entries or not: {error}")
-            raise
-    stage.judge.passed("V1-GEN-13")
-
-
-@check("V1-AUTH-03", role="client")
-async def never_authenticates_by_terminal(stage: ClientStage) -> None:
-    """A method of type terminal is never passed to `authenticate`."""
-    offer = stage.offer(auth_methods=[TERMINAL])
-    talk = await stage.begin("login", offer, manual=("authenticate",))
-    try:
-        frame = await talk.request("session/new", "authenticate")
-        if frame.method == "session/new":
-            await talk.refuse(frame, -32000, "Authentication required")
-            frame = await talk.request("authenticate", timeout=LEAVE_SECONDS)
-        ok = frame.params.get("methodId") != TERMINAL["id"]
-        stage.judge.judge("V1-AUTH-03", ok, "authenticate was called with it", came=frame)
-    except Unanswered:
-        stage.judge.passed("V1-AUTH-03")
-
-
 @check("V1-LOAD-02", role="client")
 async def loads_with_all_that_it_takes(stage: ClientStage) -> None:
     """`session/load` has the session, its folder and the servers."""
@@ -479,16 +456,44 @@ async def follows_cursors_as_they_are(stage: ClientStage) -> None:
     stage.judge.judge("V1-CLOSE-06", not came, "a page was asked for after the last", came=came)
 
 
+@check("V1-PROV-09", "V1-PROV-02", "V1-PROV-08", role="client")
+async def takes_protocols_that_it_does_not_know(stage: ClientStage) -> None:
+    """A client that looks at the providers goes on, whatever protocols they have."""
+    offer = Offer(capabilities={"providers": {}})
+    for protocols in (["anthropic", "openai"], ["anthropic", "_accord_check"]):
+        talk = await stage.begin("prompt", offer)
+        current = {"apiType": protocols[-1], "baseUrl": "http://127.0.0.1:9/"}
+        main = {"providerId": "main", "supported": protocols, "required": True, "current": current}
+        spare = {"providerId": "spare", "supported": protocols[1:], "required": False}
+        talk.peer.responders["providers/list"] = always({"providers": [main, spare]})
+        try:
+            await talk.session(**modes(stage.version))
+            await talk.end_turn(await talk.prompt())
+        except Unanswered as error:
+            asked = talk.peer.received("providers/list")
+            stage.need(bool(asked), "the client does not look at providers")
+            if protocols[-1] == "openai":
+                stage.leave_open(f"the client does not go on, whatever the providers are: {error}")
+            said = f"it does not go on after an unknown protocol of a provider: {error}"
+            stage.judge.failed("V1-PROV-09", said, sent=[main, spare], came=asked)
+            return
+        stage.need(bool(talk.peer.received("providers/list")), "the client has no providers")
+    # Which are disabled, and whether that was offered, is judged by monitors.
+    stage.judge.passed("V1-PROV-09", "V1-PROV-02", "V1-PROV-08")
+
+
 @check("V1-MODE-02", role="client")
 async def sets_a_mode_that_exists(stage: ClientStage) -> None:
     """`set_mode` names one of the modes that the session has."""
     talk, _ = await stage.to_session("mode")
     frame = await talk.request("session/set_mode", "session/set_config_option", "session/prompt")
+    # Which modes they are is judged by the monitor.
     stage.need(frame.method == "session/set_mode", "the client does not use modes")
-    mode = frame.params.get("modeId")
-    ok = mode in ("ask", "code")
-    stage.judge.judge("V1-MODE-02", ok, f"there is no mode {mode!r}", came=frame)
     await talk.rest()
+    # An agent whose modes have other names, and one that has none.
+    for names in (("plan", "build"), ()):
+        talk, _ = await stage.to_session("mode", **modes(stage.version, names))
+        await talk.rest()
 
 
 @check("V1-CFG-02", role="client")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from accord.conformance.check import check
-from accord.conformance.client.fake_agent import SESSION, Conversation, error_code
+from accord.conformance.client.fake_agent import SESSION, Conversation, error_code, modes
 from accord.conformance.client.stage import ClientStage
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import Message, Unanswered
@@ -193,4 +193,32 @@ async def prompts_in_its_session(stage: ClientStage) -> None:
     talk, prompt = await stage.to_prompt()
     name = prompt.params.get("sessionId")
     stage.judge.judge("V1-SESS-23", name == SESSION, f"sessionId is {name!r}", came=prompt)
+    await talk.end_turn(prompt)
+
+
+@check("V1-GEN-13", role="client")
+async def drops_malformed_entries_where_it_may(stage: ClientStage) -> None:
+    """Of the lists that an agent tells, bad entries are dropped; of what it asks, none are."""
+    modes_of: Message = modes(stage.version)["modes"]
+    available = [5, *modes_of["availableModes"], {"name": "no id"}]
+    option = modes("2")["configOptions"][0]
+    option = {"id": option["configId"], **{k: v for k, v in option.items() if k != "configId"}}
+    fields = {
+        "modes": modes_of | {"availableModes": available},
+        "configOptions": [5, option, {"id": "half"}],
+    }
+    talk, prompt = await stage.to_prompt("prompt", None, **fields)
+    entry = {"content": "Look", "priority": "low", "status": "pending"}
+    command = {"name": "look", "description": "Looks around"}
+    await talk.update("plan", entries=[5, entry, {"content": "half"}])
+    await talk.update("available_commands_update", availableCommands=[5, command, {}])
+    await talk.update("tool_call", toolCallId="call-1", title="Look", content=[5], locations=[5])
+    ok = await talk.alive()
+    stage.judge.judge("V1-GEN-13", ok, "it does not go on after a malformed entry", sent=fields)
+    params = talk.permission()
+    params |= {"options": [*params["options"], {"name": "no id", "kind": "allow_once"}]}
+    answer = await talk.call("session/request_permission", **params)
+    ok = looking.at(outcome(answer), "outcome") != "selected"
+    said = "a malformed option of a permission request is dropped"
+    stage.judge.judge("V1-GEN-13", ok, said, sent=params, came=answer)
     await talk.end_turn(prompt)

@@ -240,9 +240,26 @@ def _strays(frames: Sequence[Frame]) -> list[Frame]:
 async def reads_malformed_options_as_absent(stage: ClientStage) -> None:
     """An optional value of a wrong type in the agent's answer ends nothing."""
     offer = Offer(capabilities="x", info=5)
-    talk, prompt = await stage.to_prompt("prompt", offer, modes="x")
+    talk, prompt = await stage.to_prompt("prompt", offer, modes="x", configOptions="x")
     stage.judge.passed("V1-GEN-12")
+    whole = talk.permission()
+    # Without its call a request can still be decided on, and some clients do.
+    cases: list[tuple[str, Message]] = [
+        ("session/request_permission", {"toolCall": whole["toolCall"]})
+    ]
+    if talk.can("fs", "readTextFile"):
+        cases.append(("fs/read_text_file", {}))
+    for method, params in cases:
+        answer = await talk.call(method, **params)
+        said = f"{method} without a key that it must have is not refused"
+        ok = error_code(answer) is not None or outcome_of(answer) == "cancelled"
+        stage.judge.judge("V1-GEN-12", ok, said, sent=params, came=answer)
     await talk.end_turn(prompt)
+
+
+def outcome_of(answer: Message) -> Any:
+    """What became of a permission request."""
+    return looking.at(answer, "result.outcome.outcome")
 
 
 @check("V1-GEN-10", "V1-EXT-02", role="client")
@@ -258,8 +275,15 @@ async def goes_on_after_what_is_new(stage: ClientStage) -> None:
     stage.judge.judge("V1-GEN-10", await talk.alive(), "the client does not go on")
     meta = {"_meta": FOREIGN_META}
     await talk.update("agent_message_chunk", content={"type": "text", "text": "x"} | meta, **meta)
-    stage.judge.judge("V1-EXT-02", await talk.alive(), "the client does not go on")
-    for method, params in _requests(stage, talk):
+    # Version 2 has a rule of its own that says the same.
+    rules = [one for one in ("V1-EXT-02", "V2-GEN-11") if one in stage.judge.rules]
+    try:
+        alive = await talk.alive()
+    except Unanswered:
+        alive = False
+    for rule in rules:
+        stage.judge.judge(rule, alive, "the client does not go on")
+    for method, params in _requests(stage, talk) if alive else ():
         more = params | meta
         if "toolCall" in params:
             more |= {"toolCall": params["toolCall"] | meta}
@@ -270,7 +294,8 @@ async def goes_on_after_what_is_new(stage: ClientStage) -> None:
             plain = await _answered(talk, method, params)
             ok = error_code(plain) is not None
             said = f"{method} is refused with metadata, and not without"
-            stage.judge.judge("V1-EXT-02", ok, said, sent=more, came=answer)
+            for rule in rules:
+                stage.judge.judge(rule, ok, said, sent=more, came=answer)
     await talk.end_turn(prompt)
 
 

@@ -19,9 +19,9 @@ from accord.conformance.checks.client.v1.initialize import (
     offered,
     relative_paths,
     unwanted_blocks,
-    used_logins,
     without,
 )
+from accord.conformance.checks.client.v1.logins import judge_terminal_login, used_logins
 from accord.conformance.checks.client.v1.turns import (
     answers_permission_requests,
     fills_in_forms_safely,
@@ -85,7 +85,7 @@ silence = check("V1-GEN-04", "V1-EXT-05", "V1-CREQ-01", role="client", version="
 bad_lines = check("TR-STDIO-08", role="client", version="2")(v1.survives_bad_lines.run)
 deep_nesting = check("LIM-01", role="client", version="2")(v1.refuses_deep_nesting.run)
 endless_line = check("LIM-03", role="client", version="2")(v1.ends_on_an_endless_line.run)
-what_is_new = check("V1-GEN-10", "V1-EXT-02", role="client", version="2")(
+what_is_new = check("V1-GEN-10", "V1-EXT-02", "V2-GEN-11", role="client", version="2")(
     v1.goes_on_after_what_is_new.run
 )
 
@@ -314,20 +314,11 @@ async def works_as_version_2_has_it(stage: ClientStage) -> None:
             pass
 
 
-@check("V2-AUTH-05", role="client", version="2")
+@check("V2-AUTH-05", "V2-AUTH-07", role="client", version="2")
 async def never_logs_in_by_terminal(stage: ClientStage) -> None:
-    """A method of type terminal is never passed to `auth/login`."""
+    """A method of type terminal is never passed to `auth/login`, and its login reconnects."""
     offer = stage.offer(auth_methods=[TERMINAL])
-    talk = await stage.begin("login", offer, manual=("auth/login",))
-    try:
-        frame = await talk.request("session/new", "auth/login")
-        if frame.method == "session/new":
-            await talk.refuse(frame, -32000, "Authentication required")
-            frame = await talk.request("auth/login", timeout=LEAVE_SECONDS)
-        ok = frame.params.get("methodId") != TERMINAL["methodId"]
-        stage.judge.judge("V2-AUTH-05", ok, "auth/login was called with it", came=frame)
-    except Unanswered:
-        stage.judge.passed("V2-AUTH-05")
+    await judge_terminal_login(stage, offer, "auth/login", ("V2-AUTH-05", "V2-AUTH-07"))
 
 
 @check("V2-SESS-23", role="client", version="2")

@@ -1,0 +1,20 @@
+"""v2 as its first pages had it, served where `Agent(early_v2=True)` asks for it.
+
+A prompt is answered when its turn is over, with the stop reason; everything else is today's v2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from accord.agent.serving.early_v2.wire import EarlyWire
+from accord.agent.serving.v2.version import V2
+
+EARLY_V2 = replace(
+    V2,
+    make_wire=EarlyWire,
+    ends_turn_by_answer=True,
+    prompt_response=lambda reason, _usage: {"stopReason": reason},
+)
+
+__all__ = ["EARLY_V2"]

@@ -1,0 +1,67 @@
+"""Credentials for agents that ask for one: agents of the 2026-02 draft of the protocol.
+
+What always holds: a secret is in no text of any object here.
+"""
+
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from accord.errors import LocalProtocolError
+
+API_KEY_VARIABLE = "ACCORD_AGENT_API_KEY"
+TOKEN_VARIABLE = "ACCORD_AGENT_TOKEN"
+
+METHODS = frozenset({"api_key", "oauth2", "custom"})
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """What a login is done with: `method` is api_key, oauth2 or custom."""
+
+    method: str
+    secrets: Mapping[str, Any] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            known = ", ".join(sorted(METHODS))
+            raise LocalProtocolError(f"a login is one of {known}, not {self.method!r}")
+
+    @classmethod
+    def api_key(cls, key: str) -> "Credential":
+        """A plain key."""
+        return cls("api_key", {"apiKey": key})
+
+    @classmethod
+    def oauth2(cls, token: str) -> "Credential":
+        """A bearer token."""
+        return cls("oauth2", {"accessToken": token, "tokenType": "Bearer"})
+
+    @classmethod
+    def custom(cls, **secrets: Any) -> "Credential":
+        """Whatever the agent wants."""
+        return cls("custom", secrets)
+
+
+# Called whenever a login is due; None means that there is no credential, or that the user does not
+# want to log in.
+CredentialSource: TypeAlias = Callable[[], "Credential | Awaitable[Credential | None] | None"]
+
+
+def from_environment(variables: Mapping[str, str] | None = None) -> Credential | None:
+    """The credential that this process was started with, if it was."""
+    found = os.environ if variables is None else variables
+    key, token = found.get(API_KEY_VARIABLE), found.get(TOKEN_VARIABLE)
+    if key:
+        return Credential.api_key(key)
+    return Credential.oauth2(token) if token else None
+
+
+__all__ = [
+    "API_KEY_VARIABLE",
+    "TOKEN_VARIABLE",
+    "Credential",
+    "CredentialSource",
+    "from_environment",
+]

@@ -1,0 +1,99 @@
+"""The words in which the kit speaks with an agent, for each version.
+
+Must not know: any rule.  What differs by version between two agents is a member here, so that the
+rest of the stage needs no branches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from accord.conformance.agent.fake_client import Host
+from accord.conformance.agent.fake_draft_client import DraftHost
+from accord.conformance.frames.raw_peer import Frame, Message
+from accord.conformance.rule import Version
+
+INFO = {"name": "accord-check", "version": "1"}
+V1_CAPABILITIES: Message = {
+    "fs": {"readTextFile": True, "writeTextFile": True},
+    "terminal": True,
+    "elicitation": {"form": {}, "url": {}},
+    "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
+    "plan": {},
+}
+DRAFT_CAPABILITIES: Message = {
+    "fs": {"read": True, "write": True},
+    "terminal": {"create": True},
+    "ui": {"permissionDialogs": True},
+}
+V2_CAPABILITIES: Message = {"elicitation": {"form": {}, "url": {}}}
+
+
+def update_of(frame: Frame) -> Message:
+    """The update in a `session/update`, or an empty object."""
+    if frame.method != "session/update":
+        return {}
+    update = frame.params.get("update")
+    return update if isinstance(update, dict) else {}
+
+
+def draft_update_of(frame: Frame) -> Message:
+    """The same for an update of the draft, which has a type and data."""
+    data = frame.params.get("data")
+    if frame.method != "session/update" or not isinstance(data, dict):
+        return {}
+    return {**data, "sessionUpdate": frame.params.get("type")}
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One version: its number, the names of its methods and members, and how a turn ends."""
+
+    number: int
+    hello: Message
+    # The client that the kit plays.
+    host: type[Host] = Host
+    # Where the agent's answer to `initialize` has its capabilities.
+    capabilities: str = "capabilities"
+    # A member without which that answer is one of another version.
+    mark: str = "protocolVersion"
+    login: str = "authenticate"
+    # What an agent answers that needs a login first.
+    login_needed: int = -32000
+    folder: str = "cwd"
+    prompt: str = "prompt"
+    # What a stdio MCP server has beside its name and command.
+    server: Message = field(default_factory=dict)
+    # Whether sessions can be closed without a capability.
+    always_closes: bool = False
+    # Whether a prompt is answered when it is taken in, and its turn ends with an idle state.
+    ends_idle: bool = False
+    update_of: Callable[[Frame], Message] = update_of
+
+
+DIALECTS: dict[Version, Dialect] = {
+    "1": Dialect(
+        1,
+        {"protocolVersion": 1, "clientInfo": INFO, "clientCapabilities": V1_CAPABILITIES},
+        capabilities="agentCapabilities",
+    ),
+    "2": Dialect(
+        2,
+        {"protocolVersion": 2, "info": INFO, "capabilities": V2_CAPABILITIES},
+        login="auth/login",
+        server={"type": "stdio"},
+        always_closes=True,
+        ends_idle=True,
+    ),
+    "draft": Dialect(
+        1,
+        {"protocolVersion": 1, "clientInfo": INFO, "capabilities": DRAFT_CAPABILITIES},
+        host=DraftHost,
+        mark="capabilities",
+        login_needed=-32001,
+        folder="workingDirectory",
+        prompt="content",
+        update_of=draft_update_of,
+    ),
+}
