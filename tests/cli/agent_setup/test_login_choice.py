@@ -60,7 +60,7 @@ def test_a_login_that_is_not_wanted_or_fails_is_told(home: Home) -> None:
         program.wait_for(QUESTION)
         program.press("\n")
         assert program.exit_code() == 1
-        assert "accord: the agent wants a login first: " in program.text
+        assert "accord: the agent needs a login: " in program.text
     with in_terminal(*words, env=home.env) as program:
         log_in_by_word(program, "wrong")
         assert program.exit_code() == 1
@@ -78,12 +78,12 @@ def test_without_a_terminal_run_says_how_to_log_in(home: Home) -> None:
     done = home.run("hi", agent=agent(home, wanted_by))
     assert done.code == 1
     command = " ".join(agent(home, wanted_by))
-    assert f"\n`accord login -- {command}` logs in\n" in done.error
+    assert f"\nrun `accord login -- {command}` to log in\n" in done.error
     name = home.config / "config.toml"
     listed = ", ".join(f'"{word}"' for word in agent(home, wanted_by))
     name.write_text(f"[agents.guarded]\ncommand = [{listed}]\n")
     done = home.accord("run", "hi", "--agent", "guarded")
-    assert "\n`accord login guarded` logs in\n" in done.error
+    assert "\nrun `accord login guarded` to log in\n" in done.error
     done = home.accord("login", "guarded", "--method", "page")
     assert (done.code, done.out) == (0, "Logged in to guarded.\n")
     assert done.error == "Visit https://example.org/device\n"
