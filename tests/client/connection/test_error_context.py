@@ -193,7 +193,7 @@ async def test_a_program_that_ends_at_once_is_shown_whole_with_a_hint() -> None:
     command = [sys.executable, "-c", "agent = 1"]
     with anyio.fail_after(HANG_SECONDS), pytest.raises(ConnectionLost) as caught:
         await Client.spawn(*command, **BARE).__aenter__()
-    assert "-c 'agent = 1'` ended: exit code 0" in str(caught.value)
+    assert "-c 'agent = 1'` exited: exit code 0" in str(caught.value)
     assert "agent.run()" in str(caught.value)
 
 
