@@ -7,28 +7,38 @@ something official, and changes later, is refused as any other mixture of dialec
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from accord.connection.translation.port import Port
 from accord.machine.logs import logger
 from accord.protocol.negotiation import looks_like_draft
+from accord.proxy.relay.translators import Outside
 from accord.schema.codec import encode, to_python
 from accord.schema.invalid import Invalid
 from accord.schema.struct import Raw
-from accord.translate.message import AGENT, CLIENT, Request, Result
+from accord.translate.message import AGENT, CLIENT, Request, Result, Translator
 from accord.translate.validation import Spoken, methods_of, read_result
-
-if TYPE_CHECKING:
-    from accord.proxy.relay.relay import Relay
 
 _log = logger("accord.proxy")
 
 INITIALIZE = "initialize"
 
 
+class Translating(Protocol):
+    """A relay whose translator can be changed."""
+
+    client: Port
+    translator: Translator | None
+
+    def candidate(self, outside: Outside, inside: Spoken) -> Translator:
+        """Return a translator between two versions."""
+        ...
+
+
 class LateDraft:
     """Looks at the first request of a client, and changes the translator if need be."""
 
-    def __init__(self, relay: Relay, asked: Request) -> None:
+    def __init__(self, relay: Translating, asked: Request) -> None:
         self._relay = relay
         self._asked = asked
         self._opened: tuple[Spoken, bytes] | None = None

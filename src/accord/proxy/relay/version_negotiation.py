@@ -5,10 +5,12 @@ Two versions are asked for with one `initialize`, so that the agents of today ar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable
+from typing import Any, Final, Protocol
 
 import anyio
 
+from accord.connection.translation.port import Port
 from accord.jsonrpc.error_codes import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -26,6 +28,7 @@ from accord.translate.message import (
     Answer,
     Failure,
     Json,
+    Out,
     Request,
     Result,
     Translator,
@@ -33,18 +36,39 @@ from accord.translate.message import (
 from accord.translate.validation import Spoken, methods_of, read_result
 from accord.transport.transport import Ended
 
-if TYPE_CHECKING:
-    from accord.proxy.relay.relay import Relay
-
 _log = logger("accord.proxy")
 
 INITIALIZE: Final = "initialize"
 
 
+class Opener(Protocol):
+    """A relay that can start its agent, ask it to initialize, and adopt a translator."""
+
+    client: Port
+
+    async def start_agent(self) -> None:
+        """Start the agent, in place of the one there is."""
+        ...
+
+    async def probe(self, params: Json) -> Answer:
+        """Ask the agent to initialize."""
+        ...
+
+    def candidate(self, outside: Outside, inside: Spoken) -> Translator:
+        """Return a translator between two versions."""
+        ...
+
+    def adopt(
+        self, translator: Translator, inside: Spoken, said: Iterable[Out], result: object
+    ) -> None:
+        """Use this translator from now on."""
+        ...
+
+
 class Opening:
     """Finds out which version the agent speaks, and which translator fits."""
 
-    def __init__(self, relay: Relay, request: Request, outside: Outside, speaks: Spoken | None):
+    def __init__(self, relay: Opener, request: Request, outside: Outside, speaks: Spoken | None):
         self._relay = relay
         self._request = request
         self._outside: Outside = outside

@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from accord.agent.serving.draft.serving import DetailedServing
+from accord.agent.serving.draft.requests import DetailedServing
 from accord.agent.serving.prompts import CANCELLED
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
