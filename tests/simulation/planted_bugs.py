@@ -23,7 +23,7 @@ from accord.client.services.requests import DONE
 from accord.client.services.services import Services
 from accord.client.session.exchange import Exchange
 from accord.client.session.inbox import Inbox
-from accord.client.session.state import SessionState
+from accord.client.session.state import SessionCore
 from accord.client.session.transcript_span import TranscriptSpan
 from accord.client.wire.v1 import files as v1_services
 from accord.connection.connection import Connection
@@ -271,7 +271,7 @@ def _a_prompt_that_waits_is_told_what_others_are(right: Any) -> Any:
     return step_aside
 
 
-@_plant(SessionState, "exchange_ended")
+@_plant(SessionCore, "exchange_ended")
 def _the_next_turn_begins_with_the_last_one(right: Any) -> Any:
     def exchange_ended(self: Any, exchange: Any) -> None:
         for one in self._exchanges:
@@ -281,7 +281,7 @@ def _the_next_turn_begins_with_the_last_one(right: Any) -> Any:
     return exchange_ended
 
 
-@_plant(SessionState, "exchange_ended")
+@_plant(SessionCore, "exchange_ended")
 def _the_rest_of_a_left_turn_is_the_next_ones(right: Any) -> Any:
     def exchange_ended(self: Any, exchange: Any) -> None:
         exchange.is_left = False

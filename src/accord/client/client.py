@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Unpack, overload
 
 from accord.client import login as auth
 from accord.client.callbacks import until_it_fails
@@ -26,7 +26,7 @@ from accord.client.option_checks import check_program, transport_maker
 from accord.client.options import ClientOptions, make_options
 from accord.client.session.request_checks import absolute, checked_id, command_words, make_setup
 from accord.client.session.session import Session, begin_with
-from accord.client.session.state import SessionState, UpdateListener
+from accord.client.session.state import SessionCore, UpdateListener
 from accord.client.wire.wire import AuthMethod, Request, SessionInfo, SessionPage, Setup
 from accord.errors import ConnectionLost, LocalProtocolError, NotFound, RemoteProtocolError
 from accord.protocol.extensions import check_name, read_advertised
@@ -55,7 +55,7 @@ class Client:
         self._core = connected
         connected.adopt = self._adopt
 
-    def _adopt(self, state: SessionState) -> None:
+    def _adopt(self, state: SessionCore) -> None:
         """Wrap a new session before its first update comes."""
         state.session = Session(self, state)
 
@@ -170,7 +170,7 @@ class Client:
         mcp_servers: "Iterable[McpServer]" = (),
         additional_directories: Iterable[FilePath] = (),
         system_prompt: str | None = None,
-        system_prompt_mode: str = "append",
+        system_prompt_mode: Literal["append", "override"] = "append",
         mode: str | None = None,
         config_options: Mapping[str, str | bool | int | float] | None = None,
         on_update: UpdateListener | None = None,
@@ -328,7 +328,7 @@ class Client:
         if state is not None:
             state.over()
 
-    def _state(self, session: Session) -> SessionState:
+    def _state(self, session: Session) -> SessionCore:
         found = self._core.open_link.sessions.get(session.id)
         if found is None or found.session is not session:
             raise LocalProtocolError(f"the session {session.id!r} is closed")

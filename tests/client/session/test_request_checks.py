@@ -278,6 +278,6 @@ async def test_system_prompts_need_their_markers(markers: Json | None, modes: li
         for mode in ("append", "override", "sing"):
             wanted = RequestFailed if mode in modes else LocalProtocolError
             with pytest.raises(wanted):
-                await client.new_session(system_prompt="be kind", system_prompt_mode=mode)
+                await client.new_session(system_prompt="be kind", system_prompt_mode=mode)  # type: ignore[arg-type]
         with pytest.raises(LocalProtocolError):
             await client.new_session(system_prompt="")

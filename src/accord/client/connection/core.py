@@ -19,7 +19,7 @@ from accord.client.connection.handshake import INVALID_PARAMS, SpeaksDraft
 from accord.client.connection.message_handler import MessageHandler
 from accord.client.options import Options, make_offer
 from accord.client.session.request_checks import check_place, explain_spawn
-from accord.client.session.state import SessionState, UpdateListener
+from accord.client.session.state import SessionCore, UpdateListener
 from accord.client.wire.wire import AuthMethod, Request, Setup, unreadable
 from accord.errors import (
     AuthenticationRequired,
@@ -65,11 +65,11 @@ class ClientCore:
         address = options.draft.address
         self._name = command or (() if address is None else (address,))
         self._tasks: TaskGroup | None = None
-        self._link: AgentLink[SessionState] | None = None
+        self._link: AgentLink[SessionCore] | None = None
         # While a login restarts the agent: set when the restart is done.
         self._restart: anyio.Event | None = None
         # Wraps a new session in the public `Session`; set by the client.
-        self.adopt: Callable[[SessionState], None]
+        self.adopt: Callable[[SessionCore], None]
 
     async def start(self, tasks: TaskGroup) -> None:
         """Connect to the agent and do the handshake, with tasks in this group."""
@@ -94,19 +94,17 @@ class ClientCore:
 
         await begin_in_draft(self, first)
 
-    async def begin(
-        self, shake_hands: Callable[[AgentLink[SessionState]], Awaitable[None]]
-    ) -> None:
+    async def begin(self, shake_hands: Callable[[AgentLink[SessionCore]], Awaitable[None]]) -> None:
         """Open a connection with this handshake; an agent that was asked before is restarted."""
         assert self._tasks is not None
         if self._link is not None:
             if not self._again and self._link.connection.error is None:
-                # There is only this connection, and no version is agreed yet.
+                # There is only this connection, without an agreed version yet.
                 await shake_hands(self._link)
                 return
             await self._link.aclose()
         serving = MessageHandler(self.options)
-        link = AgentLink[SessionState](self._make_transport(), self.options, serving)
+        link = AgentLink[SessionCore](self._make_transport(), self.options, serving)
         serving.link = self._link = link
         try:
             await self._tasks.start(link.run)
@@ -114,7 +112,7 @@ class ClientCore:
             raise explain_spawn(error, self._command) from error
         await shake_hands(link)
 
-    async def _shake_hands(self, link: AgentLink[SessionState]) -> None:
+    async def _shake_hands(self, link: AgentLink[SessionCore]) -> None:
         link.connection.agree_on(None)
         if 1 in self.options.versions:
             _preload_v1()
@@ -166,13 +164,13 @@ class ClientCore:
         return self.link.facts.auth_methods
 
     @property
-    def link(self) -> AgentLink[SessionState]:
+    def link(self) -> AgentLink[SessionCore]:
         """The current connection, open or not."""
         assert self._link is not None, "the client has not been entered"
         return self._link
 
     @property
-    def open_link(self) -> AgentLink[SessionState]:
+    def open_link(self) -> AgentLink[SessionCore]:
         """The current connection.
 
         Raises:
@@ -198,7 +196,7 @@ class ClientCore:
 
     async def call(
         self,
-        link: AgentLink[SessionState] | None,
+        link: AgentLink[SessionCore] | None,
         method: str,
         params: bytes,
         *,
@@ -224,7 +222,7 @@ class ClientCore:
             raise unreadable(method, error) from None
 
     async def log_in_after(
-        self, error: AuthenticationRequired, link: AgentLink[SessionState] | None
+        self, error: AuthenticationRequired, link: AgentLink[SessionCore] | None
     ) -> None:
         """Log in because the agent asked for it, or raise its error if we cannot."""
         if not await self._log_in(may_restart=link is None):
@@ -235,7 +233,7 @@ class ClientCore:
         request: Request,
         read: Callable[[Raw], T],
         *,
-        link: AgentLink[SessionState] | None = None,
+        link: AgentLink[SessionCore] | None = None,
     ) -> T:
         """Call the agent and read its answer; raises only what `call` raises."""
         method, params = request
@@ -252,13 +250,13 @@ class ClientCore:
         session_id: str | None,
         setup: Setup,
         on_update: UpdateListener | None,
-    ) -> SessionState:
+    ) -> SessionCore:
         """Send the request and make the session, in wire order with its updates.
 
         A session with an id is one that the agent knows already.
         """
         method, params = request
-        begun: list[SessionState] = []
+        begun: list[SessionCore] = []
         if session_id is not None:
             if session_id in self.open_link.sessions:
                 raise LocalProtocolError(
@@ -290,11 +288,11 @@ class ClientCore:
 
     def _add_session(
         self, session_id: str, setup: Setup, on_update: UpdateListener | None
-    ) -> SessionState:
+    ) -> SessionCore:
         link = self.open_link
         if session_id in link.sessions:
             raise RemoteProtocolError(f"the session {session_id!r} is already open")
-        state = SessionState(self, link, session_id, setup, on_update)
+        state = SessionCore(self, link, session_id, setup, on_update)
         for known in link.wire.known_at_opening(setup):
             state.transcript.session_setup(known)
         self.adopt(state)

@@ -16,7 +16,7 @@ from accord.client.connection.agent_connection import AgentLink
 from accord.client.options import Options
 from accord.client.permissions.open_requests import OpenRequest
 from accord.client.services.requests import Outcome, Service
-from accord.client.session.state import SessionState
+from accord.client.session.state import SessionCore
 from accord.client.session.unknown_values import KnownValues, report_unknown
 from accord.client.wire.wire import Incoming
 from accord.connection.connection import IncomingRequest
@@ -41,13 +41,13 @@ class MessageHandler:
     def __init__(self, options: Options) -> None:
         self._options = options
         self._services: dict[str, Service] | None = None
-        self.link: AgentLink[SessionState]
-        # Looked up for every update; set once a version is agreed.
+        self.link: AgentLink[SessionCore]
+        # Looked up for every update; set by `agreed`.
         self._read_update: Callable[[Raw], Incoming] | None = None
-        self._sessions: dict[str, SessionState] = {}
+        self._sessions: dict[str, SessionCore] = {}
         self._known_values: KnownValues = {}
 
-    def agreed(self, link: AgentLink[SessionState]) -> None:
+    def agreed(self, link: AgentLink[SessionCore]) -> None:
         """Serve what comes from now on: the handshake is done."""
         self._read_update = link.wire.read_update
         self._sessions = link.sessions
@@ -202,20 +202,20 @@ class MessageHandler:
         self.link.services.lost()
 
 
-def _v1_requests(link: AgentLink[SessionState], strict: bool) -> dict[str, Service]:
+def _v1_requests(link: AgentLink[SessionCore], strict: bool) -> dict[str, Service]:
     from accord.client.wire.v1.files import offered
 
     return offered(link, strict)
 
 
-def _draft_requests(link: AgentLink[SessionState], strict: bool) -> dict[str, Service]:
+def _draft_requests(link: AgentLink[SessionCore], strict: bool) -> dict[str, Service]:
     from accord.client.wire.draft.requests import offered
 
     return offered(link, strict)
 
 
 # Requests that agents of a version may send besides permissions and forms.
-_VERSION_REQUESTS: dict[Dialect, Callable[[AgentLink[SessionState], bool], dict[str, Service]]] = {
+_VERSION_REQUESTS: dict[Dialect, Callable[[AgentLink[SessionCore], bool], dict[str, Service]]] = {
     "v1": _v1_requests,
     "draft": _draft_requests,
 }

@@ -22,7 +22,7 @@ from accord.client.permissions.request import (
     PermissionOption,
     PermissionRequest,
 )
-from accord.client.session.state import SessionState
+from accord.client.session.state import SessionCore
 from accord.client.wire.wire import PermissionAsked
 from accord.machine.logs import logger
 from accord.protocol.extensions import DECIDED_BY
@@ -35,7 +35,7 @@ _log = logger("accord.client")
 class OpenRequest:
     """One open request.  Guards: it is answered once, and `withdraw` answers it `cancelled`."""
 
-    def __init__(self, session: SessionState, asked: PermissionAsked, permissions: Any) -> None:
+    def __init__(self, session: SessionCore, asked: PermissionAsked, permissions: Any) -> None:
         ids = (asked.tool_call_id, asked.terminal_id)
         # The ids of its tool call and terminal, to be compared with background work.
         self.subjects = frozenset(found for found in ids if found is not None)
@@ -86,7 +86,7 @@ class OpenRequest:
         return encode(answer)
 
 
-def describe(session: SessionState, asked: PermissionAsked) -> PermissionRequest:
+def describe(session: SessionCore, asked: PermissionAsked) -> PermissionRequest:
     """The request as a version-neutral value."""
     call = session.transcript.tool_call(asked.tool_call_id) if asked.tool_call_id else None
     given = _raw_input(call)

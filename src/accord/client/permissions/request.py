@@ -12,10 +12,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from accord.client.permissions.rules import Rule
 from accord.transcript.items.tool_call import ToolCall
+
+if TYPE_CHECKING:
+    from accord.schema.v2 import PermissionOptionKind, ToolKind
 
 ALLOWING_KINDS: frozenset[str] = frozenset({"allow_once", "allow_always"})
 REJECTING_KINDS: frozenset[str] = frozenset({"reject_once", "reject_always"})
@@ -37,7 +40,7 @@ class PermissionOption:
 
     option_id: str
     name: str
-    kind: str
+    kind: PermissionOptionKind
     # How long the answer is remembered, where the option says so; otherwise we decide.
     scope: Literal["session", "workspace", "always"] | None = None
 
@@ -66,7 +69,7 @@ class PermissionRequest:
     options: tuple[PermissionOption, ...]
     reason: str | None = None
     tool_call: ToolCall | None = None
-    kind: str = "other"
+    kind: ToolKind = "other"
     paths: tuple[str, ...] = ()
     command: str | None = None
     cwd: str | None = None

@@ -6,11 +6,14 @@ It must not know requests: `policy.py` says how rules match them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from accord.client.permissions.changed_files import CHANGING_KINDS
 from accord.client.permissions.patterns import PathPattern, host_pattern
 from accord.transcript.items.tool_call import DEFAULT_KIND, KINDS_OF_TOOL
+
+if TYPE_CHECKING:
+    from accord.schema.v2 import ToolKind
 
 Effect: TypeAlias = Literal["allow", "reject", "ask"]
 EFFECTS: frozenset[str] = frozenset({"allow", "reject", "ask"})
@@ -47,7 +50,7 @@ class Rule:
     """
 
     effect: Effect
-    kind: str | None = None
+    kind: ToolKind | None = None
     path: str | None = None
     command: str | None = None
     mcp_tool: str | None = None

@@ -29,13 +29,14 @@ from accord.client.connection.outgoing_params import blaming_caller
 from accord.client.session.exchange import Exchange
 from accord.client.session.inbox import Inbox
 from accord.client.session.request_checks import check_blocks, prompt_items
-from accord.client.session.state import SessionState, UpdateListener
+from accord.client.session.state import SessionCore, UpdateListener
 from accord.client.wire.wire import AuthMethod, SessionPage
 from accord.errors import AccordError, LocalProtocolError
 from accord.transcript import ConfigOption, Message, ToolCall, Transcript, Update
 
 if TYPE_CHECKING:
     from accord.schema import draft, v1, v2
+    from accord.schema.v2 import StopReason
 
     # The token counts of a turn; the fields of both are the same.
     Tokens: TypeAlias = v1.Usage | v2.Usage
@@ -113,7 +114,7 @@ class SessionClient(Protocol):
 class Session:
     """One conversation with the agent, in one folder."""
 
-    def __init__(self, client: SessionClient, state: SessionState) -> None:
+    def __init__(self, client: SessionClient, state: SessionCore) -> None:
         """Called by `Client`, which opens sessions."""
         self._client = client
         self._state = state
@@ -395,7 +396,7 @@ class Reply:
     """
 
     text: str
-    stop_reason: str | None
+    stop_reason: "StopReason | None"
     messages: tuple[Message, ...] = ()
     tool_calls: tuple[ToolCall, ...] = ()
     usage: "Tokens | None" = None
@@ -424,7 +425,7 @@ class PromptTurn:
         return self._exchange.is_over
 
     @property
-    def stop_reason(self) -> str | None:
+    def stop_reason(self) -> "StopReason | None":
         """Why the agent stopped; None while the turn runs, and where it failed instead."""
         return self._exchange.stop_reason
 

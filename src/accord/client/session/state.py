@@ -82,7 +82,7 @@ class WithdrawableRequest(Protocol):
         ...
 
 
-class SessionState:
+class SessionCore:
     """One session of one link."""
 
     # The `Session` that wraps it; set by the client, which alone knows that type.
@@ -91,7 +91,7 @@ class SessionState:
     def __init__(
         self,
         caller: Caller,
-        link: "AgentLink[SessionState]",
+        link: "AgentLink[SessionCore]",
         session_id: str,
         setup: Setup,
         on_update: UpdateListener | None = None,
@@ -452,4 +452,4 @@ class SessionState:
             stream.close()
 
 
-__all__ = ["SessionState", "UpdateListener"]
+__all__ = ["SessionCore", "UpdateListener"]

@@ -252,7 +252,7 @@ class Scanner:
             start = self.at
             self.arithmetic("]")
             if not METACHARACTERS.isdisjoint(self.text[start : self.at]):
-                # To a plain sh it is no expression, and the line goes on.
+                # To a plain sh it is not an expression, and the line goes on.
                 self._as_sh(f"echo {self.text[start : self.at]}")
             built.add("0", plain=False)
         elif following == "'" and not quoted:

@@ -31,7 +31,7 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^]]*\])?\+?=")
 
 
 class SyntaxProblem(Exception):
-    """The line is no complete shell line, so a shell would refuse it from here on."""
+    """The line is not a complete shell line, so a shell would refuse it from here on."""
 
 
 class NotUnderstood(Exception):
@@ -43,7 +43,7 @@ class Word:
     """One word of a command.
 
     `plain` means that every shell reads exactly `text`; `splits` that it may become several words
-    or none; `quoted` that a part of it was quoted, so that it is no keyword.
+    or none; `quoted` that a part of it was quoted, so that it is not a keyword.
     """
 
     text: str
@@ -108,7 +108,7 @@ def filled(word: Word, placeholder: str, *, by_files: bool) -> Word:
     if placeholder not in word.text:
         return word
     if by_files and word.text == placeholder:
-        # What is found begins with the folder that is searched, so it is no option.
+        # What is found begins with the folder that is searched, so it is not an option.
         return Word(f"./{GLOB}", word.raw, plain=False)
     return Word(word.text.replace(placeholder, ANY), word.raw, plain=False)
 

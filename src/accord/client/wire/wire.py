@@ -18,7 +18,7 @@ from accord.schema.codec import Invalid, to_python
 from accord.schema.struct import Raw
 from accord.transcript import Dialect
 
-# A content block of the version in use.
+# A content block in the agreed version.
 Block: TypeAlias = Any
 
 
@@ -110,7 +110,7 @@ class PermissionAsked:
     reason: str | None
     # Id, name and kind.
     options: tuple[tuple[str, str, str], ...]
-    # A patch of a tool call, in the version in use.
+    # A patch of a tool call in the agreed version.
     tool_call: Any = None
     command: str | None = None
     cwd: str | None = None

@@ -64,7 +64,7 @@ def _git_settings(call: ToolCall, words: Sequence[Word]) -> None:
 
 def _git_command(call: ToolCall, verb: str, words: Sequence[Word]) -> None:
     if verb not in GIT_COMMANDS:
-        call.problems.append(f"`git {verb}` is no command of git, so it may be an alias")
+        call.problems.append(f"`git {verb}` is not a command of git, so it may be an alias")
     if verb == "for-each-repo":
         call.problems.append("`git for-each-repo` runs another command of git")
     _git_values(call, words)

@@ -14,7 +14,7 @@ from typing import Any
 
 import anyio
 
-from accord.client.session.state import SessionState
+from accord.client.session.state import SessionCore
 from accord.errors import AccordError, MethodMissing, RequestFailed
 from accord.machine.logs import logger
 from accord.schema import draft
@@ -34,7 +34,7 @@ _decoder = codecs.getincrementaldecoder("utf-8")
 class SentOutput:
     """One terminal.  Guards: what was printed is sent in order, each stream for itself."""
 
-    def __init__(self, session: SessionState, line: str, cwd: str) -> None:
+    def __init__(self, session: SessionCore, line: str, cwd: str) -> None:
         self.session = session
         # Its command was ended because its time was over.
         self.timed_out = False

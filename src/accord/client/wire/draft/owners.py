@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable
 
 from accord.client.connection.agent_connection import AgentLink
-from accord.client.session.state import SessionState
+from accord.client.session.state import SessionCore
 from accord.errors import RequestError
 from accord.jsonrpc.error_codes import INVALID_SESSION_STATE
 
@@ -16,15 +16,15 @@ from accord.jsonrpc.error_codes import INVALID_SESSION_STATE
 class Owners:
     """Whose a request is that names no session."""
 
-    def __init__(self, link: AgentLink[SessionState]) -> None:
+    def __init__(self, link: AgentLink[SessionCore]) -> None:
         self._link = link
 
     @property
-    def link(self) -> AgentLink[SessionState]:
+    def link(self) -> AgentLink[SessionCore]:
         """The connection that it is about."""
         return self._link
 
-    def of_path(self, path: str | None) -> SessionState:
+    def of_path(self, path: str | None) -> SessionCore:
         """The session that works where the path is; else the one whose turn runs; else the only.
 
         Raises:
@@ -38,9 +38,9 @@ class Owners:
         return _one_of(sessions)
 
 
-def _closest(sessions: Iterable[SessionState], path: str) -> list[SessionState]:
+def _closest(sessions: Iterable[SessionCore], path: str) -> list[SessionCore]:
     """Those with the innermost folder that has the path in it."""
-    found: list[SessionState] = []
+    found: list[SessionCore] = []
     depth = 0
     for session in sessions:
         inside = max((len(root) for root in session.roots if _is_in(path, root)), default=0)
@@ -55,7 +55,7 @@ def _is_in(path: str, root: str) -> bool:
     return path == root or path.startswith(root.rstrip("/") + "/")
 
 
-def _one_of(sessions: list[SessionState]) -> SessionState:
+def _one_of(sessions: list[SessionCore]) -> SessionCore:
     running = [session for session in sessions if session.is_busy]
     for among in (running, sessions):
         if len(among) == 1:

@@ -10,7 +10,7 @@ from typing import Any
 from accord.client.permissions.open_requests import OpenRequest, describe
 from accord.client.permissions.patterns import host_of
 from accord.client.permissions.request import Decision, PermissionOption, PermissionRequest
-from accord.client.session.state import SessionState
+from accord.client.session.state import SessionCore
 from accord.client.wire.wire import PermissionAsked
 from accord.schema import draft
 from accord.schema.codec import encode
@@ -33,7 +33,7 @@ class DraftOpenRequest(OpenRequest):
     """One open request."""
 
     def __init__(
-        self, session: SessionState, wanted: draft.RequestPermissionRequest, permissions: Any
+        self, session: SessionCore, wanted: draft.RequestPermissionRequest, permissions: Any
     ) -> None:
         self._wanted = wanted
         tool_call_id = wanted.tool_call_id or None

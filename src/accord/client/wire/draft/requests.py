@@ -12,7 +12,7 @@ What always holds
 
 from accord.client.connection.agent_connection import AgentLink
 from accord.client.services.requests import Outcome, Service
-from accord.client.session.state import SessionState
+from accord.client.session.state import SessionCore
 from accord.client.wire.draft.owners import Owners
 from accord.client.wire.draft.permission_requests import DraftOpenRequest
 from accord.connection.connection import IncomingRequest
@@ -33,7 +33,7 @@ FOREIGN: dict[str, frozenset[str]] = {
 }
 
 
-def offered(link: AgentLink[SessionState], strict: bool) -> dict[str, Service]:
+def offered(link: AgentLink[SessionCore], strict: bool) -> dict[str, Service]:
     """The methods that are served."""
     owners = Owners(link)
     table: dict[str, Service] = {
@@ -102,7 +102,7 @@ def _polled(request: IncomingRequest) -> Outcome:
 class Permitting:
     """`session/request_permission`."""
 
-    def __init__(self, link: AgentLink[SessionState], strict: bool) -> None:
+    def __init__(self, link: AgentLink[SessionCore], strict: bool) -> None:
         self._link = link
         self._strict = strict
 

@@ -9,7 +9,7 @@ from accord.client.connection.agent_connection import AgentLink
 from accord.client.services.permission_gate import PermissionGate
 from accord.client.services.protocols import ReadsFiles, ReadsFilesAtOnce, WritesFiles
 from accord.client.services.requests import DONE, Outcome, Service, given, result_of
-from accord.client.session.state import SessionState
+from accord.client.session.state import SessionCore
 from accord.client.wire.v1.terminals import TerminalRequests
 from accord.connection.connection import IncomingRequest
 from accord.connection.handler import Result
@@ -18,7 +18,7 @@ from accord.schema import v1
 from accord.schema.codec import decode, encode
 
 
-def offered(link: AgentLink[SessionState], strict: bool) -> dict[str, Service]:
+def offered(link: AgentLink[SessionCore], strict: bool) -> dict[str, Service]:
     """The methods of the services that the client has."""
     table: dict[str, Service] = {}
     services = link.services
@@ -64,7 +64,7 @@ class FileRequests:
         return work
 
     def _read_now(self, wanted: v1.ReadTextFileRequest) -> str | None:
-        """The text without a task, where nobody needs to be asked or waited for."""
+        """The text at once, without a task, where no question and no wait is needed."""
         files, session_id = self._services.files, wanted.session_id
         if not isinstance(files, ReadsFilesAtOnce) or not self._gate.reads_freely(session_id):
             return None

@@ -12,7 +12,7 @@ from accord.client.connection.agent_connection import AgentLink
 from accord.client.services.permission_gate import PermissionGate
 from accord.client.services.protocols import Ended, RunsTerminals, Shown
 from accord.client.services.requests import DONE, Outcome, given, result_of
-from accord.client.session.state import SessionState
+from accord.client.session.state import SessionCore
 from accord.connection.connection import IncomingRequest
 from accord.errors import RequestError
 from accord.schema import v1
@@ -24,7 +24,7 @@ class TerminalRequests:
     """`terminal/*`."""
 
     def __init__(
-        self, link: AgentLink[SessionState], terminals: RunsTerminals, strict: bool
+        self, link: AgentLink[SessionCore], terminals: RunsTerminals, strict: bool
     ) -> None:
         self._link = link
         self._services = link.services
@@ -122,7 +122,7 @@ class TerminalRequests:
 class _Watched:
     """A terminal of ours as its session's transcript shows it."""
 
-    def __init__(self, session: SessionState) -> None:
+    def __init__(self, session: SessionCore) -> None:
         self.session = session
         self.is_shown = False
         self._terminal_id: str | None = None
