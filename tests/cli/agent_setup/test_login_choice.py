@@ -64,7 +64,7 @@ def test_a_login_that_is_not_wanted_or_fails_is_told(home: Home) -> None:
     with in_terminal(*words, env=home.env) as program:
         log_in_by_word(program, "wrong")
         assert program.exit_code() == 1
-        assert "the login 'By a word' failed: it ended with 3" in program.text
+        assert "the login 'By a word' failed with status 3" in program.text
     (home.project / "logged-in").unlink()
     with in_terminal(*words, env=home.env) as program:
         program.wait_for(QUESTION)

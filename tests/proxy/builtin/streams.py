@@ -7,8 +7,8 @@ from base64 import b64decode, b64encode
 from typing import Any, cast
 
 from accord.machine.redaction.redactor import Redactor
-from accord.proxy.builtin.stream_redaction import Pieces
 from accord.proxy import message as messages
+from accord.proxy.builtin.stream_redaction import Pieces
 from accord.proxy.message import Message
 from accord.schema.codec import encode
 from tests.proxy.wires import Json

@@ -1,4 +1,4 @@
-"""Every frame between us and an agent, as long as there is room: heard, paired, saved.
+"""All frames exchanged with an agent, up to a limit: recorded, paired and saved.
 
 This module does not know any screen.  A frame is only kept when it is heard; what it is, and which
 request it answers, is found when somebody looks.
@@ -120,10 +120,10 @@ class Traffic:
             "received": FrameStream(FRAME_BYTES_MAX),
         }
 
-    # ---- hearing
+    # ---- recording
 
     def record(self, way: Way, data: bytes) -> None:
-        """Take in bytes: this is what a client's option `traffic` calls."""
+        """Record a frame; the client's option `traffic` calls this."""
         if data:
             self._split(way, data)
         else:
@@ -174,7 +174,7 @@ class Traffic:
             del self._items[: self._start]
             self._start = 0
 
-    # ---- looking
+    # ---- reading
 
     def __len__(self) -> int:
         return len(self._items) - self._start
