@@ -227,7 +227,7 @@ async def test_words_of_ones_own_start_with_an_underscore() -> None:
     with pytest.raises(LocalProtocolError, match="SessionConfigOptionCategory"):
         agent.add_option("o", "O", ["a"], category="flavour")
     agent.add_option("o", "O", ["a"], category="_flavour")
-    with pytest.raises(LocalProtocolError, match="starts with `_`"):
+    with pytest.raises(LocalProtocolError, match="must start with `_`"):
         agent.method("mine")
     client = await played(work)
     assert [one["kind"] for one in client.updates("tool_call_update") if "kind" in one] == [
