@@ -132,7 +132,7 @@ async def test_what_somebody_else_changed_is_left_alone_and_said(tmp_path: Path)
         assert "was changed in the meantime" in review.app.told[0]
         assert review.read("b.py") == theirs
         await review.press(pilot, "U")
-        assert "1 difference not undone" in review.app.told[1]
+        assert "1 hunk not undone" in review.app.told[1]
         assert review.read("b.py") == theirs.replace("FIVE", "five")
 
 
