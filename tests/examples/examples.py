@@ -62,7 +62,7 @@ class Example:
 
     @property
     def message(self) -> Json:
-        """The message, anew each time."""
+        """A fresh copy of the message."""
         found: Json = json.loads(self.text)
         return found
 

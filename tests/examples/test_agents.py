@@ -129,7 +129,7 @@ async def test_contradiction_4_a_prompt_of_today_is_answered_when_it_is_inserted
 async def test_every_notification_has_the_effect_that_its_document_names(
     example: Example, tmp_path: Path
 ) -> None:
-    """Issue 5; row 44: a cancelled turn is no error.  One of somebody's own is ignored."""
+    """Issue 5; row 44: a cancelled turn is not an error.  One's own is ignored."""
     agent = gardener(early=example.spoken == "v2")
     async with client_of(agent, example.spoken) as client:
         session_id = await opened(client, example.spoken, tmp_path)

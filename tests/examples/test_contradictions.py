@@ -258,7 +258,7 @@ async def test_contradiction_46_what_is_in_meta_changes_nothing(tmp_path: Path) 
             session_id = await opened(client, "draft", tmp_path)
             result = await client.result("session/prompt", {**params, "sessionId": session_id})
             told = [one["params"]["data"] for one in client.frames if "method" in one]
-            # Ids of messages are made anew.
+            # Message ids differ between runs.
             said.append([result, [{**one, "_meta": None} for one in told]])
     assert said[0] == said[1]
 

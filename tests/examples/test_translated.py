@@ -56,11 +56,11 @@ def is_told(word: str, said: str) -> bool:
 
 
 def is_echo(example: Example) -> bool:
-    """An echo of the running prompt is not told to who sent it, in versions that have none."""
+    """An echo of the running prompt is not sent back, in versions that have none."""
     return example.update.get("sessionUpdate") in ("user_message", "user_message_chunk")
 
 
-# The draft has no update for these: they are counted as lost, or go to who asked for them.
+# The draft has no update for these: they count as lost, or go to the peer that asked for them.
 WITHOUT_FORM = {("draft", "usage_update")}
 
 
@@ -93,7 +93,7 @@ LOST = {("v1_pages", "sessions 3", "draft")}
 
 @pairs(kind="request", sender="client")
 def test_every_request_of_a_client_is_asked_and_answered(example: Example, target: Spoken) -> None:
-    """Issue 5: translates; the answer is valid in the version of who asked."""
+    """Issue 5: translates; the answer is valid in the version of the caller."""
     bench = bench_for(example, target)
     if example.method != "initialize":
         bench.begin(session=example.method != "session/load")

@@ -21,7 +21,7 @@ Any prefix of the path and any key will do.  What the model says is written into
     [[hang]]                     say no more until the client leaves or the server closes
     [[error 429 message]]        answer with that HTTP status
     [[flaky 2 429 0.5 message]]  answer with it twice, with that Retry-After, and then go on
-    [[garbage]]                  answer 200 with something that is no answer
+    [[garbage]]                  answer 200 with something that is not an answer
     [[drop]]                     close the connection in the middle
     [[stop max_tokens]]          end for that reason: max_tokens or refusal
     [[usage 9000 50]]            say that so many tokens went in and out

@@ -102,7 +102,7 @@ class FakeLLM(ThreadingHTTPServer):
         super().server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that is gone is no error here."""
+        """Ignore clients that have disconnected."""
 
 
 @contextlib.contextmanager

@@ -135,7 +135,7 @@ def test_a_filter_that_cannot_be_switched_off_leaves_the_state_unknown(
 def test_git_is_not_looked_up_in_the_project(
     project: HostileProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Issue 12: `PATH=.:$PATH` is no way in."""
+    """Issue 12: `PATH=.:$PATH` does not let a project in."""
     project.program(project.folder / "git")
     monkeypatch.chdir(project.folder)
     monkeypatch.setenv("PATH", f".:{os.environ['PATH']}")

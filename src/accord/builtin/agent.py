@@ -1,12 +1,12 @@
-"""`build_agent`: the built-in agent, put together of tools, brains, servers and a store.
+"""`build_agent`: the built-in agent, assembled from tools, brains, servers and a store.
 
 What always holds
     * Before `initialize` is answered nothing is loaded that the answer does not need: no store, no
       brain, no servers.  `session_options.py` and the rest load behind the answer.
-    * A session's brain is chosen anew for each prompt, by the session's options.
+    * The session's options choose its brain for each prompt.
     * No session is opened in a folder in which nothing could be read.
-    * What could not be set up (the store, a server, the configuration, a second folder) is told to
-      the user once in every session, and the session lives.
+    * A part that could not be set up (the store, a server, the configuration, a second folder) is
+      reported once in every session, and the session continues.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LIST_SECONDS = 1.0
 
 
 def build_agent(settings: AgentSettings | None = None) -> Agent:
-    """The built-in agent, ready to serve."""
+    """Build the built-in agent, ready to serve."""
     return BuiltIn(settings or AgentSettings()).agent
 
 
@@ -69,7 +69,7 @@ class BuiltIn:
 
     @property
     def setup(self) -> Setup:
-        """What the user has set up, read when it is first asked for."""
+        """The user's setup, read on first use."""
         if self._setup is None:
             from accord.builtin.user_setup import Setup
 
@@ -77,12 +77,12 @@ class BuiltIn:
         return self._setup
 
     def _prepare(self) -> None:
-        """Behind the answer to `initialize`, and before the first session."""
+        """Load the rest after the answer to `initialize` and before the first session."""
         from importlib import import_module
 
         from accord.builtin.session_options import declare
 
-        # The brain and the tools come with it, while the client reads the answer.
+        # Imports the brain and the tools too, while the client reads the answer.
         import_module("accord.builtin.session")
         self.agent.store = self.setup.open_store()
         declare(self.agent, self.setup, self._command)
@@ -108,13 +108,13 @@ class BuiltIn:
 
         session.on_close(forget)
         session.start_soon(self._ask_servers)
-        # The answer says which model there is, unless a server is slow: then an update does.
+        # The answer names the model, unless a server is slow: then an update does.
         with move_on_after(LIST_SECONDS):
             await self._ask_servers()
         conversation.is_open = True
 
     async def _ask_servers(self) -> None:
-        """Let the servers that may have models be asked, once, and show what they have."""
+        """Ask the servers for their models, once, and offer what they have."""
         if await self.setup.ask_servers():
             for conversation in list(self.conversations.values()):
                 await conversation.offer_models()
@@ -123,7 +123,7 @@ class BuiltIn:
         return await self.conversations[turn.session].answer(turn)
 
     async def _command(self, turn: Turn, argument: str) -> str | None:
-        """A slash command means the same with every model: the offline brain runs it."""
+        """Run a slash command with the offline brain, whichever model is chosen."""
         return await self.conversations[turn.session].answer(turn)
 
 

@@ -1,4 +1,4 @@
-"""The folders that a session is to work in: which of them cannot be, and what to do about that.
+"""Checks that a session can work in its folders, with advice if it cannot.
 
 It must not know sessions.
 """
@@ -33,7 +33,7 @@ async def check_folder(path: str) -> None:
 
 
 async def faults_of(paths: Sequence[str]) -> list[str]:
-    """What is wrong with those of these folders that cannot be worked in."""
+    """The faults of these folders, for those that have one."""
     found = await to_thread.run_sync(lambda: [_fault(path) for path in paths]) if paths else []
     return [fault.what for fault in found if fault is not None]
 
@@ -44,7 +44,7 @@ def _fault(path: str) -> Fault | None:
         with os.scandir(path):
             may_enter = os.access(path, os.X_OK)
     except (FileNotFoundError, ValueError):
-        # A name with a zero byte in it is no name of anything.
+        # No file name has a zero byte.
         return Fault(f"the folder {path} does not exist", f"create it, or {elsewhere}")
     except NotADirectoryError:
         return _not_a_folder(path)
@@ -59,7 +59,7 @@ def _fault(path: str) -> Fault | None:
 
 
 def _not_a_folder(path: str) -> Fault:
-    """A file is there, or in the place of a folder above."""
+    """The path, or a part of it, is a file."""
     file = path.rstrip("/")
     while not os.path.lexists(file):
         file = os.path.dirname(file)

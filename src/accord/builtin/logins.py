@@ -1,7 +1,7 @@
 """Logins for the provider of the model that was chosen, while it has no key.
 
-Two ways to each: the client runs us in a terminal, where the key is pasted; or the user sees to the
-key by themselves, and the login only looks whether it is there.
+Each has two ways: the client runs us in a terminal, where the user pastes the key; or the user
+sets the key up elsewhere, and the login only checks that it is there.
 
 What always holds
     * A session never needs a login: the offline brain works without.  A prompt for a model that
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 KEY_NAMES = {"api_key": "apiKey", "custom": "key"}
-"""What a key is called among the credentials of a login."""
+"""The credential of a login that holds the key, by login method."""
 
 
 def add_logins(agent: Agent, setup: Setup) -> None:
-    """Offer what the model to begin with is missing, and let go of what was pasted."""
+    """Offer a login for the default model, and a logout for a pasted key."""
     choice = setup.default
     if choice is None or (choice.is_usable and choice.provider not in Credentials().providers()):
         return

@@ -1,8 +1,8 @@
-"""One session of the built-in agent: its workspace, its servers, and who answers its prompts.
+"""One session of the built-in agent: its workspace, its servers, and the brain that answers it.
 
 What always holds
     * A prompt waits for the session's MCP servers, within a bound.
-    * What could not be set up is told once, with the first answer.
+    * A part that could not be set up is reported once, with the first answer.
     * Slash commands are answered by the offline brain, whichever model is chosen.
 """
 
@@ -39,7 +39,7 @@ SERVERS_SECONDS_MAX = 60.0
 
 
 class Conversation:
-    """Guards: its problems are told once."""
+    """One session.  Guards: each problem is reported once."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Conversation:
         ask_servers: Callable[[], Awaitable[None]],
     ) -> None:
         self.session = session
-        # Whether the client has been told of it, or is just about to be.
+        # Whether the client knows the session, or is about to.
         self.is_open = False
         self._agent = agent
         self._setup = setup
@@ -63,17 +63,17 @@ class Conversation:
 
     @property
     def workspace(self) -> Workspace:
-        """What the tools know of the session."""
+        """The state that the tools share."""
         assert self._workspace is not None, "the conversation was not opened"
         return self._workspace
 
     async def open(self) -> None:
-        """Find what an earlier process left, and connect the servers."""
+        """Restore the workspace of an earlier process, and connect the servers."""
         self._workspace = await open_workspace(self.session)
         await self.surroundings_changed()
 
     async def surroundings_changed(self) -> None:
-        """The client may have sent other folders, and other servers."""
+        """Take up folders and servers that the client has changed."""
         for fault in await faults_of(self.session.roots[1:]):
             if fault not in self._told_folders:
                 self._told_folders.add(fault)
@@ -97,7 +97,7 @@ class Conversation:
             await self.session.hide_commands(announce=True)
 
     async def offer_models(self) -> None:
-        """Show models that were found since, and take up the one that the session had."""
+        """Offer models that were found since, and select the one that the session had."""
         option = model_option(self._setup)
         self._agent.offer.options["model"] = option
         await self.session.settle_options(announce=self.is_open)
@@ -105,7 +105,7 @@ class Conversation:
     # ---- prompts
 
     async def answer(self, turn: Turn) -> str | None:
-        """Answer a prompt; the result is the stop reason."""
+        """Answer a prompt; return the stop reason."""
         message = read_message(turn.prompt)
         asked = message.text
         if self.session.title is None:
@@ -115,7 +115,7 @@ class Conversation:
             from accord.builtin.package_install import provide_packages
 
             with suppress(ConfigError):
-                # Each server says itself why it cannot be used.
+                # Each server reports why it cannot be used.
                 await provide_packages(turn, "mcp")
             await servers.settled()
         is_command = self._agent.offer.command_in(asked) is not None
@@ -127,7 +127,7 @@ class Conversation:
         return await self._ask_model(turn, chosen)
 
     async def _chosen_model(self, turn: Turn) -> OptionValue:
-        """What the session is set to; it may be of a server that was not asked yet."""
+        """The session's model; it may be on a server that was not asked yet."""
         stored = self.session.chosen_options.get("model")
         if self._setup.is_undecided if stored is None else stored != turn.options["model"]:
             await self._ask_servers()
@@ -147,16 +147,16 @@ class Conversation:
             return None
         require_key(self._agent, choice, terminals=turn.session.features.terminal_login)
         if self.session.chosen_options.get("model") is None:
-            await self._say_who_answers(turn, choice)
-            # From now on the conversation is this model's.
+            await self._announce_model(turn, choice)
+            # From now on the conversation stays with this model.
             await self.session.set_option("model", choice.value, announce=False)
         from accord.builtin.llm.brain import ModelBrain
 
         tools = Toolbox(turn, self.workspace)
         return await ModelBrain(choice).turn(turn, tools, self.workspace)
 
-    async def _say_who_answers(self, turn: Turn, choice: ModelChoice) -> None:
-        """Where nobody chose it and there are others; clients without notices have a picker."""
+    async def _announce_model(self, turn: Turn, choice: ModelChoice) -> None:
+        """Name the model if the user did not choose it; clients without notices have a picker."""
         others = self._setup.others(choice)
         if self.session.features.notices and (others or choice.found == AUTO_DETECTED):
             more = f" You can also choose {' or '.join(others)}." if others else ""
@@ -170,7 +170,7 @@ class Conversation:
         self._faults.clear()
         servers: McpServers | None = self.workspace.mcp
         if servers is not None and not self.session.features.notices:
-            # Who takes notices was told when it happened.
+            # Clients with notices were told when it happened.
             for status in servers.status:
                 if status.error is not None and status.name not in self._told_servers:
                     self._told_servers.add(status.name)
@@ -186,7 +186,7 @@ class Conversation:
 
 
 def title_of(text: str) -> str:
-    """A name for a session that begins with this prompt."""
+    """The title of a session that begins with this prompt."""
     words = " ".join(text.split())
     if len(words) <= TITLE_CHARACTERS_MAX:
         return words or "Untitled"

@@ -1,7 +1,7 @@
-"""What sessions of the built-in agent can be set to: modes, options and slash commands.
+"""The modes, options and slash commands of the built-in agent.
 
-Loaded behind the answer to `initialize`.  What each option means is up to those who read it: the
-tools (mode, auto_approve), the offline brain (test_command), the model brain (the rest).
+Imported after the answer to `initialize`.  The readers of an option give it its meaning: the tools
+(mode, auto_approve), the offline brain (test_command), the model brain (the rest).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from accord.agent.agent import Agent
 
 MCP_COMMANDS = ("mcp", "call")
-"""Shown while a session has MCP servers."""
+"""Commands that are shown while a session has MCP servers."""
 
 OWN = "Accord"
 NO_LIMIT = "none"
@@ -52,7 +52,7 @@ def declare(agent: Agent, setup: Setup, command: CommandHandler) -> None:
 def model_option(setup: Setup) -> Option:
     """The model picker: no model, and those that were found."""
     default = OFFLINE if setup.default is None else setup.default.value
-    # A list is grouped as a whole or not at all.
+    # Either every choice has a group or none has.
     own = OWN if setup.models else None
     choices = (
         Choice(OFFLINE, "Offline", "No model: works by rules, without a key or a network", own),

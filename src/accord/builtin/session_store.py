@@ -2,7 +2,7 @@
 
 What always holds
     * A file that cannot be opened is left as it is, and the agent works without it.
-    * Who asks for a session of such a file is told what is wrong with it, not that there is none.
+    * A request for a session of such a file gets its error, not "no such session".
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class FallbackStore(MemoryStore):
 def open_store(path: Path) -> SessionStore:
     """The sessions in a file; a `FallbackStore` where it cannot be opened."""
     try:
-        # Now, so that the user is told in the first session, not in the middle of a turn.
+        # Try now, so that the user hears of it in the first session, not in the middle of a turn.
         try_store(path)
     except StoreError as problem:
         return FallbackStore(problem)

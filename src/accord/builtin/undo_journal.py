@@ -1,4 +1,4 @@
-"""What each turn changed, so that it can be taken back.
+"""The file changes of each turn, so that they can be undone.
 
 It must not know how files are written.
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 JOURNAL_NAME = "journal"
 
 TURNS_MAX = 20
-"""Turns that can be taken back."""
+"""Turns that can be undone."""
 
 CHARACTERS_MAX = 2 * 1024 * 1024
-"""Text that is kept for that, in all turns together."""
+"""Characters kept for all turns together."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class TurnChanges:
 
     @property
     def characters(self) -> int:
-        """How much text it holds."""
+        """The number of characters held."""
         return sum(len(c.before or "") + len(c.after or "") for c in self.changes.values())
 
 
@@ -57,7 +57,7 @@ class Journal:
         self._turns = turns or []
         self._current: TurnChanges | None = None
         self._turn: object = None
-        # A turn that changed more than is kept: it can be taken back whole or not at all.
+        # A turn that changed more than is kept cannot be undone in part.
         self._too_large: object = None
         self._paused = False
 
@@ -69,11 +69,11 @@ class Journal:
 
     @property
     def last(self) -> TurnChanges | None:
-        """The newest turn that changed something."""
+        """The newest turn that changed a file."""
         return self._turns[-1] if self._turns else None
 
     async def record(self, turn: object, title: str, *changes: Change) -> None:
-        """Note what a turn has changed; a file that it changed before keeps its first text."""
+        """Record changes of a turn; a file that it changed before keeps its first text."""
         if self._paused or turn is self._too_large:
             return
         if self._current is None or self._turn is not turn:
@@ -88,7 +88,7 @@ class Journal:
 
     @contextmanager
     def paused(self) -> Generator[None]:
-        """While what is noted already is being taken back, nothing is noted."""
+        """Record nothing while earlier changes are being undone."""
         self._paused = True
         try:
             yield
@@ -96,7 +96,7 @@ class Journal:
             self._paused = False
 
     async def forget_last(self) -> None:
-        """The newest turn was taken back."""
+        """Drop the newest turn, which was undone."""
         if self._turns:
             self._turns.pop()
         self._current = self._turn = None

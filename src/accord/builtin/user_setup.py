@@ -1,8 +1,8 @@
 """What the user has set up: the configuration, the models that can be had, the store.
 
 What always holds
-    * A mistake of the user's, such as a wrong key in the configuration, never ends the agent: it is
-      one of `problems`, and the default stands in its place.
+    * A mistake in the configuration never ends the agent: it becomes one of `problems`, and the
+      default applies.
     * `models` are those that can be chosen now; servers that answer add their own.
     * Where a model was set up and the offline brain answers all the same, `problems` says why.
 """
@@ -42,7 +42,7 @@ IN_MEMORY = "This conversation is kept in memory and is lost when the agent exit
 
 
 class Setup:
-    """Of one process."""
+    """The user's setup, as one process reads it."""
 
     def __init__(self, settings: AgentSettings) -> None:
         self.settings = settings
@@ -51,25 +51,25 @@ class Setup:
         self.models: dict[str, ModelChoice] = {}
         self.default: ModelChoice | None = None
         self._listed: list[ModelChoice] = []
-        # A model that was named, and that nobody has.
+        # A model that the user named and no server has.
         self._unknown: str | None = None
         self._asking = anyio.Lock()
         self._has_asked = False
         for sentence in wrong_addresses(settings.environ):
-            self._trouble(sentence)
+            self._report(sentence)
         self.look_for_models()
 
     def _load(self) -> Config:
         try:
             config = load_config()
         except ConfigError as error:
-            self._trouble(f"The configuration could not be read: {error}")
+            self._report(f"The configuration could not be read: {error}")
             return Config()
         for warning in config.warnings:
-            self._trouble(warning)
+            self._report(warning)
         return config
 
-    def _trouble(self, sentence: str) -> None:
+    def _report(self, sentence: str) -> None:
         if sentence not in self.problems:
             _log.warning("%s", sentence)
             self.problems.append(sentence)
@@ -78,13 +78,13 @@ class Setup:
 
     @property
     def is_named(self) -> bool:
-        """Whether the user said which model is to answer, or that none is."""
+        """Whether the user named a model, or `offline`."""
         environ, named = self.settings.environ, self.settings.model
         return named_model(self.config, environ, named) is not None
 
     @property
     def is_undecided(self) -> bool:
-        """Whether the answers of servers may still decide with which model sessions begin."""
+        """Whether the servers' answers may still change the default model."""
         environ = self.settings.environ
         if named_model(self.config, environ, self.settings.model) == OFFLINE:
             return False
@@ -92,7 +92,7 @@ class Setup:
         return not has_key or bool(servers_to_ask(self.config, environ))
 
     def others(self, choice: ModelChoice) -> list[str]:
-        """Where models can be had beside this one, as far as the user has set them up."""
+        """Other providers that the user has set up."""
         groups = [
             one.group
             for one in self.models.values()
@@ -101,12 +101,12 @@ class Setup:
         return [] if self.is_named else list(dict.fromkeys(groups))
 
     def look_for_models(self) -> None:
-        """Read the keys anew: a login happens in another process."""
+        """Read the keys again: a login happens in another process."""
         environ, named, listed = self.settings.environ, self.settings.model, self._listed
         try:
             found = find_models(self.config, environ, named=named, listed=listed)
         except ConfigError as error:
-            self._trouble(f"Could not look for models: {error}")
+            self._report(f"Could not look for models: {error}")
             return
         self.default = default_choice(found, self.config, environ, named=named, listed=listed)
         if self._unknown is not None:
@@ -114,14 +114,14 @@ class Setup:
             found = [choice for choice in found if choice.value != self._unknown]
         self.models = {choice.value: choice for choice in found}
         if self.default is not None and not self.is_named and not can_be_had():
-            # Who named a model is told when it is asked.
-            self._trouble(f"{missing_words(self.default)} {NO_MODEL}")
+            # A user who named a model is told when it is asked.
+            self._report(f"{missing_words(self.default)} {NO_MODEL}")
             self.default = None
 
     async def ask_servers(self) -> bool:
-        """Ask servers for their models, once; whoever comes meanwhile waits for the answers.
+        """Ask the named and the local servers for their models, once; later callers wait.
 
-        Those that the user named, and those on this machine.  True for the one who asked.
+        Returns True for the call that asked.
         """
         async with self._asking:
             if self._has_asked:
@@ -135,12 +135,12 @@ class Setup:
             if self.default is None and not self.is_named:
                 for listing in listings:
                     if listing.problem is not None:
-                        self._trouble(f"{listing.problem} {NO_MODEL}")
+                        self._report(f"{listing.problem} {NO_MODEL}")
             self._drop_guess([listing.server for listing in listings])
             return True
 
     def _drop_guess(self, asked: list[ModelChoice]) -> None:
-        """Do without a name that was taken for a model of Ollama's, and is none."""
+        """Drop a name that was guessed to be an Ollama model and is not one."""
         wish, guess = self.settings.model, self.default
         if guess is None or not is_guess(self.config, self.settings.environ, wish):
             return
@@ -148,13 +148,13 @@ class Setup:
         if not is_listed and any(one.base_url == guess.base_url for one in asked):
             self._unknown = guess.value
             self.look_for_models()
-            self._trouble(
+            self._report(
                 f"There is no model {guess.model!r}: no server lists it. Name it with its provider,"
                 f" as in `openai:{guess.model}`, or choose another. {NO_MODEL}"
             )
 
     def choice(self, value: object) -> ModelChoice | None:
-        """The model of an option's value, with its key if there is one by now."""
+        """The model for an option's value, with its key if there is one now."""
         if not isinstance(value, str) or value == OFFLINE:
             return None
         choice = self.models.get(value)
@@ -164,7 +164,7 @@ class Setup:
         return choice
 
     def accepts(self) -> tuple[PromptType, ...]:
-        """What prompts may be made of beside text and links: what the model to begin with takes."""
+        """The content that prompts may have beside text and links, by the default model."""
         from accord.builtin.models.accepted_content import accepted_content
 
         return tuple(sorted(accepted_content(self.default)))
@@ -172,7 +172,7 @@ class Setup:
     # ---- the store
 
     def open_store(self) -> SessionStore:
-        """The user's sessions; a store in memory where theirs cannot be opened."""
+        """Open the user's store, or one in memory if that cannot be opened."""
         if self.settings.in_memory:
             return MemoryStore()
         from accord.builtin.session_store import FallbackStore, open_store
@@ -181,11 +181,11 @@ class Setup:
         try:
             path = self.settings.store_file or store_file()
         except ConfigError as error:
-            self._trouble(f"Sessions are not saved: {error}. {IN_MEMORY}")
+            self._report(f"Sessions are not saved: {error}. {IN_MEMORY}")
             return MemoryStore()
         store = open_store(path)
         if isinstance(store, FallbackStore):
-            self._trouble(f"Sessions are not saved: {store.problem}. {IN_MEMORY}")
+            self._report(f"Sessions are not saved: {store.problem}. {IN_MEMORY}")
         return store
 
 

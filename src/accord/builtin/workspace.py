@@ -1,4 +1,4 @@
-"""What the agent knows of one session between its turns.
+"""The state of one session that survives between its turns.
 
 It must not know brains or tools; both read and write it.
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WorkspaceSettings:
-    """What the tools of a session can be told."""
+    """Settings of the tools of a session."""
 
     command_seconds: float = 120.0
     # Values that no output may show, beside those found in the environment.
@@ -42,21 +42,21 @@ class Workspace:
     last_run: Any = None
     # What the offline brain understood last, for "try again".
     last_intent: Any = None
-    # How the client must be sent texts so that it saves them as they are.
+    # The form in which the client must receive text so that it saves it unchanged.
     sending: Sending = field(default_factory=Sending)
-    # Once the session's servers are being connected.
+    # Set once the session's servers are being connected.
     mcp: McpServers | None = None
 
 
 async def open_workspace(
     session: AgentSession, settings: WorkspaceSettings | None = None
 ) -> Workspace:
-    """The workspace of a session that begins or goes on, with the journal it had."""
+    """Create the workspace of a new or resumed session, with its stored journal."""
     from accord.builtin.undo_journal import Journal
 
     return Workspace(session, await Journal.restore(session), settings or WorkspaceSettings())
 
 
 def text_hash(text: str) -> str:
-    """What `seen` remembers of a text."""
+    """The hash that `seen` keeps of a text."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -3,8 +3,8 @@
 For agents and clients alike.  It knows no wire types and no methods of the protocol; plain
 values go in and out, and what goes wrong is an error of `errors.py` or `SpawnFailed`.
 
-A module is imported when a name of it is first used: an agent that reads one file has no use for
-processes and terminals, and its start is somebody's wait.
+A module is imported when one of its names is first used: an agent that reads one file does not
+need processes and terminals, and every import delays its start.
 """
 
 from typing import TYPE_CHECKING

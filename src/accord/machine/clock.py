@@ -2,7 +2,7 @@
 
 Always holds
     * No function here raises, whatever the system's clock says.
-    * A time that a date cannot express is told as the nearest one that it can.
+    * A time that a date cannot express becomes the nearest one that it can.
 """
 
 from __future__ import annotations
@@ -58,19 +58,19 @@ def _local() -> datetime:
     try:
         return when.astimezone()
     except (OverflowError, OSError, ValueError):
-        # The system knows no local time for it.
+        # The system has no local time for it.
         return when
 
 
 def mend() -> None:
-    """Give `time.time` a result where it has none; for programs that own their process.
+    """Make `time.time` return a result where it would fail; for programs that own their process.
 
-    The standard library calls it in places such as `import logging` and cannot go on without.
+    The standard library calls it in places such as `import logging`, and fails without it.
     """
     try:
         time.time()
     except (OverflowError, OSError):
         started = time.monotonic()
-        # Ten years before the last time that there is; it goes on, so that differences are true.
+        # Ten years before the last representable time; it advances, so that differences are right.
         base = PYTHON_SECONDS_MAX - 10 * 365 * 86_400
         time.time = lambda: base + time.monotonic() - started

@@ -1,6 +1,6 @@
 """What can go wrong with files and terminals, one class per thing a caller decides on.
 
-It must not know JSON-RPC codes: whoever answers a peer maps these classes to codes.
+It must not know JSON-RPC codes: the code that answers a peer maps these classes to codes.
 
 Tree
     MachineError ─┬─ FileFailure ─┬─ OutsideRoots      the path leaves every root
@@ -40,7 +40,7 @@ __all__ = [
 
 
 class MachineError(AccordError):
-    """Something on this computer refused or was refused."""
+    """An operation on this computer was refused or failed."""
 
 
 class FileFailure(MachineError):
@@ -70,7 +70,7 @@ class FileMissing(FileFailure):
 
 
 class NoSuchFile(FileMissing, FileNotFoundError):
-    """For a program that catches Python's own class; who does not catch it has a text to show."""
+    """Also Python's own FileNotFoundError, with a readable message if it is not caught."""
 
     def __init__(self, path: str, reason: str = "no such file") -> None:
         super().__init__(path, reason)

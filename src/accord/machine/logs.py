@@ -33,7 +33,7 @@ LOGGERS: Final = (
 @cache
 def log_redactor() -> Redactor:
     """The redactor for what this process logs and reports."""
-    # Loaded with the first record: an agent's start is somebody's wait.
+    # Imported with the first record, so that it does not delay the start.
     from accord.machine.redaction.redactor import Redactor
 
     return Redactor.of_environment()
@@ -60,7 +60,7 @@ for _name in LOGGERS:
 
 
 def logger(name: str) -> logging.Logger:
-    """A logger of this package."""
+    """Return a logger of this package, with the filter."""
     assert name in LOGGERS
     return logging.getLogger(name)
 

@@ -1,7 +1,7 @@
 """Command lines that start a process of Accord itself.
 
 Such a process mostly works in a project's folder, and with `-m` or `-c` Python searches that folder
-before its own library: a file `anyio.py` there would run as soon as somebody opens the project.
+before its own library: a file `anyio.py` there would run as soon as the project is opened.
 
 Invariants
     * Every command line starts an isolated interpreter (`-I`).  It ignores the working directory,
@@ -44,7 +44,7 @@ def own_command(*words: str) -> tuple[str, ...]:
             " install Accord, or pack it with a tool that unpacks it before it runs"
         )
     path = import_path()
-    # An isolated interpreter has its own entries without being told.
+    # An isolated interpreter has its own entries already.
     more = not all(entry == ROOT or _is_of_python(entry) for entry in path)
     told = ("--import-path", os.pathsep.join(path)) if more else ()
     return (*_interpreter(), os.path.join(PACKAGE, "__main__.py"), *told, *words)
@@ -68,7 +68,7 @@ def interpreter() -> str:
     """The Python that runs this process.
 
     Raises:
-        SpawnFailed: it is embedded in another program, and nobody knows where it is.
+        SpawnFailed: it is embedded in another program, and its path is unknown.
     """
     if not sys.executable:
         raise SpawnFailed(
@@ -101,7 +101,7 @@ def import_path() -> list[str]:
 
 
 def use_import_path(path: str) -> None:
-    """Import from where the parent does: what `own_command` told, less the project's folders."""
+    """Import from the path that `own_command` passed on, less the project's folders."""
     sys.path[:] = path.split(os.pathsep)
     sys.path[:] = import_path()
 
@@ -140,8 +140,8 @@ def _user_packages() -> str | None:
 def _from_variables() -> set[str]:
     """Entries that only a variable put on the import path, and that Accord does not need.
 
-    A project sets such variables (`.envrc`), also to folders beside the working directory.  Whoever
-    finds Accord by one of them, as with `pip install --target`, finds its dependencies so too.
+    A project sets such variables (`.envrc`), also to folders beside the working directory.  An
+    Accord that is found by one of them, as with `pip install --target`, finds its packages there.
     """
     named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     entries = {os.path.abspath(entry) for entry in named if entry}

@@ -2,7 +2,7 @@
 
 `./accord` begins with what the demo needs.  The rest is installed by the checkout's own set-up,
 `scripts/environment.py`, exactly as its lock files say.  An Accord that was installed in any other
-way is left as it is: whoever installed it chose its extras.
+way is left alone: the person who installed it chose its extras.
 
 Invariants
     * A set whose stamp differs from its lock file is missing, whatever can be imported of it.
@@ -40,7 +40,7 @@ def is_missing(name: str, checkout: str = CHECKOUT) -> bool:
     folder = os.path.join(checkout, ".venv")
     if os.path.realpath(sys.prefix) != os.path.realpath(folder):
         return False
-    # Whoever filled the folder in another way fills it further.
+    # A folder that was filled in another way is not ours to change.
     if not os.path.exists(_stamp(checkout, LOCKS[0])):
         return False
     return not any(_is_installed(checkout, lock) for lock in _HOLDERS[name])
@@ -56,7 +56,7 @@ async def install(
     Raises:
         ConfigError: it could not be installed; the message says why and what to do.
     """
-    last = "it ended without a word"
+    last = "it ended without a message"
     try:
         command = own_file(os.path.join(checkout, "scripts", "environment.py"), name)
         process = await spawn(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)

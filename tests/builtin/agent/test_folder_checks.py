@@ -111,7 +111,7 @@ async def test_a_folder_of_somebody_else_is_told(tmp_path: Path) -> None:
 async def test_a_second_folder_that_is_gone_is_told_once_and_left_out(
     version: int, tmp_path: Path
 ) -> None:
-    """Ours: an editor sends all folders of a window; one that is gone is no reason to refuse."""
+    """Ours: an editor sends all folders of a window; a missing one must not refuse it."""
     gone = str(tmp_path / "gone")
     async with raw_client(made(), version=version) as client:
         session = (await begin(client, tmp_path, additionalDirectories=[gone]))["sessionId"]

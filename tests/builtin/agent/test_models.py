@@ -248,4 +248,4 @@ async def test_the_newest_block_decides_who_answers(tmp_path: Path) -> None:
         session = (await begin(client, tmp_path))["sessionId"]
         prompt = [{"type": "text", "text": text} for text in ("$ sleep 60", "/help")]
         await client.result("session/prompt", {"sessionId": session, "prompt": prompt})
-        assert "done by rules" in spoken(client)
+        assert "work by rules" in spoken(client)

@@ -51,7 +51,7 @@ async def test_modes_options_and_commands_are_offered(version: int, tmp_path: Pa
 
 @pytest.mark.parametrize("version", [1, 2])
 async def test_a_session_is_named_after_its_first_prompt(version: int, tmp_path: Path) -> None:
-    """Users: a list of untitled sessions is no history."""
+    """Users: a list of untitled sessions is useless as a history."""
     async with raw_client(made(), version=version) as client:
         session = (await begin(client, tmp_path))["sessionId"]
         await say(client, session, "why does\n the parser fail? " + "x" * 80)

@@ -61,7 +61,7 @@ async def test_a_tool_that_is_cut_short_is_answered_for_the_model(
         if block["type"] == "tool_result"
     ]
     assert len(results) == 2
-    assert "cut short" in json.dumps(results)
+    assert "interrupted" in json.dumps(results)
 
 
 @EVERY_FORMAT

@@ -64,7 +64,7 @@ async def test_a_server_that_fails_is_asked_again_and_given_up_in_the_end(
     async with talk(made(choice_of("anthropic", llm)), project, version=1) as session:
         end = await session.say(f"[[error {status} broken]]")
         assert end["error"]["data"] == {"reason": "model_unavailable"}
-        assert "Given up after 3 tries" in end["error"]["message"]
+        assert "Gave up after 3 tries" in end["error"]["message"]
         await goes_on(session)
     assert len(llm.asked) == 4
 

@@ -79,7 +79,7 @@ async def test_a_full_window_is_compacted_with_a_summary_of_the_model(
         statuses = [one["status"] for one in updates if one["sessionUpdate"] == "compaction_update"]
         assert statuses == ["in_progress", "completed"]
     summary, last = llm.asked[1], llm.asked[2]
-    assert "Write down all that is needed" in json.dumps(summary)
+    assert "Write down everything that is needed" in json.dumps(summary)
     assert "tools" not in summary
     told = json.dumps(last["messages"])
     assert "The conversation so far was summarised" in told

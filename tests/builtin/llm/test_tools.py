@@ -91,7 +91,7 @@ async def test_a_plan_is_shown_as_a_plan(llm: FakeLLM, project: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        ('[[tool fly {"to": "moon"}]]', "There is no tool 'fly' now."),
+        ('[[tool fly {"to": "moon"}]]', "There is no tool 'fly'."),
         ("[[tool read {}]]", "missing: path"),
         ('[[tool read {"path": "calc.py", "colour": 1}]]', "unknown: colour"),
         ('[[tool read {"path": "calc.py", "line": "x"}]]', "line must be of type integer"),

@@ -81,7 +81,7 @@ async def renamed(talk: Talk) -> None:
     assert [request.kind for request in talk.asked] == ["edit", "execute"]
     assert talk.plan() == ["completed"] * 3
     report = (talk.folder / "report.py").read_text()
-    # The word in the text of the report is no name.
+    # The word in the text of the report is not a name.
     assert "mean {average(values):.2f}" in report
     assert "from calc import average, spread" in report
 

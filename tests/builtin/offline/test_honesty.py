@@ -19,7 +19,7 @@ async def test_of_a_huge_file_nobody_claims_to_know_the_length(tmp_path: Path) -
         assert "… and at least 1," in await talk.say("show huge.txt")
         assert "too large for me to read whole" in await talk.say("explain huge.txt")
         answer = await talk.say("find line of")
-        assert "Not searched, for they have more than 4.2 MB: huge.txt." in answer
+        assert "Not searched because they exceed 4.2 MB: huge.txt." in answer
 
 
 async def test_a_long_line_is_cut_and_that_is_said(tmp_path: Path) -> None:
@@ -62,11 +62,11 @@ async def test_of_a_project_that_is_too_large_all_that_has_the_name_is_read(
         assert (tmp_path / "z.py").read_text() == "from y import soon\nsoon()\n"
         answer = await talk.say("what is this project?")
         assert "In the first 2 of 3 files: 2 modules" in answer
-        assert "There is more than I read" in answer
+        assert "larger than I read" in answer
 
 
 async def test_what_was_not_found_is_not_said_to_be_missing(tmp_path: Path) -> None:
-    """Issue 14: a method of JavaScript is no definition that patterns know, and is there."""
+    """Issue 14: a method of JavaScript is not a definition that patterns know, but exists."""
     write(tmp_path, {"a.js": "class A {\n  load() { return 1 }\n}\n"})
     async with talking(tmp_path) as talk:
         for typed in ("where is load", "explain load"):
@@ -84,7 +84,7 @@ async def test_a_name_in_too_many_files_is_not_renamed_in_some_of_them(
     monkeypatch.setattr(project, "PROJECT_FILES_MAX", 2)
     write(tmp_path, {f"a{number}.py": "def late(): pass\n" for number in range(6)})
     async with talking(tmp_path) as talk:
-        assert "more here than I can read" in await talk.say("rename late to soon")
+        assert "too large for me" in await talk.say("rename late to soon")
         assert talk.diffs() == []
 
 

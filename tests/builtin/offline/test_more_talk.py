@@ -99,7 +99,7 @@ async def test_odd_files_are_said_to_be_odd(tmp_path: Path) -> None:
         assert "binary" in await talk.say("show data.bin")
         assert "no file missing.txt" in (await talk.say("read missing.txt")).lower()
         assert "secret" not in await talk.say("show link.txt")
-        assert "No file that I searched has" in await talk.say("find secret")
+        assert "No file that I searched contains" in await talk.say("find secret")
         assert "folder" in await talk.say("explain folder/")
         assert "none in a language that I read" in await talk.say("what is this project?")
 

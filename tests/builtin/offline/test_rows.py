@@ -70,7 +70,7 @@ async def test_where_who_and_find_name_places(demo: Path) -> None:
         assert ("report.py", 10) in places(talk)
         assert "is in 1 line in 1 file" in await talk.say("find 'no values'")
         assert places(talk) == [("calc.py", 7)]
-        assert "No file that I searched has" in await talk.say("find TODO")
+        assert "No file that I searched contains" in await talk.say("find TODO")
         assert "I found nothing in this project that uses it" in await talk.say(
             "who calls CalcTest"
         )
@@ -138,7 +138,7 @@ async def test_a_text_is_changed_where_it_stands_once(demo: Path, variant: str) 
         assert talk.diffs() == ["calc.py"]
         assert [one.kind for one in talk.asked] == ["edit"]
         assert '"nothing"' in (demo / "calc.py").read_text()
-        assert "stands 6 times" in await talk.say("change 'values' to 'x' in calc.py")
+        assert "occurs 6 times" in await talk.say("change 'values' to 'x' in calc.py")
         assert talk.asked == []
         answer = await talk.say("/change 'not there' to 'x' in calc.py")
         assert "calc.py" in answer
@@ -344,9 +344,9 @@ async def test_a_plan_is_drawn_up(demo: Path) -> None:
 
 
 async def test_help_and_its_like_answer(demo: Path) -> None:
-    """Issue: /help, /model; a mistyped command is no dead end."""
+    """Issue: /help, /model; a mistyped command gets a suggestion."""
     async with talking(demo) as talk:
-        assert "`/rename old new`" in await talk.say("help")
+        assert "`/rename <old> <new>`" in await talk.say("help")
         assert "ANTHROPIC_API_KEY" in await talk.say("/model")
         assert "what is this project?" in await talk.say("hello")
         assert "`help`" in await talk.say("thanks")

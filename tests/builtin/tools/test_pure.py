@@ -59,17 +59,17 @@ def test_a_near_miss_shows_the_nearest_lines() -> None:
     text = "import os\n\ndef mean(values):\n    return sum(values) / len(values)\n"
     made = replace(text, "    return sum(value) / len(value)", "x")
     assert isinstance(made, Mismatch)
-    assert "nearest lines" in made.reason
+    assert "most similar lines" in made.reason
     assert "     4\t    return sum(values) / len(values)" in made.reason
     made = replace(text, "return sum(values) / len(values)\n\n", "x")
     assert isinstance(made, Mismatch)
     made = replace(text, "def mean(values):\n  return sum(values) / len(values)", "x")
     assert isinstance(made, Mismatch)
-    assert "other spaces or indentation" in made.reason
+    assert "different spaces or indentation" in made.reason
     assert "     3\tdef mean(values):" in made.reason
     made = replace(text, "something entirely different 12345", "x")
     assert isinstance(made, Mismatch)
-    assert "no line is near" in made.reason
+    assert "no line is similar" in made.reason
     made = replace("a\n" * 30, "a", "b")
     assert isinstance(made, Mismatch)
     assert "occurs 30 times, in lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and more" in made.reason

@@ -54,7 +54,7 @@ def test_what_shows_nothing_at_the_end_of_a_line_does_not_open_one(
 
 
 def test_a_line_that_was_ended_otherwise_is_ended(places: tuple[int, int, int]) -> None:
-    """Ours: by who answers a question; and a place that is gone is no place."""
+    """Ours: when the user answers a question; a closed output is forgotten."""
     lines = LineEnds()
     lines.wrote(places[0], "out", "Sure? ")
     lines.ended(places[1])

@@ -198,7 +198,7 @@ async def test_an_exception_in_the_block_ends_the_process(lifeline: Lifeline) ->
 
 
 async def test_a_process_that_died_with_our_words_unread_still_ends() -> None:
-    """Ours: a broken pipe at the end is no error."""
+    """Ours: a broken pipe at the end is not an error."""
     with anyio.fail_after(HANG_SECONDS):
         process = await spawn(["true"])
         await process.wait()

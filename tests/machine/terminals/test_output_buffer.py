@@ -58,7 +58,7 @@ def test_pieces_make_no_difference(text: str, cuts: list[int], bytes_max: int) -
 def test_any_bytes_become_text_within_the_bound(
     data: bytes, cuts: list[int], bytes_max: int
 ) -> None:
-    """Ours: a program may print what is no text at all."""
+    """Ours: a program may print bytes that are not text."""
     buffer = OutputBuffer(bytes_max)
     for piece in pieces_of(data, cuts):
         buffer.feed(piece)

@@ -53,7 +53,7 @@ _LEVELS: Final[Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class Bounds:
-    """What the session's options say about a turn."""
+    """Limits of a turn, from the session's options."""
 
     requests: int = REQUESTS_MAX
     tokens: int | None = None
@@ -61,7 +61,7 @@ class Bounds:
 
     @classmethod
     def of(cls, options: Mapping[str, OptionValue]) -> Bounds:
-        """Read the options; what is no number is no limit."""
+        """Read the options; a value that is not a number means no limit."""
         requests, tokens = options.get("request_limit"), options.get("token_limit")
         thinking = options.get("thinking")
         return cls(
@@ -76,7 +76,7 @@ def _number(value: object) -> int | None:
 
 
 class Run:
-    """One turn with a model."""
+    """Answers the prompt of one turn with a model."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class Run:
 
     @classmethod
     async def open(cls, turn: Turn, tools: Toolbox, loaded: LoadedModel, retry: RetryPolicy) -> Run:
-        """With what the session remembers."""
+        """Start a run with the session's stored history."""
         history = await History.open(turn.session)
         if history.is_damaged:
             await turn.notice("warning", "The model's history of this session could not be read.")
@@ -106,7 +106,7 @@ class Run:
         return cls(turn, tools, loaded, history, accounts, retry)
 
     async def answer(self) -> str | None:
-        """Answer the turn's prompt; the result is the stop reason."""
+        """Answer the turn's prompt; return the stop reason."""
         self._history.add_prompt(user_content(self._turn.prompt, self._loaded.choice))
         await self._history.keep()
         self._tools.run_task = self._task
@@ -138,7 +138,7 @@ class Run:
             except ModelFailed as problem:
                 if problem.failure.kind != "context_overflow" or overflowed:
                     raise
-                # The window is smaller than was thought.
+                # The window is smaller than expected.
                 overflowed = True
                 await self._compact()
                 continue
@@ -156,7 +156,7 @@ class Run:
         try:
             response = await ask(self._turn, self._loaded, question, speaker, self._retry)
         except BaseException:
-            # Cancelled or failed: what was said stays said.
+            # Cancelled or failed: keep what the user has seen.
             self._history.add_partial(speaker.said)
             await self._history.keep()
             raise
@@ -168,13 +168,13 @@ class Run:
     async def _call_tools(
         self, calls: list[ToolCallPart], speaker: Speaker, offered: dict[str, Offered]
     ) -> None:
-        """One after the other: the user decides about one thing at a time."""
+        """Call the tools one by one, so that the user decides about one at a time."""
         caller = Caller(self._tools, offered, self._loaded.choice)
         results: list[ToolReturnPart] = []
         try:
             for call in calls:
                 card = speaker.card(call.tool_call_id)
-                # What came back must be there when the next call is cut short.
+                # Earlier results must be kept if a later call is cut short.
                 results.append(await caller.call(call, card))
         finally:
             self._history.add_results(calls, results)
@@ -209,10 +209,10 @@ class Run:
             settings["thinking"] = thinking
         return settings
 
-    # ---- a task of its own
+    # ---- subtasks
 
     async def _task(self, prompt: str, tools: Toolbox) -> str:
-        """Let a second run answer a question; it looks and does not change."""
+        """Answer a question in a second run with read-only tools."""
         told = await instructions(tools, for_task=True)
         messages: list[ModelMessage] = [ModelRequest(parts=[UserPromptPart(content=prompt)])]
         for _ in range(TASK_REQUESTS_MAX):

@@ -1,7 +1,7 @@
-"""A model's answer as it comes, shown to the client: messages, thoughts, cards of tool calls.
+"""A model's answer as it streams in, shown as messages, thoughts and tool calls.
 
 What always holds
-    * A card is on the screen as soon as the model has named the tool.
+    * A tool call is announced as soon as the model has named the tool.
     * `said` has every word that the user has seen, whatever happens to the answer.
 """
 
@@ -28,7 +28,7 @@ from accord.builtin.llm.offered_tools import Offered
 
 
 class Listener:
-    """Hears an answer and shows nothing: for tasks and summaries."""
+    """Collects an answer without showing it, for subtasks and summaries."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
@@ -41,11 +41,11 @@ class Listener:
 
     @property
     def has_heard(self) -> bool:
-        """Whether the answer has begun: another try would say it twice."""
+        """Whether the answer has begun, so that a retry would repeat it."""
         return bool(self._texts) or self._tools > 0
 
     async def hear(self, event: ModelResponseStreamEvent) -> None:
-        """The next piece."""
+        """Take the next event of the stream."""
         match event:
             case PartStartEvent(part=TextPart(content=text)) if text:
                 self._texts.append(text)
@@ -57,15 +57,15 @@ class Listener:
                 pass
 
     async def abandon(self) -> None:
-        """The answer broke off; what was announced will not happen."""
+        """End announced tool calls after the answer was cut off."""
 
     def card(self, tool_call_id: str) -> ToolCallHandle | None:
-        """What was announced for a tool call."""
+        """The announced tool call with this id."""
         return None
 
 
 class Speaker(Listener):
-    """Shows the answer in a turn."""
+    """Shows the answer to the client as it comes."""
 
     def __init__(self, turn: Turn, offered: Mapping[str, Offered]) -> None:
         super().__init__()
@@ -77,11 +77,11 @@ class Speaker(Listener):
 
     @property
     def has_heard(self) -> bool:
-        """A thought that was shown counts too."""
+        """Whether the answer has begun; thoughts count too."""
         return super().has_heard or self._thought
 
     async def hear(self, event: ModelResponseStreamEvent) -> None:
-        """Show the next piece."""
+        """Show the next event of the stream."""
         await super().hear(event)
         match event:
             case PartStartEvent(index=index, part=TextPart(content=text)):
@@ -117,7 +117,7 @@ class Speaker(Listener):
         await card.announce()
 
     async def _complete(self, call: ToolCallPart) -> None:
-        """All arguments are there."""
+        """Announce the call again, with its complete arguments."""
         card = self._cards.get(call.tool_call_id)
         if card is None or card.is_final:
             return
@@ -130,13 +130,13 @@ class Speaker(Listener):
         await card.announce()
 
     async def abandon(self) -> None:
-        """End the cards of calls that will not be made."""
+        """Mark the announced calls as failed."""
         for card in self._cards.values():
             await card.settle("failed")
         self._cards.clear()
 
     def card(self, tool_call_id: str) -> ToolCallHandle | None:
-        """What was announced for a tool call."""
+        """The announced tool call with this id."""
         return self._cards.get(tool_call_id)
 
 

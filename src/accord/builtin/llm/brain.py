@@ -1,6 +1,6 @@
 """`ModelBrain`: answers prompts with a language model.
 
-Light: the model library is imported with the first prompt, in a thread.
+The model library is imported with the first prompt, in a thread.
 
 What always holds
     * A turn that is cancelled ends at once; what was said until then is remembered.
@@ -75,7 +75,7 @@ class ModelBrain:
 
 @asynccontextmanager
 async def _connected(loaded: LoadedModel) -> AsyncGenerator[None]:
-    """With the model's connections open.  They are closed also when the turn is cancelled."""
+    """Open the model's connections; they are closed even if the turn is cancelled."""
     await loaded.model.__aenter__()
     try:
         yield

@@ -1,4 +1,4 @@
-"""When the window fills: the past becomes a summary that the model writes itself.
+"""Replaces the history by a summary of the model when the window fills up.
 
 What always holds
     * What the user asked for in this turn stays word for word.
@@ -75,7 +75,7 @@ class _Summary(Listener):
 async def compact(
     turn: Turn, loaded: LoadedModel, history: History, turn_start: int, accounts: Accounts
 ) -> int:
-    """Make the history short; returns where the turn begins in it now."""
+    """Shorten the history; return the new start of the turn in it."""
     past, present = history.messages[:turn_start], history.messages[turn_start:]
     room = loaded.context_window * TURN_SHARE_MAX
     whole = not past or estimated_tokens(present) > room
@@ -109,7 +109,7 @@ async def _written(
     compaction: Compaction,
     accounts: Accounts,
 ) -> str:
-    """The model's own summary.  Long results of tools are left out, so that it fits."""
+    """Let the model write a summary; long results of tools are shortened first."""
     wanted = ModelRequest(parts=[UserPromptPart(content=WANTED)])
     question = Question(
         [*(_shortened(message) for message in readable(told, loaded.choice)), wanted],
@@ -172,7 +172,7 @@ def _in_the_middle(summary: str, present: Sequence[ModelMessage]) -> list[ModelM
 
 
 def _uncounted(message: ModelMessage) -> ModelMessage:
-    """Without the count of a window that had more in it."""
+    """The message without the token count of the longer history."""
     if isinstance(message, ModelResponse):
         return replace(message, usage=RequestUsage())
     return message

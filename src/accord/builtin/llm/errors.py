@@ -1,4 +1,4 @@
-"""What can go wrong with a model, as a sentence for a person and a decision for the program.
+"""Failures of a model: a sentence for the user and a decision for the program.
 
 What always holds
     * Every exception of the model library is one of these, known or not.
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic_ai import exceptions as problems
+from pydantic_ai import exceptions
 
 from accord.builtin.models.providers import ModelChoice
 from accord.errors import RequestError
@@ -45,14 +45,14 @@ class Failure:
 
 
 class ModelFailed(Exception):
-    """A model could not be asked, or not to the end."""
+    """A request to a model failed, or its answer was cut off."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.sentence)
         self.failure = failure
 
     def as_answer(self) -> RequestError:
-        """What the client is told."""
+        """The error for the client."""
         failure = self.failure
         if failure.kind == "auth_required":
             return RequestError.authentication_required(failure.sentence)
@@ -62,45 +62,47 @@ class ModelFailed(Exception):
 
 
 def failure_of(error: Exception, choice: ModelChoice) -> Failure:
-    """What an exception means."""
+    """Classify an exception of the model library."""
     who = choice.group
     said = _said(error, choice)
     after = getattr(error, "retry_after", None)
     match error:
-        case problems.ModelAuthenticationError():
+        case exceptions.ModelAuthenticationError():
             return Failure("auth_required", _login(choice, said))
-        case problems.ModelQuotaExceededError():
+        case exceptions.ModelQuotaExceededError():
             return Failure(
                 "quota_exceeded", f"The account with {who} has no quota left{said}. {_OTHER}"
             )
-        case problems.ModelRateLimitError():
+        case exceptions.ModelRateLimitError():
             sentence = f"{who} accepts no more requests for now (429){said}"
             return Failure("rate_limited", sentence, True, after)
-        case problems.ModelOverloadedError() | problems.ModelUnavailableError():
+        case exceptions.ModelOverloadedError() | exceptions.ModelUnavailableError():
             return Failure("model_unavailable", f"{who} is overloaded{said}", True, after)
-        case problems.ModelServerError():
+        case exceptions.ModelServerError():
             return Failure("model_unavailable", f"{who} failed{_status(error)}{said}", True, after)
-        case problems.ModelContextWindowExceededError():
+        case exceptions.ModelContextWindowExceededError():
             return Failure(
                 "context_overflow", f"The conversation is too long for {choice.model}{said}."
             )
-        case problems.ModelNotFoundError():
+        case exceptions.ModelNotFoundError():
             return Failure("model_missing", f"{who} has no model {choice.model!r}{said}. {_OTHER}")
-        case problems.ModelTimeoutError() | problems.ModelRequestTimeout() | TimeoutError():
+        case exceptions.ModelTimeoutError() | exceptions.ModelRequestTimeout() | TimeoutError():
             return Failure("model_timed_out", f"{who} did not answer in time. Try again.")
-        case problems.ModelConnectionError(phase="connect") if choice.base_url is not None:
-            # A server of the user's own does not come up by waiting.
+        case exceptions.ModelConnectionError(phase="connect") if choice.base_url is not None:
+            # Waiting does not start a private server.
             return Failure("model_unreachable", _unreachable(choice, said) + ". Is it running?")
-        case problems.ModelConnectionError():
+        case exceptions.ModelConnectionError():
             return Failure("model_unreachable", _unreachable(choice, said), True)
-        case problems.ModelHTTPError(status_code=status) if status >= 500:
+        case exceptions.ModelHTTPError(status_code=status) if status >= 500:
             return Failure("model_unavailable", f"{who} failed ({status}){said}", True, after)
-        case problems.ModelHTTPError() | problems.ModelRequestRejectedError():
+        case exceptions.ModelHTTPError() | exceptions.ModelRequestRejectedError():
             return Failure(
                 "request_rejected", f"{who} refused the request{_status(error)}{said}. {_OTHER}"
             )
         case _:
-            return Failure("bad_answer", f"{who} sent an unreadable answer{said}. Try again.")
+            return Failure(
+                "bad_answer", f"{who} sent an answer that cannot be read{said}. Try again."
+            )
 
 
 _OTHER = "Choose another model, or “offline”."
@@ -124,14 +126,14 @@ def _status(error: Exception) -> str:
 
 
 def _said(error: Exception, choice: ModelChoice) -> str:
-    """What the server said about it, as the end of a clause."""
+    """The server's own message, as the end of a clause."""
     text = _message(getattr(error, "body", None)) or ""
-    if not text and not isinstance(error, problems.ModelHTTPError):
+    if not text and not isinstance(error, exceptions.ModelHTTPError):
         text = str(error) or type(error).__name__
-    if isinstance(error, problems.ModelConnectionError):
+    if isinstance(error, exceptions.ModelConnectionError):
         text = _cause(error)
     key = "" if choice.key is None else choice.key.reveal()
-    # Servers of one's own are given keys such as "x", which any word may have in it.
+    # Private servers get keys such as "x", which may be part of any word.
     keys = (key,) if len(key) >= KEY_CHARACTERS_MIN else ()
     words = " ".join(Redactor(keys).line(text).split()).rstrip(".")
     if len(words) > SAID_CHARACTERS_MAX:
@@ -140,7 +142,7 @@ def _said(error: Exception, choice: ModelChoice) -> str:
 
 
 def _cause(error: BaseException) -> str:
-    """The words of the first thing that went wrong: what wraps it says less."""
+    """The message of the innermost cause, which says most."""
     while error.__cause__ is not None:
         error = error.__cause__
     return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -1,4 +1,4 @@
-"""What the model is told about itself: our instructions, the project's, the client's."""
+"""The instructions for the model: ours, the project's and the client's."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ with path:line for everything you claim; say so when you did not find it.
 
 
 async def instructions(tools: Toolbox, *, for_task: bool = False) -> list[InstructionPart]:
-    """All of it, what changes least first: providers cache the beginning."""
+    """All instructions, the most stable first, because providers cache the beginning."""
     session = tools.context.turn.session
     parts: list[str] = []
     theirs = session.system_prompt

@@ -1,8 +1,8 @@
-"""What the model knows of a session: its messages, kept beside the session's log.
+"""The model's message history of a session, stored beside the session's log.
 
 What always holds
     * Every tool call that a model made has a result before the model is asked again.
-    * What was stored can be loaded, or is given up as a whole and said so.
+    * A stored history is loaded whole, or dropped whole with a notice.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class History:
 
     @classmethod
     async def open(cls, session: AgentSession) -> History:
-        """What was kept, with every tool call answered."""
+        """Load the stored history, with every tool call answered."""
         kept = await session.kept(KEPT_AS)
         history = cls(session)
         if kept:
@@ -55,17 +55,17 @@ class History:
         return history
 
     async def keep(self) -> None:
-        """Store it.  Not cut short: what the user has seen must be there."""
+        """Store the history; shielded, because it must contain what the user has seen."""
         with anyio.CancelScope(shield=True):
             await self._session.keep(KEPT_AS, ModelMessagesTypeAdapter.dump_json(self.messages))
 
     def add_prompt(self, content: Sequence[UserContent]) -> None:
-        """The user said something."""
+        """Add a prompt of the user."""
         one = content[0] if len(content) == 1 and isinstance(content[0], str) else list(content)
         self.messages.append(ModelRequest(parts=[UserPromptPart(content=one)]))
 
     def add(self, message: ModelMessage) -> None:
-        """The model said something, or tools came back."""
+        """Add an answer of the model or results of tools."""
         self.messages.append(message)
 
     def add_partial(self, text: str) -> None:
@@ -82,7 +82,7 @@ class History:
                 self.add_results(calls, [])
 
     def add_results(self, calls: Sequence[ToolCallPart], results: Sequence[ToolReturnPart]) -> None:
-        """Results of tools, with words for those that have none."""
+        """Add results of tools; calls without one get a placeholder."""
         answered = {result.tool_call_id for result in results}
         parts: list[ModelRequestPart] = list(results)
         parts.extend(
@@ -100,7 +100,7 @@ class History:
 
 
 def occupied_tokens(messages: Sequence[ModelMessage]) -> int:
-    """How much of the window they take: what the model counted last, and what came since."""
+    """Tokens of the messages: the model's last count plus an estimate of what came since."""
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
         if isinstance(message, ModelResponse) and message.usage.input_tokens:
@@ -110,7 +110,7 @@ def occupied_tokens(messages: Sequence[ModelMessage]) -> int:
 
 
 def estimated_tokens(messages: Sequence[ModelMessage]) -> int:
-    """About how many tokens they are, where nobody counted."""
+    """An estimate of the tokens of the messages."""
     return sum(_tokens(part) for message in messages for part in message.parts)
 
 

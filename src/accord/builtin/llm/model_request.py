@@ -1,8 +1,8 @@
-"""One request to a model, with as many tries as are worth it.
+"""One request to a model, with retries.
 
 What always holds
-    * An answer that has begun is not asked for again: the user would read it twice.
-    * Every wait is bounded, told to the user, and ends at once when the turn is cancelled.
+    * A request whose answer has begun is not retried: the user would read it twice.
+    * Every wait is bounded, shown to the user, and ends when the turn is cancelled.
     * Whatever the model library raises becomes `ModelFailed`.
 """
 
@@ -56,10 +56,10 @@ class Question:
 async def ask(
     turn: Turn, loaded: LoadedModel, question: Question, listener: Listener, retry: RetryPolicy
 ) -> ModelResponse:
-    """The whole answer, shown by the listener as it comes.
+    """Return the whole answer; the listener gets it as it comes.
 
     Raises:
-        ModelFailed: there is none, or only a part, which the listener has.
+        ModelFailed: there is no answer, or only the part that the listener has.
     """
     failures = 0
     while True:

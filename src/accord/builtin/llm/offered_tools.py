@@ -19,7 +19,7 @@ NAME_CHARACTERS_MAX: Final = 64
 DESCRIPTION_CHARACTERS_MAX: Final = 2000
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
-# What shows itself in another way than by a tool call.
+# Tools that the client does not see as tool calls.
 WITHOUT_CARD: Final = frozenset({"plan", user_questions.NAME})
 
 
@@ -40,7 +40,7 @@ class Offered:
         return self.name not in WITHOUT_CARD
 
     def definition(self) -> ToolDefinition:
-        """As the model library wants it."""
+        """The tool in the model library's type."""
         return ToolDefinition(
             name=self.name,
             description=self.description[:DESCRIPTION_CHARACTERS_MAX],
@@ -49,7 +49,7 @@ class Offered:
 
 
 def offered_tools(tools: Toolbox, *, looking_only: bool = False) -> dict[str, Offered]:
-    """By name.  What the mode refuses anyway is not offered."""
+    """The tools by name, without those that the mode refuses."""
     mode = tools.context.mode
     found: dict[str, Offered] = {}
     for spec in TOOLS:
@@ -79,7 +79,7 @@ def offered_tools(tools: Toolbox, *, looking_only: bool = False) -> dict[str, Of
 
 
 def _free_name(wanted: str, taken: Mapping[str, object]) -> str:
-    """A name that every provider takes and that no other tool has."""
+    """A unique name that every provider accepts."""
     name = _NOT_IN_NAMES.sub("_", wanted)[:NAME_CHARACTERS_MAX]
     number = 2
     free = name

@@ -1,7 +1,7 @@
-"""A prompt in the words of the model library: text, files that came along, pictures, sounds.
+"""Converts a prompt to the model library's types: text, attached files, images, audio.
 
 What always holds
-    * What the model cannot take is named in words, so that it knows what it did not see.
+    * Content that the model does not accept is replaced by a note.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BLOB_BYTES_MAX: Final = 20 << 20
 
 
 def user_content(prompt: Sequence[v2.ContentBlock], choice: ModelChoice) -> list[UserContent]:
-    """All blocks, in order; texts that follow each other are one."""
+    """Convert all blocks, in order; adjacent texts are joined."""
     parts: list[UserContent] = []
     for block in prompt:
         part = _part(block, choice)
@@ -63,7 +63,7 @@ def _part(block: v2.ContentBlock, choice: ModelChoice) -> UserContent:
 
 
 def data_content(data: bytes, media_type: str, choice: ModelChoice, name: str) -> UserContent:
-    """Data for the model, or words in place of it."""
+    """Data for the model, or a note in its place."""
     if media_type and takes_media(choice, media_type) and len(data) <= BLOB_BYTES_MAX:
         return BinaryContent(data=data, media_type=media_type)
     about = f"{media_type or 'unknown type'}, {len(data):,} bytes"
@@ -71,7 +71,7 @@ def data_content(data: bytes, media_type: str, choice: ModelChoice, name: str) -
 
 
 def readable(messages: Sequence[ModelMessage], choice: ModelChoice) -> list[ModelMessage]:
-    """The messages without data that this model does not take: another may have seen it."""
+    """The messages without data that this model does not accept."""
     return [
         replace(message, parts=[_readable(part, choice) for part in message.parts])
         if isinstance(message, ModelRequest)
@@ -97,7 +97,7 @@ def _place(uri: str) -> str:
     try:
         parts = urlsplit(uri)
     except ValueError:
-        # As of an address with half a bracket.
+        # Such as an address with half a bracket.
         return uri
     return unquote(parts.path) if parts.scheme == "file" else uri
 

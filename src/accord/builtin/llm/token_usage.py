@@ -1,7 +1,7 @@
-"""What the model's work has cost: tokens of the turn, money of the session, and the window.
+"""Token counts of a turn, the cost of the session, and how full the window is.
 
 What always holds
-    * A model whose price nobody knows costs nothing that is shown: no cost is not a cost of zero.
+    * A model with an unknown price shows no cost, which is not a cost of zero.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ KEPT_AS = "model_cost"
 
 
 class Accounts:
-    """Of one turn."""
+    """Counts the tokens and the cost of one turn."""
 
     def __init__(self, turn: Turn, loaded: LoadedModel, cost: float | None) -> None:
         self._turn = turn
@@ -34,7 +34,7 @@ class Accounts:
 
     @classmethod
     async def open(cls, turn: Turn, loaded: LoadedModel) -> Accounts:
-        """With what the session has cost so far."""
+        """Start with the stored cost of the session."""
         kept = await turn.session.kept(KEPT_AS)
         try:
             cost = float(kept) if kept else None
@@ -43,7 +43,7 @@ class Accounts:
         return cls(turn, loaded, cost)
 
     async def count(self, response: ModelResponse, *, aside: bool = False) -> None:
-        """Add an answer and tell the client; what was asked `aside` takes no room."""
+        """Count an answer and report it; one asked `aside` does not fill the window."""
         usage = response.usage
         self.requests += 1
         self.written += usage.output_tokens
@@ -75,7 +75,7 @@ class Accounts:
     def _price(self, response: ModelResponse) -> float | None:
         choice = self._loaded.choice
         if choice.provider == "ollama" or (choice.provider == "openai" and choice.base_url):
-            # Somebody's own server, whatever it calls its models.
+            # A private server has no known price, whatever its models are called.
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

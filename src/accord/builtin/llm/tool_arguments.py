@@ -1,7 +1,7 @@
-"""What a model wrote as the arguments of a tool, held against the tool's JSON schema.
+"""Checks the arguments of a tool call against the tool's JSON schema.
 
-Small models write numbers and switches as text: what can be read as what was wanted is.  What
-cannot is a sentence for the model, which then tries again.
+Small models write numbers and booleans as text, which are converted.  Arguments that do not fit
+become an error message for the model, which then tries again.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A tool call of a model, made through the toolbox.
 
 What always holds
-    * Every call has a result, a sentence at least; only the end of the turn passes through.
-    * The card that was announced is the tool call, or is ended here.
+    * Every call has a result; only the end of the turn passes through as an exception.
+    * An announced tool call is used for the call, or ended here.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Caller:
         self._choice = choice
 
     async def call(self, part: ToolCallPart, card: ToolCallHandle | None) -> ToolReturnPart:
-        """Make one call."""
+        """Make one call and return its result for the model."""
         result = await self._result(part, card)
         if card is not None and not card.is_final:
             if result.ok:
@@ -68,7 +68,7 @@ class Caller:
         except ConnectionLost:
             raise
         except Exception as error:
-            # Tools do not raise; one that does must not cost the user the conversation.
+            # Tools do not raise; a bug in one must not end the conversation.
             if turn.is_over:
                 raise
             text = str(error) if isinstance(error, AccordError) else type(error).__name__
@@ -85,7 +85,7 @@ class Caller:
         return result
 
     def _content(self, result: ToolResult) -> Any:
-        """The text, and pictures of an MCP tool that the model can see."""
+        """The text of a result, and images of an MCP tool that the model accepts."""
         blocks = getattr(result.data, "blocks", None)
         if not isinstance(blocks, list):
             return result.text

@@ -94,7 +94,7 @@ def named_choice(
 
 
 def named_model(config: Config, environ: Mapping[str, str], named: str | None) -> str | None:
-    """What the user says is to answer: a model, or `offline`; None where they leave it to us."""
+    """The model that the user named, or `offline`; None if they named none."""
     return named or environ.get(MODEL_VARIABLE) or config.model.name
 
 
@@ -268,7 +268,7 @@ def full_address(text: str, provider: Provider) -> str:
     if provider.id != "ollama":
         return url
     named = parts.hostname or "127.0.0.1"
-    # What a server listens on is no address to call.
+    # A wildcard address is for listening, not for connecting.
     host = "127.0.0.1" if named == "0.0.0.0" else f"[{named}]" if ":" in named else named
     port = parts.port or (11434 if parts.scheme == "http" else 443)
     path = parts.path.rstrip("/") or provider.path

@@ -22,14 +22,14 @@ FILE_BYTES_MAX: Final = 1 << 20
 
 
 class Credentials:
-    """The keys in a file.  It is read anew for each question: a login is another process."""
+    """The keys in a file, read again for each use: a login is another process."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
 
     @property
     def path(self) -> Path:
-        """Where they are kept."""
+        """The file that holds the keys."""
         return credentials_file() if self._path is None else self._path
 
     def key(self, provider: str) -> Secret | None:
@@ -41,7 +41,7 @@ class Credentials:
         return None if key is None else Secret(key)
 
     def providers(self) -> list[str]:
-        """Those that there is a key for."""
+        """The providers that have a key."""
         try:
             return sorted(self._read())
         except ConfigError:
@@ -51,7 +51,7 @@ class Credentials:
         """Store a key.
 
         Raises:
-            ConfigError: it is no key, or the file there is not one of ours.
+            ConfigError: it is not a key, or the file there is not one of ours.
         """
         key = key.strip()
         if not key:
@@ -78,7 +78,7 @@ class Credentials:
         except FileNotFoundError:
             return {}
         except (OSError, ValueError):
-            # What stands in it is not told: it may be a key.
+            # Its content is not shown: it may be a key.
             raise ConfigError(f"{path} cannot be read as keys; fix or remove it") from None
         if not isinstance(found, dict):
             raise ConfigError(f"{path} cannot be read as keys; fix or remove it")

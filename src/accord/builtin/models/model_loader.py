@@ -79,7 +79,7 @@ async def load_model(choice: ModelChoice) -> LoadedModel:
 def _load(choice: ModelChoice) -> LoadedModel:
     try:
         with warnings.catch_warnings():
-            # What a compiler says about other people's code is no news for the user's log.
+            # Compiler warnings about packages do not belong in the user's log.
             warnings.simplefilter("ignore", SyntaxWarning)
             return _build(choice)
     except ImportError:
@@ -90,7 +90,7 @@ def _build(choice: ModelChoice) -> LoadedModel:
     import pydantic_ai
 
     pydantic_ai.BANNER_ENABLED = False
-    # Here too, since whoever answers prompts must not wait for it in the loop.
+    # Import it in this thread too, so that the event loop does not wait for it.
     import_module("pydantic_ai.direct")
     model, settings = _BUILDERS[choice.provider](choice)
     return LoadedModel(model, choice, _window(choice, model), {**_EVERYWHERE, **settings})

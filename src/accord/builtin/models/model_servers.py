@@ -43,18 +43,18 @@ PROBE_VARIABLE: Final = "ACCORD_PROBE"
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What came of asking a server: its models, or else the reason why there are none."""
+    """The answer of a server: its models, or the reason why there are none."""
 
     server: ModelChoice
     models: tuple[str, ...] = ()
-    # Of an answer that is no list.
+    # The HTTP status of an answer that is not a list.
     status: int | None = None
     # Why there was no answer, and what to do about it.
     trouble: tuple[str, str] | None = None
 
     @property
     def choices(self) -> list[ModelChoice]:
-        """Its models."""
+        """The models of the server as choices."""
         return [replace(self.server, model=model) for model in self.models]
 
     @property

@@ -36,7 +36,7 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Who serves models.  `models` are offered where nobody says which there are."""
+    """A provider of models.  `models` are offered if no server lists its own."""
 
     id: str
     name: str
@@ -138,7 +138,7 @@ class ModelChoice:
 
     @property
     def about(self) -> Provider:
-        """Its provider."""
+        """The provider of the model."""
         return PROVIDERS[self.provider]
 
     @property
@@ -147,7 +147,7 @@ class ModelChoice:
         where = self.server or urlsplit(self.shown_address).netloc
         if not where:
             return self.about.name
-        # Whoever speaks as OpenAI does is not OpenAI.
+        # A compatible server is not OpenAI.
         name = "OpenAI-compatible server" if self.provider == "openai" else self.about.name
         return f"{name} ({where})"
 

@@ -1,4 +1,4 @@
-"""How the offline brain words what it found.  Pure."""
+"""Markdown and wording of the offline brain's answers.  Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ITEMS_SHOWN_MAX = 20
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """`1 file`, `2 files`."""
+    """Format a number with its noun: `1 file`, `2 files`."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
@@ -20,7 +20,7 @@ def as_sentence(note: str) -> str:
 
 
 def listed(names: Sequence[str], shown_max: int = 6) -> str:
-    """`a`, `b` and 3 more."""
+    """Format names as `a`, `b` and 3 more."""
     shown = [f"`{name}`" for name in names[:shown_max]]
     if len(names) > shown_max:
         return f"{', '.join(shown)} and {len(names) - shown_max} more"
@@ -50,7 +50,7 @@ def first_paragraph(text: str) -> str:
 
 
 def first_sentence(text: str) -> str:
-    """What a docstring says first."""
+    """The first sentence of a docstring."""
     paragraph = first_paragraph(text)
     end = paragraph.find(". ")
     return paragraph if end < 0 else paragraph[: end + 1]

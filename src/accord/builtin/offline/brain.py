@@ -1,4 +1,4 @@
-"""The offline brain: from a prompt to an intent, and from the intent to who acts on it."""
+"""The offline brain: turns a prompt into an intent, and runs the action for it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Action = Callable[[Work, Intent], Awaitable[None]]
 
 
 async def several(work: Work, intent: Intent) -> None:
-    """Do several things in their order, as long as no command among them fails."""
+    """Do several things in order, until a command among them fails."""
     texts = list(intent.arguments.values())
     parts = [_spaced(parse(text)) for text in texts]
     for number, part in enumerate(parts):
@@ -92,26 +92,26 @@ ANYWHERE = frozenset(
     {"hello", "thanks", "help", "model", "usage", "no_such_command", "mcp", "call", "several_lines",
      "not_a_command", "half_understood"}
 )  # fmt: skip
-"""What can be done where the session's folder is not there."""
+"""Intents that work even if the session's folder is missing."""
 
-# What is asked about where it is not the whole project.
+# Words that refer to an attachment rather than to the whole project.
 _THIS = re.compile(
     r"\b(?:this|it|that)\b(?! (?:whole |entire )?(?:project|repo|package|library))", re.I
 )
 
-# What a client may send for a person who wants what was refused after all.
+# What a client may send when the user now wants what was refused.
 _AGAIN = re.compile(
     r"(?:please,? )?(?:try|do) (?:it |that |this )?again(?:: .*)?[.!]?", re.IGNORECASE | re.DOTALL
 )
 
 
 class OfflineBrain:
-    """Answers prompts without a model.  It keeps nothing; what lasts is in the workspace."""
+    """Answers prompts without a model.  Its state is in the workspace."""
 
     async def turn(
         self, turn: Turn, message: Message, tools: Toolbox, workspace: Workspace
     ) -> str | None:
-        """Answer one prompt; None is a turn that came to its end."""
+        """Answer one prompt; None means that the turn ended normally."""
         work = Work(turn, message, tools, workspace)
         said = message.text
         intent = await self._meant(work)
@@ -120,7 +120,7 @@ class OfflineBrain:
         elif intent.name != "unknown":
             workspace.last_intent = intent
         if not said and work.message.attached:
-            # A file without a word: what else could be wanted?
+            # A file without any text: explain it.
             intent = Intent("explain", {"target": "this"})
         needs_folder = intent.name not in ANYWHERE and not work.embedded()
         if needs_folder and not await anyio.Path(turn.cwd).is_dir():
@@ -157,7 +157,7 @@ class OfflineBrain:
 
 
 def _spaced(intent: Intent) -> Intent:
-    """With spaces where the names of files have them."""
+    """The intent with spaces restored in file names."""
     if not any(SPACE in value for value in intent.arguments.values()):
         return intent
     values = {key: value.replace(SPACE, " ") for key, value in intent.arguments.items()}

@@ -1,4 +1,4 @@
-"""What the actions of one turn share: the tools, the project as read once, what was handed over."""
+"""The state that the actions of one turn share: tools, the project, attachments, test runs."""
 
 from __future__ import annotations
 
@@ -36,45 +36,45 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LOCATIONS_MAX = 50
-"""Places that one tool call names."""
+"""Most locations of one tool call."""
 
 LAST_RUN = "last_run"
-"""Under what name a session keeps its last test run."""
+"""The name under which a session stores its last test run."""
 
 Place = tuple[str, int]
 
 
 class Work:
-    """One turn at work."""
+    """The tools, the project and the attachments of one turn."""
 
     def __init__(self, turn: Turn, message: Message, tools: Toolbox, workspace: Workspace) -> None:
         self.turn = turn
         self.tools = tools
         self.workspace = workspace
         self.message = message
-        # Whether the last command or test run of this turn ended well; None before there was one.
+        # Whether the last command or test run of this turn succeeded; None before the first.
         self.went_well: bool | None = None
         self._is_run_put_aside = False
         self._project: Project | None = None
 
     @property
     def model(self) -> str | None:
-        """The model that answers what is no slash command; None where nobody does."""
+        """The model that answers prompts other than slash commands; None if there is none."""
         chosen = self.turn.options.get("model")
         return chosen if isinstance(chosen, str) and chosen != "offline" else None
 
     # ---- saying
 
     async def say(self, *paragraphs: str) -> None:
-        """One message; what is empty is left out."""
-        # Of what tools read much is quoted: no secret that is known gets out by that.
+        """Send one message; empty paragraphs are left out."""
+        # Answers quote what tools read, so known secrets are redacted.
         text = self.tools.context.redactor.text("\n\n".join(one for one in paragraphs if one))
         async with self.turn.message() as message:
             for line in text.splitlines(keepends=True):
                 await message.write(line)
 
     async def refused(self, text: str, what: str, denied: Denial | None) -> None:
-        """Say that something was not done, and who decided that."""
+        """Say that something was not done, and who refused it."""
         if denied is None or denied not in REFUSALS:
             await self.say(text)
             return
@@ -97,26 +97,26 @@ class Work:
         return list(dict.fromkeys(self.path_of(one) for one in self.message.attached))
 
     def paste(self, text: str) -> None:
-        """Take a text that stands in the prompt for one that came with it."""
+        """Treat a text in the prompt as an attachment."""
         pasted = Attached("the pasted text", text, is_part=True)
         self.message = replace(self.message, attached=(*self.message.attached, pasted))
 
     def path_of(self, attached: Attached) -> str:
-        """Where an attached text is in the project; its address for what is no file."""
+        """The path of an attached text in the project; its URI if it is not a file."""
         uri = attached.uri
         try:
             parts = urlsplit(uri)
         except ValueError:
-            # As of an address with half a bracket.
+            # Such as an address with half a bracket.
             return uri
         if parts.scheme == "file":
             return relative(self.turn.session, unquote(parts.path))
         return relative(self.turn.session, uri) if uri.startswith("/") else uri
 
     async def project(self, about: str | None = None, *, fresh: bool = False) -> Project:
-        """The project, read once a turn; with what the prompt brought instead of the disk's.
+        """The project, read once a turn; texts from the prompt replace those on disk.
 
-        Of a project that is too large to be read, all of what has the name it is about is read.
+        Of a project that is too large, all files that contain the name `about` are read.
         """
         if self._project is None or fresh:
             plain = None if about is None else re.split(r"\.|::|#", about)[-1]
@@ -125,11 +125,11 @@ class Work:
         return self._project
 
     async def compute(self, function: Callable[P, T], *args: P.args, **more: P.kwargs) -> T:
-        """Work something out in a thread: a large project must not hold up a cancellation."""
+        """Run a function in a thread, so that a large project does not delay a cancellation."""
         return await to_thread.run_sync(partial(function, *args, **more), abandon_on_cancel=True)
 
     def forget_project(self) -> None:
-        """Files were changed: the next question reads them again."""
+        """Read the project again for the next question, because files changed."""
         self._project = None
 
     async def looked(
@@ -145,7 +145,7 @@ class Work:
             await call.complete(raw_output={"count": len(places)})
 
     async def choose(self, question: str, choices: Sequence[str]) -> str | None:
-        """Which of several the user means, where the client can ask; else None."""
+        """Ask the user which of several is meant; None if the client cannot ask."""
         field = FormField(title="Which one?", choices=tuple(choices))
         try:
             answer = await self.turn.ask(question, choice=field)
@@ -157,7 +157,7 @@ class Work:
     # ---- tests
 
     async def test_command(self, target: str | None = None) -> TestCommand | None:
-        """How the tests of this project are run: as the session says, or as found."""
+        """The command that runs the tests: from the session's options, or detected."""
         configured = self.turn.options.get("test_command")
         if isinstance(configured, str) and configured.strip() not in ("", "auto"):
             line = configured.strip()
@@ -175,7 +175,7 @@ class Work:
         return f"{quote(self._python(project))} {line}" if first in project.paths else line
 
     def _python(self, project: Project) -> str:
-        """The project's own, else what the user would get."""
+        """The project's own Python, else the user's."""
         otherwise = "python3" if find_program("python3") else interpreter()
         return python_of(project.pythons, otherwise)
 
@@ -191,11 +191,11 @@ class Work:
         return known if isinstance(known, TestRun) else None
 
     def put_last_run_aside(self) -> None:
-        """Have the tests run anew before anything is repaired."""
+        """Ignore the last run, so that a repair starts with a new one."""
         self._is_run_put_aside = True
 
     async def remember_run(self, run: TestRun) -> None:
-        """Keep a run for `fix it`."""
+        """Store a run for `fix it`."""
         self._is_run_put_aside = False
         self.workspace.last_run = run
         await self.turn.session.keep(LAST_RUN, run.to_bytes())

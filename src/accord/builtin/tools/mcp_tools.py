@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from accord.mcp.results import McpResult, McpTool
 
 ARGUMENTS_SHOWN_MAX = 500
-# A server may report faster than anybody looks, and each report is stored.
+# A server may report faster than anyone can read, and each report is stored.
 PROGRESS_SECONDS_MIN = 0.1
 PROGRESS_CHARACTERS_MAX = 200
 
@@ -40,7 +40,7 @@ async def call_tool(
     call = context.turn.tool_call(
         title,
         kind=kind,
-        # As all agents name them, so that a client's rules for tools of servers find it.
+        # The usual form of the name, so that a client's rules for MCP tools match it.
         name=f"mcp__{server}__{tool}",
         raw_input={"server": server, "tool": tool, "arguments": dict(arguments)},
         cancellable=context.turn.session.can_cancel_tool_calls,
@@ -50,7 +50,7 @@ async def call_tool(
         if found is None:
             raise ToolFailed(_unknown(context, server, tool))
         given = json.dumps(dict(arguments), ensure_ascii=False)[:ARGUMENTS_SHOWN_MAX]
-        # What a server calls reading is still a call to somebody else's program.
+        # A tool that its server calls reading is still a call to a foreign program.
         asked = "fetch" if kind in ("read", "fetch") else "other"
         await permit(
             context,
@@ -66,7 +66,7 @@ async def call_tool(
             server,
             tool,
             dict(arguments),
-            on_progress=_Progress(call, title).told,
+            on_progress=_Progress(call, title).report,
         )
         text = context.redactor.text(result.text)
         for block in result.blocks:
@@ -117,17 +117,17 @@ def _raw_output(result: McpResult) -> object:
 
 
 class _Progress:
-    """What a server says of its progress, as the title of the call."""
+    """Shows the progress that a server reports in the title of the call."""
 
     def __init__(self, call: ToolCallHandle, title: str) -> None:
         self._call = call
         self._title = title
         self._told_at = -math.inf
 
-    async def told(
+    async def report(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
-        """One report; reports after the end are late, and those that hurry are not all told."""
+        """Show one report; late reports, and those that come too fast, are dropped."""
         now = time.monotonic()
         if self._call.is_final or now - self._told_at < PROGRESS_SECONDS_MIN:
             return

@@ -1,4 +1,4 @@
-"""The tools without files: the plan, leaving plan mode, a task of its own."""
+"""The tools that show a plan, leave plan mode and run a subtask."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LEAVING_OPTIONS = (
 
 
 async def show_plan(context: ToolContext, entries: Sequence[str | Mapping[str, str]]) -> ToolResult:
-    """Show the whole plan as it is now."""
+    """Show the whole current plan."""
     if not entries or len(entries) > ENTRIES_MAX:
         return failed(f"A plan has between 1 and {ENTRIES_MAX} entries.")
     made: list[v2.PlanEntry] = []
@@ -57,7 +57,7 @@ async def show_plan(context: ToolContext, entries: Sequence[str | Mapping[str, s
 async def leave_plan(context: ToolContext, plan: str, *, is_said: bool = False) -> ToolResult:
     """Ask to start with the plan; the user's answer chooses the mode.
 
-    A plan that a message has said already is not shown again.
+    A plan that a message has shown already is not shown again.
     """
     turn = context.turn
     call = turn.tool_call(
@@ -79,7 +79,7 @@ async def leave_plan(context: ToolContext, plan: str, *, is_said: bool = False) 
             "switch_mode",
             "Leaving plan mode",
             "The plan is ready. Working on it means leaving plan mode.",
-            # Nothing of it is ever remembered.
+            # This answer is never remembered.
             Act((), "leaving plan mode"),
             options=LEAVING_OPTIONS,
         )

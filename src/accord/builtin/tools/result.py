@@ -1,4 +1,4 @@
-"""What a tool hands back, kept to a length that a model can read."""
+"""The result of a tool, limited to a length that a model can read."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ RESULT_CHARACTERS_MAX = 50_000
 Denial = Literal[
     "user", "session", "remembered", "rule", "default", "cancelled", "unknown", "stopped", "mode"
 ]
-"""Who refused: the user now, for this session, or before; a rule; nobody, because nobody could be
-asked or the question was withdrawn; a client that does not say; who stopped it; or the mode."""
+"""The cause of a refusal: the user now, for this session, or earlier; a rule; no answer was
+possible; the question was withdrawn; the client does not say; the user stopped it; the mode."""
 
 BY_USER = frozenset({"user", "session"})
-"""Where it is so that somebody here has said no."""
+"""Refusals that come from the user at this moment."""
 
 REFUSALS: dict[Denial, tuple[str, str]] = {
     "user": ("The user said no.", "you said no"),
@@ -34,20 +34,20 @@ REFUSALS: dict[Denial, tuple[str, str]] = {
     "unknown": ("This was not allowed.", "it was not allowed"),
     "stopped": ("It was stopped by the user.", "it was stopped"),
 }
-"""What a refusal is called: in a sentence for a model and a tool call, and as the end of one that
-is said to the user.  The mode has a sentence of its own."""
+"""Each refusal as a sentence for the model and the tool call, and as the end of a sentence for the
+user.  The mode has a sentence of its own."""
 
 
 @dataclass(frozen=True)
 class ToolResult:
-    """How a tool went.  `text` is for a model or a person, `data` for a program."""
+    """Outcome of a tool.  `text` is for a model or a person, `data` for a program."""
 
     ok: bool
     text: str
     data: object = None
     # Who refused it, where it was refused and did not fail.
     denied: Denial | None = None
-    # What the text says about what was left out, for whoever words the result anew.
+    # The notes in `text` about what was left out, for callers that write their own text.
     notes: tuple[str, ...] = ()
 
 
@@ -62,16 +62,16 @@ def capped(text: str, characters_max: int = RESULT_CHARACTERS_MAX) -> str:
 
 
 def ended(text: str) -> str:
-    """A text that somebody else wrote, with the end of a sentence unless it has one."""
+    """The text with a full stop unless it already ends a sentence."""
     text = text.rstrip()
     return text if text.endswith((".", "!", "?", "…", ".)", "?)")) else f"{text}."
 
 
 def done(text: str, data: object = None, notes: Sequence[str] = ()) -> ToolResult:
-    """It went well."""
+    """A result of a tool that succeeded."""
     return ToolResult(True, capped(text), data, notes=tuple(notes))
 
 
 def failed(text: str, data: object = None, *, denied: Denial | None = None) -> ToolResult:
-    """It did not, and the text says why."""
+    """A result of a tool that failed; the text says why."""
     return ToolResult(False, capped(text), data, denied)

@@ -1,8 +1,8 @@
 """The tool `run`: a line for the shell, in the client's terminal or in a process of ours.
 
 What always holds
-    * A command ends: by itself, by its timeout, by cancellation, or, of the background, with the
-      session.
+    * Every command ends: on its own, by its timeout, by cancellation, or, in the background, with
+      the session.
     * A process of ours inherits no variable that holds a secret, and neither the client nor the
       result is shown a secret that is known.
 """
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 TIMEOUT_SECONDS_MAX = 3600.0
 
 OUTPUT_BYTES = 256 * 1024
-"""Output that is kept of a command, the newest."""
+"""Bytes of the newest output that are kept."""
 
 TOLD_BYTES = {1: 64 * 1024, 2: 256 * 1024}
 """Output of a process of ours that the client is told, the oldest, by the protocol's version.
@@ -53,7 +53,7 @@ async def run_line(
     reason: str | None,
     cwd: str | None,
 ) -> ToolResult:
-    """A whole run as a tool call."""
+    """Run a shell line as a tool call."""
     session = context.turn.session
     folder = absolute(session, cwd or ".")
     seconds = context.workspace.settings.command_seconds if timeout is None else timeout
@@ -109,7 +109,7 @@ def _title(verb: str, line: str) -> str:
 
 
 async def _carried_out(context: ToolContext, call: ToolCallHandle, job: Job) -> Done:
-    """Clients differ in what they take: all take words, some a line, others only a shell's."""
+    """Run the job in the form that the client accepts: words, a line, or a shell with the line."""
     if not context.turn.session.features.terminals:
         return await carry_out(turn_state(context.turn), call, job)
     if _SHELL_SIGNS.isdisjoint(job.command):
@@ -135,7 +135,7 @@ async def _finished(
         await call.cancel()
         return failed(f"{output}\n[stopped by the user]", ended, denied="stopped")
     if ended.denied:
-        # Allowed here, and refused by the client whose terminal it was to run in.
+        # Allowed here, and refused by the client that owns the terminal.
         await call.fail(REFUSALS["unknown"][0])
         return failed(REFUSALS["unknown"][0], ended, denied="unknown")
     if ended.timed_out:

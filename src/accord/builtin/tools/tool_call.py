@@ -1,10 +1,10 @@
-"""A tool call around a tool's work: announced, asked for, final, and every failure a sentence.
+"""Runs a tool as a tool call: announces it, asks for permission, reports failures as sentences.
 
 It must not know what the tools do.
 
 What always holds
-    * What a person can cause (files, commands, servers, refusals) never leaves a tool as an
-      exception; what only a mistake of ours causes does, and so does a lost client.
+    * Failures that a person can cause (files, commands, servers, refusals) never leave a tool as
+      exceptions; our own bugs do, and so does a lost client.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class ToolFailed(Exception):
 
 
 async def shown(call: ToolCallHandle, work: Work) -> ToolResult:
-    """Do the work within the call.  The work may end the call itself; else its result does."""
+    """Run the work within the call, and end the call with its result unless the work did."""
     result = failed(REFUSALS["stopped"][0], denied="stopped")
     async with call:
         try:
@@ -68,10 +68,7 @@ async def shown(call: ToolCallHandle, work: Work) -> ToolResult:
 
 
 def _told(result: ToolResult) -> str | None:
-    """What the card says of a failure: the text, which is for a model too, but not of a refusal.
-
-    Whoever said no knows it, and is not told so in the third person.
-    """
+    """The text that the tool call shows for a failure; None for what the user refused just now."""
     if result.denied is None or result.denied not in REFUSALS:
         return result.text
     if result.denied == "user":
@@ -85,7 +82,7 @@ def _raw(result: ToolResult) -> object:
 
 
 def sentence(error: Exception) -> str:
-    """What went wrong, for a person."""
+    """An error as a sentence for a person."""
     match error:
         case FileNotFoundError():
             return f"There is no file {error.filename or error}."
@@ -117,7 +114,7 @@ def _is(reason: str) -> str:
 
 
 def size_words(count: int) -> str:
-    """A number of bytes for a person."""
+    """Format a number of bytes for a person."""
     size = float(count)
     for unit in ("bytes", "kB", "MB"):
         if size < 1000:
@@ -127,7 +124,7 @@ def size_words(count: int) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """A number of things for a person."""
+    """Format a number with its noun, such as "2 files"."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
@@ -150,14 +147,14 @@ async def permit(
     options: Sequence[PermissionOption] | None = None,
     **command: Any,
 ) -> PermissionOption | None:
-    """Go on only with consent: the mode's, an earlier lasting answer, or the user's now.
+    """Require permission: by the mode, by an earlier lasting answer, or from the user now.
 
-    A lasting answer is about the act.  A file that something executes is asked for as a command is.
+    A lasting answer covers the act.  An auto-executed file needs the permission of a command.
 
-    Returns what the user chose, None when nobody had to be asked.
+    Returns the option that the user chose; None if no question was needed.
 
     Raises:
-        ToolFailed: it was refused, and by whom.
+        ToolFailed: it was refused; `denied` says by whom.
     """
     auto = context.turn.options.get("auto_approve") is True
     asked = "execute" if act.is_executed else kind

@@ -72,7 +72,7 @@ _NOT_JSON = re.compile(f"[{_UNSEEN}{_SHAPING}]+".replace("\x00-\x09\x0b-\x1f", "
 _NOT_IN_MESSAGES = re.compile(f"[{_UNSEEN}{_SHAPING}]+".replace("\x00-\x09", "\x00-\x08"))
 _COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
 _SHAPING_ONLY = re.compile(f"[{_SHAPING}]")
-# That a sign is drawn as an emoji changes nothing of what it says; alone, behind such a sign.
+# Drawing a sign as an emoji does not change its meaning; alone, after such a sign.
 _AS_EMOJI = re.compile("(?<=[#*0-9\xa9\xae\u203c-\u3299\U0001f000-\U0001faff])\ufe0f(?!\ufe0f)")
 _LINE_ENDS = re.compile(r"\r*\n|[\u2028\u2029]")
 _MANY_LINE_ENDS = re.compile(f"\n{{{RUN_MIN},}}")
@@ -150,12 +150,12 @@ def _exact(text: str) -> str:
 
 
 def _spelled(text: str) -> str:
-    """The text with everything written out that is no letter, sign, single space or line end."""
+    """Write out everything that is not a letter, sign, single space or line end."""
     return _with_few_marks(_NOT_EXACT.sub(_written, text))
 
 
 def _with_few_marks(text: str) -> str:
-    """The text with the marks written out that are too many on one letter."""
+    """Write out the marks beyond `MARKS_MAX` on one letter."""
     return text if text.isascii() else _MAYBE_MARKS.sub(_marks_written, text)
 
 
@@ -208,7 +208,7 @@ class VisibleOutput:
         self._is_coloured = False
 
     def feed(self, data: bytes) -> str:
-        """What can be shown now."""
+        """Take the next bytes and return the text that can be shown now."""
         text = self._begun + self._decoder.decode(data)
         # A sequence, or a line end, that may go on in the next piece.
         begun = _BEGUN.search(text)
@@ -216,12 +216,12 @@ class VisibleOutput:
         return self._noted(_printed(text[: begun.start()] if begun else text))
 
     def finish(self) -> str:
-        """What has waited for more; a colour that is still on ends."""
+        """Return what was held back, and switch off a colour that is still on."""
         text, self._begun = self._begun + self._decoder.decode(b"", final=True), ""
         return self._noted(_printed(text)) + (_COLOUR_OFF if self._is_coloured else "")
 
     def _noted(self, text: str) -> str:
-        """The same text; note whether it leaves a colour behind."""
+        """Return the text and note whether it leaves a colour switched on."""
         if last := text.rfind("\x1b[") + 1:
             words = text[last + 1 : text.index("m", last)].split(";")
             self._is_coloured = words[-1] != "0"

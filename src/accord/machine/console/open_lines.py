@@ -1,9 +1,9 @@
 """Where a line is open on a terminal, in a file or in a pipe that several writers share.
 
 Standard output and standard error mostly lead to the same place, and on standard error our own
-sentences stand between what an agent prints.  Whoever writes asks here first.
+sentences stand between what an agent prints.  Every writer asks here first.
 
-What always holds: a writer never goes on with the line of another one; nothing else is added.
+What always holds: a writer never continues the line of another writer; nothing else is added.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class LineEnds:
         return "" if owner is writer or text.startswith("\n") else "\n"
 
     def wrote(self, descriptor: int, writer: object, text: str | bytes) -> None:
-        """This was written; it is enough to tell its end."""
+        """Note what was written; its end is enough."""
         if not text:
             return
         end = text[-64:]
@@ -43,20 +43,20 @@ class LineEnds:
             self._open[place] = writer
 
     def ended(self, descriptor: int) -> None:
-        """The line has ended otherwise: somebody pressed Enter."""
+        """Note that the line ended in another way: the user pressed Enter."""
         self._open.pop(_place(descriptor), None)
 
     def forget(self) -> None:
-        """Forget all lines: what was written to is not there any more."""
+        """Forget all lines because their outputs were closed."""
         self._open.clear()
 
     def is_open(self, descriptor: int) -> bool:
-        """Whether anybody's line is open there."""
+        """Whether any writer has an open line there."""
         return _place(descriptor) in self._open
 
 
 def _place(descriptor: int) -> Place:
-    """What names the place that a descriptor leads to; there is one terminal."""
+    """Identify the output behind a descriptor; all terminals count as one."""
     try:
         if os.isatty(descriptor):
             return "terminal"
@@ -67,7 +67,7 @@ def _place(descriptor: int) -> Place:
 
 
 LINE_ENDS: Final = LineEnds()
-"""Of this process."""
+"""The open lines of this process."""
 
 
 __all__ = ["LINE_ENDS", "LineEnds"]

@@ -6,7 +6,7 @@ What always holds
       or hide letters.  Colours stay.
     * Anywhere else, such as a file, a pipe or the log of an editor, all other bytes go on
       unchanged.
-    * A standard error that nobody reads any more is no reason to end.
+    * A standard error that nobody reads any more does not end this process.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class PassedOutput:
         except OSError:
             is_terminal = False
         self._visible = VisibleOutput() if is_terminal else None
-        # Made with the first bytes: most programs print nothing, and a start is somebody's wait.
+        # Created with the first bytes: most programs print nothing, and this delays the start.
         self._secrets: SecretByteStream | None = None
 
     def __call__(self, data: bytes) -> None:
@@ -64,7 +64,7 @@ class PassedOutput:
             try:
                 left = left[os.write(self._descriptor, left) :]
             except BlockingIOError:
-                # Somebody made it non-blocking, and shares the setting with us.
+                # Another process made the shared file non-blocking.
                 select.select([], [self._descriptor], [])
             except OSError:
                 return

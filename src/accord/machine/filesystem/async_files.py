@@ -68,7 +68,7 @@ class Files:
     async def read_text(
         self, path: str | os.PathLike[str], line: int | None = None, limit: int | None = None
     ) -> str:
-        """See `LocalFiles.read_text`."""
+        """Read text without blocking; see `LocalFiles.read_text`."""
         await checkpoint_if_cancelled()
         blocking, text = self.blocking, os.fspath(path)
         if not self._inline_bytes_max or blocking.overlay:
@@ -92,11 +92,11 @@ class Files:
     async def write_text(
         self, path: str | os.PathLike[str], content: str, *, at: str | None = None
     ) -> None:
-        """See `LocalFiles.write_text`."""
+        """Write text without blocking; see `LocalFiles.write_text`."""
         await to_thread.run_sync(partial(self.blocking.write_text, path, content, at=at))
 
     async def delete(self, path: str | os.PathLike[str]) -> None:
-        """See `LocalFiles.delete`."""
+        """Delete a file without blocking; see `LocalFiles.delete`."""
         await to_thread.run_sync(self.blocking.delete, path)
 
     async def move(
@@ -106,14 +106,14 @@ class Files:
         *,
         overwrite: bool = False,
     ) -> None:
-        """See `LocalFiles.move`."""
+        """Move a file without blocking; see `LocalFiles.move`."""
         work = partial(self.blocking.move, path, target, overwrite=overwrite)
         await to_thread.run_sync(work)
 
     async def stat(self, path: str | os.PathLike[str]) -> FileInfo:
-        """See `LocalFiles.stat`."""
+        """Look at a path without blocking; see `LocalFiles.stat`."""
         return await to_thread.run_sync(self.blocking.stat, path)
 
     async def exists(self, path: str | os.PathLike[str]) -> bool:
-        """See `LocalFiles.exists`."""
+        """Look for a path without blocking; see `LocalFiles.exists`."""
         return await to_thread.run_sync(self.blocking.exists, path)

@@ -2,9 +2,9 @@
 
 "On its own" means that nobody starts the project's build or tests: git runs a hook at the next
 commit, an editor obeys its settings when the folder is opened, a shell reads its start-up file, a
-CI server runs what was pushed.  Permission to edit files is no permission to change these.
+CI server runs what was pushed.  Permission to edit files is not permission to change these.
 
-It must not know who asks or what is decided.
+It must not know permissions: it only names such files.
 
 Always holds
     * A path is judged by every part of it, so everything inside an executed folder counts, and

@@ -1,4 +1,4 @@
-"""Text files in any encoding, by parts, with how much there is: for those who can ask for it.
+"""Parts of text files in any encoding, with the number of lines, for peers that ask for it.
 
 These functions block.  UTF-8 is read and written as `local_files.py` does it; any other encoding is
 taken at its word, without care for byte order marks and line ends.
@@ -37,7 +37,7 @@ def text_codec(name: str) -> str:
     """The one name of an encoding of text.
 
     Raises:
-        UnknownEncoding: there is none, or it is no encoding of text.
+        UnknownEncoding: there is none, or it is not an encoding of text.
     """
     try:
         found = codecs.lookup(name)

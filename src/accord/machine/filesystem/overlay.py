@@ -1,6 +1,6 @@
 """Unsaved text that an editor holds and that is newer than the disk.
 
-It must not know roots: whoever reads decides first whether the path is allowed.
+It must not know roots: the reader decides first whether the path is allowed.
 Always holds: a path means its real path, so a buffer opened through a link is found by its target.
 """
 
@@ -30,11 +30,11 @@ class Overlay:
         return os.path.realpath(path) in self._buffers
 
     def set(self, path: str | os.PathLike[str], text: str) -> None:
-        """The editor shows this text for the file, saved or not."""
+        """Set the text that the editor shows for the file, saved or not."""
         self._buffers[os.path.realpath(path)] = text
 
     def drop(self, path: str | os.PathLike[str]) -> None:
-        """The editor saved or closed the buffer; unknown paths are fine."""
+        """Drop the buffer that the editor saved or closed; unknown paths are fine."""
         self._buffers.pop(os.path.realpath(path), None)
 
     def text_at(self, real_path: str) -> str | None:
@@ -42,7 +42,7 @@ class Overlay:
         return self._buffers.get(real_path)
 
     def written(self, real_path: str, text: str) -> None:
-        """The file was written through us."""
+        """Update the buffer of a file that was written through us."""
         if real_path not in self._buffers:
             return
         newer = self._on_write(real_path, text) if self._on_write is not None else None
@@ -52,11 +52,11 @@ class Overlay:
             self._buffers[real_path] = newer
 
     def moved(self, real_path: str, real_target: str) -> None:
-        """The file went elsewhere through us; its buffer goes along."""
+        """Move the buffer of a file that was moved through us."""
         text = self._buffers.pop(real_path, None)
         if text is not None:
             self._buffers[real_target] = text
 
     def deleted(self, real_path: str) -> None:
-        """The file was deleted through us."""
+        """Drop the buffer of a file that was deleted through us."""
         self._buffers.pop(real_path, None)

@@ -167,7 +167,7 @@ class Walk:
                 was_fine = is_link or (status is not None and stat.S_ISDIR(status.st_mode))
                 if error.errno not in _CHANGED or not was_fine:
                     raise
-                # It has become something else since the look, so look again.
+                # It has changed since we looked, so look again.
                 self._count_turn()
                 pending.append(name)
         return "."
@@ -183,13 +183,13 @@ class Walk:
         except FileNotFoundError:
             if not ahead:
                 return None
-            # A `..` behind a directory that did not exist is more likely an attack than a wish.
+            # A `..` after a directory that did not exist is more likely an attack than intended.
             if not self._create_parents or ".." in ahead:
                 raise FileMissing(self._path) from None
         try:
             os.mkdir(name, dir_fd=self._here)
         except FileExistsError:
-            # Somebody else was faster; what they made is looked at like anything else.
+            # Another process was faster; what it made is examined like anything else.
             pass
         return os.stat(name, dir_fd=self._here, follow_symlinks=False)
 
@@ -256,7 +256,7 @@ def open_step(
 
 
 def parts_of(path: str) -> list[str]:
-    """The components of an absolute path; `..` stays, it is the kernel's to resolve."""
+    """The components of an absolute path; `..` stays for the kernel to resolve."""
     if not path.startswith("/"):
         raise OutsideRoots(path, "not an absolute path")
     if "\0" in path:
@@ -287,7 +287,7 @@ def open_root(given: str) -> Root:
             raise FileMissing(given, "no such directory") from error
         raise file_failure(given, error) from error
     except ValueError as error:
-        # A zero byte, or half a character: no directory can be called so.
+        # A zero byte, or half a character: no directory can have that name.
         raise FileMissing(given, "no such directory") from error
     status = os.fstat(handle.fd)
     real = os.path.realpath(given)
@@ -328,7 +328,7 @@ def rename(
     `linkable` is what a hard link can be made to.
 
     Raises:
-        OSError: FileExistsError where that is taken and not to be overwritten, or another reason.
+        OSError: FileExistsError if the name is taken and `overwrite` is not set, or another reason.
     """
     if not overwrite:
         if linkable:

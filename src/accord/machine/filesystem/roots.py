@@ -1,6 +1,6 @@
-"""The directories that somebody may use, as open handles, and paths opened beneath them.
+"""The allowed directories as open handles, and paths opened beneath them.
 
-It must not know file contents, sessions or who asks.
+It must not know file contents, sessions or permissions.
 
 Always holds
     * Text only chooses the root that is tried; whether a path stays beneath it is decided by
@@ -55,7 +55,7 @@ class Roots:
         return tuple(root.given for root in self._roots)
 
     def replace(self, directories: Sequence[str | os.PathLike[str]]) -> None:
-        """Put another set in place, all or nothing; running operations finish on the old one."""
+        """Replace the set, all or nothing; running operations finish on the old one."""
         self._roots = tuple(open_root(os.fspath(directory)) for directory in directories)
 
     def close(self) -> None:

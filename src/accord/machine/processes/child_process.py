@@ -108,7 +108,7 @@ class GroupProcess:
 
     @property
     def pid(self) -> int:
-        """Also the id of its group."""
+        """The process id, which is also the id of its group."""
         return self._process.pid
 
     @property
@@ -123,7 +123,7 @@ class GroupProcess:
 
     @property
     def stderr(self) -> anyio.abc.ByteReceiveStream | None:
-        """The pipe of its complaints, if one was asked for."""
+        """The pipe from its standard error, if one was asked for."""
         return self._process.stderr
 
     @property
@@ -169,7 +169,7 @@ class GroupProcess:
     async def stop_group(
         self, terminate_seconds: float = TERMINATE_SECONDS, kill_seconds: float = KILL_SECONDS
     ) -> None:
-        """SIGTERM to the group, then SIGKILL to whoever is left.  Pipes stay open."""
+        """Send SIGTERM to the group, then SIGKILL to the rest.  Pipes stay open."""
         try:
             if self.group.signal(signal.SIGTERM):
                 # A stopped process acts on SIGTERM only after it was woken.

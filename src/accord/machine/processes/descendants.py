@@ -17,7 +17,7 @@ Always holds
     * A program that was started with the environment of `kept` is left alone, with all its own
       descendants: a browser that the user opened is theirs.
     * So are children that a command of ours had before it began (`server & exec accord run`).
-    * Exit statuses of known children are left to those who wait for them.
+    * Exit statuses of known children are left to the code that waits for them.
 
 Without /proc (macOS, for instance) nothing is found here; process groups are all there is.
 """
@@ -232,8 +232,8 @@ def _until_none(
     pause, pause_max = POLL_SECONDS
     looks = 1
     while True:
-        # All of them get their signal, also after one that could not be signalled.  Who left in
-        # the meantime may have left a child in its place.
+        # All of them get their signal, also after one that could not be signalled.  One that is
+        # gone by now may have left a child in its place.
         acted = [end(process) or _is_gone(process) for process in find()]
         # A child that was made while the table was read is not in it: nothing has to be seen twice.
         looks = 2 if any(acted) else looks - 1
@@ -329,7 +329,7 @@ class _OwnTree:
         ]
         self.dead_since = {pid: self.dead_since.get(pid, now) for pid in dead}
         for pid, since in self.dead_since.items():
-            # Who waits for a child collects it at once; nobody waits for this one.
+            # A waiting parent collects its child at once, so nobody waits for this one.
             if now - since >= REAP_SECONDS and pid not in self.spared:
                 try:
                     os.waitpid(pid, os.WNOHANG)
@@ -389,7 +389,7 @@ def adopt_orphans() -> bool:
 
     It concerns the whole process.  From now on `end_descendants` ends every child of this process,
     its own ones included.  To collect orphans that end is the program's part (`os.waitpid`): only
-    it knows for which children somebody waits.
+    it knows which children are waited for.
     """
     _own.wants_orphans = False
     if not _own.adopts and sys.platform.startswith("linux") and os.path.isdir("/proc/self"):
@@ -408,7 +408,7 @@ def adopt_orphans_later() -> None:
     Loading what it needs takes a moment, which a command that starts nothing can do without.
     """
     _own.wants_orphans = _own.reaps = True
-    # Whoever became this program by `exec` may have had children.
+    # A program that became this one by `exec` may have had children.
     found = (read_process(pid) for pid in children_of(os.getpid()))
     _own.older = {(one.pid, one.started) for one in found if one is not None}
 

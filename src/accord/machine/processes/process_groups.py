@@ -90,7 +90,7 @@ class ProcessGroup:
         return self.signal(0) and _runs(self.id)
 
     def forget(self) -> None:
-        """The group is over, or somebody else's business from now on."""
+        """Stop tracking the group."""
         if not self._over:
             self._over = True
             _registry.remove(self)
@@ -138,7 +138,7 @@ class _Registry:
 
     def watch(self) -> None:
         with self._lock:
-            # An empty line is no news; it shows whether somebody listens.
+            # An empty line says nothing; it shows whether the watchman still reads.
             if not self._tell("\n"):
                 self._start_watchman()
 

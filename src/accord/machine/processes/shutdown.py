@@ -40,7 +40,7 @@ LAST_LOOK_SECONDS = 0.5
 """How long the process looks at that moment for what it has to kill."""
 
 SECOND_SIGNAL_SECONDS = 1.0
-"""How long the process may take to say its last words after a second signal."""
+"""How long the process may take to write its last output after a second signal."""
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """What asks us to leave."""
@@ -107,7 +107,7 @@ class _Shutdown:
         """Kill what is left and end this process, whatever its other threads do."""
         try:
             descendants.end_descendants(terminate_seconds=0.0, kill_seconds=LAST_LOOK_SECONDS)
-            sys.stderr.write("accord: something did not stop in time and was left\n")
+            sys.stderr.write("accord: a part did not stop in time and was abandoned\n")
             sys.stderr.flush()
         except (OSError, ValueError, AttributeError):
             # Nobody listens.
@@ -137,7 +137,7 @@ def own_process(*, in_thread: bool = True) -> None:
     """Take charge of the end of this process: SIGTERM and SIGHUP end it as Ctrl-C does.
 
     Without `in_thread` no thread is started, and the caller has to call `begin` itself.  A signal
-    that whoever started us had ignored stays ignored.
+    that our parent ignored stays ignored.
     """
     _shutdown.owns_process = True
     descendants.adopt_orphans_later()

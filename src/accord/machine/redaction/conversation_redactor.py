@@ -1,4 +1,4 @@
-"""The frames of a conversation without their secrets, also those told in pieces over many frames.
+"""Removes secrets from the frames of a conversation, also secrets split over many frames.
 
 For what is written down: recordings, traces, reports.  A frame whose text ends with what may be
 the beginning of a secret is held until the next piece of the same text, and so are all behind it.
@@ -75,7 +75,7 @@ class _Stream(Generic[T]):
 
 
 class ConversationRedactor(Generic[T]):
-    """Takes frames with whatever belongs to them, and gives them back when they may be told."""
+    """Takes frames with attached values, and returns them once they may be shown."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
@@ -86,7 +86,7 @@ class ConversationRedactor(Generic[T]):
         self._prompts: dict[str, Any] = {}
 
     def frame(self, what: T, speaker: str, frame: bytes) -> list[tuple[T, bytes]]:
-        """The next frame of a side."""
+        """Take the next frame of a side; return the frames that are ready."""
         has_edge = b"PRIVATE KEY-----" in frame or b"PRIVATE KEY BLOCK-----" in frame
         is_printed = not frame.lstrip().startswith((b"{", b"[", b'"'))
         if is_printed and (has_edge or speaker in self._printing_key):
@@ -100,15 +100,15 @@ class ConversationRedactor(Generic[T]):
         return self._put(_Held(what, self._redactor.frame(frame)) if held is None else held)
 
     def stderr(self, what: T, line: bytes) -> list[tuple[T, bytes]]:
-        """The next line that the agent wrote to stderr."""
+        """Take the next line of the agent's stderr; return what is ready."""
         return self._line(what, _STDERR, line)
 
     def other(self, what: T, raw: bytes = b"") -> list[tuple[T, bytes]]:
-        """Something without secrets that has its place in the order."""
+        """Take an item without secrets that keeps its place in the order."""
         return self._put(_Held(what, raw))
 
     def finish(self) -> list[tuple[T, bytes]]:
-        """All the rest, when nothing more comes."""
+        """Return everything that is left, at the end of the conversation."""
         self._end(*self._streams)
         return self._ready()
 
@@ -149,7 +149,7 @@ class ConversationRedactor(Generic[T]):
         return _Held(what, self._redactor.frame(encoded(kept)))
 
     def _note_turn(self, speaker: str, message: dict[str, Any]) -> None:
-        """A turn that is over says no more."""
+        """End the streams of a turn that is over."""
         request_id = repr(message.get("id"))
         if message.get("method") == "session/prompt":
             self._prompts[request_id] = at(message, ("params", "sessionId"))
@@ -157,7 +157,7 @@ class ConversationRedactor(Generic[T]):
                 del self._prompts[next(iter(self._prompts))]
         elif speaker == "agent" and "method" not in message and request_id in self._prompts:
             session = self._prompts.pop(request_id)
-            # In v2 this says only that the prompt was taken.
+            # In v2 this only says that the prompt was accepted.
             if at(message, ("result", "stopReason")) is not None or "error" in message:
                 self._end_session(session)
 

@@ -9,7 +9,7 @@ What always holds
       JSON of the same shape.
     * A value that was recognised by its place in JSON (a variable of an MCP server, a header, a
       login) is a known value from then on, wherever it stands.
-    * The time that it takes grows with the text and not faster.
+    * The time grows linearly with the text.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from accord.machine.redaction.secret_patterns import (
 from accord.machine.redaction.secret_stream import SecretByteStream, SecretStream
 
 KEY_CHARACTERS_MIN: Final = 12
-"""A key of a JSON object that is shorter is a name, and no secret."""
+"""A shorter key of a JSON object is a name, not a secret."""
 
 _WORDS_IN_BYTES: Final = tuple(word.encode() for word in (*WORDS, "env", "headers", "\\u"))
 _PAIRS: Final = frozenset({"env", "environment", "headers"})
@@ -111,18 +111,18 @@ class Redactor:
         return made
 
     def so_far(self, text: str) -> str:
-        """The text, which will be told again when it has grown, without secrets.
+        """The text without secrets, for a text that will be sent again when it has grown.
 
-        It is without an end that may be a secret's beginning.
+        An end that may be the beginning of a secret is left out.
         """
         return self.stream().so_far(text)
 
     def stream(self) -> SecretStream:
-        """For a text that comes in pieces."""
+        """Start a stream for a text that comes in pieces."""
         return SecretStream(self._finder)
 
     def byte_stream(self) -> SecretByteStream:
-        """For bytes that come in pieces."""
+        """Start a stream for bytes that come in pieces."""
         return SecretByteStream(self._finder)
 
     # ---- JSON
@@ -145,7 +145,7 @@ class Redactor:
             members = {key: self._member(key, one, keep_ids) for key, one in value.items()}
             title = members.get("title")
             if self._finder.by_name and value.get("kind") == "execute" and isinstance(title, str):
-                # Agents name a call that runs a command by that command.
+                # Agents use the command as the title of the call that runs it.
                 members["title"] = self.line(title)
             return {self._key(key): one for key, one in members.items()}
         return value
@@ -174,7 +174,7 @@ class Redactor:
         self.value(value)
 
     def frame(self, frame: bytes, *, keep_ids: bool = False) -> bytes:
-        """A message without secrets; what is no JSON is taken for a line."""
+        """A message without secrets; a frame that is not JSON is treated as a line."""
         if not self.is_suspicious(frame):
             return frame
         try:
@@ -198,7 +198,7 @@ class Redactor:
 
     def _is_suspicious(self, text: str, *words: str) -> bool:
         if not text.isascii() or "\x1b" in text:
-            # What nobody sees may stand inside of a word, or between two.
+            # Invisible characters may stand inside a word or between two.
             text = f"{IGNORED.sub('', text)}\0{IGNORED.sub(' ', text)}"
         small = text.casefold()
         return any(word in small for word in (*WORDS, *words)) or any(
@@ -269,7 +269,7 @@ def _without_values(text: str) -> str:
 
 
 def _without_login(match: re.Match[str]) -> str:
-    """A login of a command without its password; a reference to a variable is none."""
+    """A login in a command without its password; a reference to a variable stays."""
     start, stop = match.span(match.lastindex or 0)
     password = match.string[start:stop]
     return match[0] if password.startswith("$") else match.string[match.start() : start] + MARK
@@ -292,7 +292,7 @@ def decoded(frame: bytes) -> tuple[Any, bool]:
     """A frame as a JSON value, and whether all of the frame is in it: a key may be there twice.
 
     Raises:
-        ValueError: it is no JSON.
+        ValueError: it is not JSON.
     """
     is_whole = True
 
@@ -306,7 +306,7 @@ def decoded(frame: bytes) -> tuple[Any, bool]:
 
 
 def encoded(value: Any) -> bytes:
-    """A JSON value as a frame."""
+    """Encode a JSON value as a frame."""
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:

@@ -32,7 +32,7 @@ LEARNT_MAX: Final = 256
 """Values that are remembered from a conversation; the oldest are forgotten first."""
 LEARNT_CHARACTERS_MAX: Final = 4096
 NAMES_NESTED_MAX: Final = 8
-"""Names in a row, such as `author: key: token=`, that are told apart."""
+"""The longest chain of names, such as `author: key: token=`, that is followed."""
 
 Span = tuple[int, int]
 
@@ -60,11 +60,11 @@ class KnownValues:
         return iter(self._values)
 
     def is_in(self, frame: bytes) -> bool:
-        """Whether a frame has one of them."""
+        """Whether a frame contains one of them."""
         return any(form in frame for forms in self._values.values() for form in forms)
 
     def learn(self, value: str) -> None:
-        """Add a value of a conversation."""
+        """Add a value that a conversation showed to be secret."""
         if not KNOWN_CHARACTERS_MIN <= len(value) <= LEARNT_CHARACTERS_MAX:
             return
         if value in self._values and value not in self._learnt:
@@ -77,7 +77,7 @@ class KnownValues:
             del self._learnt[oldest], self._values[oldest]
 
     def _add(self, value: str) -> None:
-        # Texts are looked at without the characters that nobody sees.
+        # Texts are searched without invisible characters.
         value = IGNORED.sub("", value)
         if value and value not in self._values:
             forms = {json.dumps(value, ensure_ascii=way)[1:-1] for way in (False, True)}
@@ -99,10 +99,10 @@ class SecretFinder:
         return max(NAME_CHARACTERS_MAX, self.known.longest)
 
     def spans(self, text: str, since: int, *, is_cut: bool) -> list[Span]:
-        """Where secrets stand from `since` on, private keys aside; of values also those before.
+        """The spans of secrets from `since` on, except private keys; of known values also earlier.
 
-        What stands before is there to be looked back at.  With `is_cut` its beginning is missing,
-        so that a name that stands first may be the end of a longer one.
+        The text before `since` is context.  With `is_cut` its beginning is missing, so that a name
+        at the start may be the end of a longer one.
         """
         found: list[Span] = []
         if self.by_form:

@@ -138,8 +138,8 @@ _SECRET_NAME = re.compile(
 _HOLDS_SECRET = re.compile(
     r"(?:passw(?:or)?d|passphrase|token|secret|apikey|(?:access|private)key)$"
 )
-# A path or a number is named after a secret, but is none.  MCP's progress token says which request
-# a notification belongs to.
+# A path or a number may be named after a secret without being one.  MCP's progress token says
+# which request a notification belongs to.
 _NO_SECRET_NAME = re.compile(r"(?:file|path|dir|type|count|limit)$|^progresstoken$")
 _SUSPICIOUS_NAME = re.compile(r"(?:key|sig|signature)$")
 
@@ -185,7 +185,7 @@ def names_secret(name: str) -> bool:
 
 
 def looks_secret(value: str) -> bool:
-    """Whether a value is no word, name or path, but may be a key."""
+    """Whether a value may be a key: it is not a word, name or path."""
     return (
         len(value) >= GUESSED_CHARACTERS_MIN
         and not value.startswith(("/", "./", "~"))
@@ -212,7 +212,7 @@ def is_secret_under(name: str, value: str) -> bool:
 def is_secret_in_command(name: str, value: str) -> bool:
     """The same in a command or in a line of a log, where a name is reason enough.
 
-    A reference to a variable and the word in front of a token (`Bearer`) are no secrets.
+    A reference to a variable and the word in front of a token (`Bearer`) are not secrets.
     """
     is_word = value.lower() in ("bearer", "basic", "token", "digest")
     if value in (MARK, "") or value.startswith("$") or is_word:

@@ -32,20 +32,20 @@ from accord.machine.redaction.secret_patterns import (
 )
 
 WAITING_CHARACTERS_MAX: Final = 8192
-"""What may be a secret's beginning and goes on for longer than this is none."""
+"""A candidate that grows longer than this is not a secret."""
 LOOKED_AT_CHARACTERS: Final = 256
-"""What is longer and waits is looked at again when it has grown, or may have come to an end."""
+"""A longer candidate is examined again only when it has grown or may have ended."""
 
 PARTED: Final = "\u200b"
-"""Stands for any number of characters that nobody sees."""
+"""Stands for any number of invisible characters."""
 
-# How a key or a token goes on that was too long to wait for.
+# The continuation of a key or token that was too long to wait for.
 _GOES_ON = re.compile(r"[\w+/=.~*-]*+")
 _SEEMS_TO_GO_ON = re.compile(r"[\w+=.~:%*-]*+")
 
 
 class Segment(NamedTuple):
-    """So many characters of the input, and what became of them."""
+    """A number of characters of the input, and the text that replaces them."""
 
     characters: int
     text: str
@@ -53,19 +53,19 @@ class Segment(NamedTuple):
 
 
 class _View(NamedTuple):
-    """A text with others in place of the characters that nobody sees, and where each one stood."""
+    """A text without its invisible characters, and the original position of each character."""
 
     text: str
     places: list[int]
 
     def back(self, span: Span) -> Span:
-        """Where a span of this text stands in the other."""
+        """The span in the original text."""
         start, stop = span
         return self.places[start], self.places[stop - 1] + 1
 
 
 def _views(text: str) -> list[_View]:
-    """A text as it has to be looked at: what nobody sees may part a key, or two words."""
+    """The text as it must be searched: invisible characters may split a key, or two words."""
     hidden = () if text.isascii() and "\x1b" not in text else [*IGNORED.finditer(text)]
     if not hidden:
         return []
@@ -106,7 +106,7 @@ class SecretStream:
 
     @property
     def waiting(self) -> int:
-        """How many characters wait."""
+        """The number of characters held back."""
         return len(self._raw) - self._said
 
     def feed(self, piece: str) -> str:
@@ -118,7 +118,7 @@ class SecretStream:
         return "".join(one.text for one in self.last_segments(piece))
 
     def segments(self, piece: str) -> list[Segment]:
-        """The same as `feed`, told by segments."""
+        """The same as `feed`, as segments."""
         self._raw += piece
         if self.waiting < self._look_at and _SEEMS_TO_GO_ON.fullmatch(piece):
             return []
@@ -129,7 +129,7 @@ class SecretStream:
         return said
 
     def last_segments(self, piece: str = "") -> list[Segment]:
-        """The same as `finish`, told by segments."""
+        """The same as `finish`, as segments."""
         self._raw += piece
         return self._take(is_whole=True)
 

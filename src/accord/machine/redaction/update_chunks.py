@@ -1,7 +1,7 @@
-"""Which updates are a piece of something longer, and where in them its text stands.
+"""Recognises updates that are a piece of a longer text, and finds the text in them.
 
-Must not know what the text is looked at for.  Plain JSON of any version; what cannot be read as a
-piece is none.
+Must not know redaction.  Works on plain JSON of any version; an update that cannot be read as a
+piece is not one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 Json: TypeAlias = dict[str, Any]
 Path: TypeAlias = tuple[str | int, ...]
 Key: TypeAlias = tuple[str, str | None]
-"""What a piece is a part of: the kind of stream, and its id where it has one."""
+"""The stream that a piece belongs to: its kind, and its id if it has one."""
 
 FINAL: Final = ("completed", "failed", "cancelled")
 """The statuses of a tool call that is over; no set, since a status may be anything."""
@@ -53,7 +53,7 @@ class Piece(NamedTuple):
     is_last: bool = False
 
     def decoded(self) -> str | bytes | None:
-        """The text, or the bytes that it stands for; None where it is no base64."""
+        """The text, or the bytes that it stands for; None if it is not base64."""
         if not self.is_bytes:
             return self.text
         try:
@@ -62,7 +62,7 @@ class Piece(NamedTuple):
             return None
 
     def encoded(self, text: str) -> str:
-        """A text in the form that this piece has."""
+        """Encode a text as this piece is encoded."""
         if not self.is_bytes:
             return text
         return b64encode(text.encode("utf-8", "surrogateescape")).decode("ascii")
@@ -85,7 +85,7 @@ def piece_of(update: Json) -> Piece | None:
 
 
 def stream_of(update: Json) -> tuple[str, object] | None:
-    """What an update adds to, also one that cannot be read as a piece."""
+    """The stream that an update adds to, even if it cannot be read as a piece."""
     kind = kind_of(update)
     if kind == "terminal_output_chunk":
         return TERMINAL, update.get("terminalId")
@@ -150,12 +150,12 @@ def _told_terminal(update: Json) -> Piece | None:
 
 
 def told_exit(update: Json) -> Any:
-    """The terminal whose end an agent of v1 tells of, if it does."""
+    """The terminal whose exit a v1 agent reports in `_meta`, if it does."""
     return at(update, ("_meta", "terminal_exit", "terminal_id"))
 
 
 def at(value: Any, path: Path) -> Any:
-    """What stands there; None where nothing does."""
+    """The value at a path; None if there is none."""
     for name in path:
         if isinstance(name, int):
             value = value[name] if isinstance(value, list) else None
@@ -165,7 +165,7 @@ def at(value: Any, path: Path) -> Any:
 
 
 def with_text(holder: Any, path: Path, text: str) -> Any:
-    """The same with another text there; what was given is not changed."""
+    """A copy with another text at the path."""
     name, *rest = path
     inner = with_text(holder[name], tuple(rest), text) if rest else text
     if isinstance(name, int):

@@ -50,7 +50,7 @@ class OutputBuffer:
 
     @property
     def text(self) -> str:
-        """What is kept."""
+        """The bytes that are kept, as text."""
         return cut_front(self._kept, self.bytes_max).decode("utf-8")
 
     def feed(self, data: bytes) -> None:

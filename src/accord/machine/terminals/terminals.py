@@ -289,11 +289,11 @@ class Terminals:
         return terminal
 
     def output(self, terminal_id: str) -> TerminalOutput:
-        """See `Terminal.output`."""
+        """Return the output of a terminal; see `Terminal.output`."""
         return self[terminal_id].output()
 
     async def wait(self, terminal_id: str) -> Exit:
-        """See `Terminal.wait`."""
+        """Wait for the end of a terminal; see `Terminal.wait`."""
         return await self[terminal_id].wait()
 
     async def kill(self, terminal_id: str) -> None:

@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias
 
 from accord.machine.clock import now as time_of_day
 from accord.tracing.frames import Kind, Pairing, Speaker, read_frame
-from accord.tracing.recorder.recording_writer import FrameStream, Scribe
+from accord.tracing.recorder.recording_writer import FrameStream, RecordingWriter
 from accord.version import __version__
 
 Way: TypeAlias = Literal["sent", "received"]
@@ -245,21 +245,21 @@ class Traffic:
             def write(line: bytes) -> None:
                 file.write(line)
 
-            scribe = Scribe(write, Redactor.of_environment() if redact else None)
-            scribe.head(
+            writer = RecordingWriter(write, Redactor.of_environment() if redact else None)
+            writer.head(
                 started=self._started.isoformat(timespec="microseconds").replace("+00:00", "Z"),
                 command=list(self.command),
                 program=f"accord {__version__}",
             )
             for way, lost in gone.items():
                 if lost:
-                    scribe.gap(0.0, _SPEAKERS[way], lost, "too old, not kept")
+                    writer.gap(0.0, _SPEAKERS[way], lost, "too old, not kept")
             frames = 0
             for item in items:
                 if item.kind != "end":
                     frames += item.kind != "gap"
-                    scribe.frame(item.time, _SPEAKERS[item.way], item.lost or item.raw)
-            scribe.close()
+                    writer.frame(item.time, _SPEAKERS[item.way], item.lost or item.raw)
+            writer.close()
         return frames
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from accord.builtin.offline.brain import ACTIONS
@@ -131,6 +131,7 @@ def test_it_is_taken_as_it_was_meant(typed: str, name: str, arguments: str) -> N
 
 
 @given(st.text(max_size=300))
+@example(text=" !")
 def test_every_text_has_an_intent_that_somebody_acts_on(text: str) -> None:
     """Ours: never a dead end."""
     for typed in (text, f"/{text}", f"rename {text}", f"change {text}", f"find {text}"):

@@ -88,7 +88,7 @@ def prose(draw: st.DrawFn) -> str:
 @example("make all the tests")
 @example("run go test with care")
 def test_random_prose_is_no_command(text: str) -> None:
-    """Issue 14: everything that is no command is understood, or honestly not."""
+    """Issue 14: everything that is not a command is understood, or honestly not."""
     assert command_line(text) is None
     # `echo` prints whatever words it is given.
     assert text.startswith("echo ") or command_line(text, is_marked=True) is None

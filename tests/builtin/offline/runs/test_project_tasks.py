@@ -77,7 +77,7 @@ async def test_a_tool_that_is_configured_and_missing_is_named(
     async with talking(tmp_path) as talk:
         answer = await talk.say("lint this")
         assert "I would run `golangci-lint run`, because .golangci.yml configures it." in answer
-        assert "there is no program `golangci-lint`" in answer
+        assert "`golangci-lint` is not installed" in answer
         assert talk.asked == []
 
 
@@ -112,7 +112,7 @@ async def test_the_tests_are_run_and_repaired(tmp_path: Path, variant: str, type
         answer = await talk.say(typed)
         assert "**Green**" in answer
         assert "There is nothing to repair." in answer
-        assert talk.kinds() == ["execute"], "they are run anew"
+        assert talk.kinds() == ["execute"], "they are run again"
 
 
 async def test_several_things_are_done_in_their_order_or_not_at_all(tmp_path: Path) -> None:

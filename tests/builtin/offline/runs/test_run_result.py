@@ -231,7 +231,7 @@ Node.js v20.20.2
 
 
 def test_a_script_that_does_not_parse_is_found_where_it_is() -> None:
-    """Issue 14: the stack is that of who loads the file."""
+    """Issue 14: the stack belongs to the loader of the file."""
     (failure,) = run_of("npm test", 1, NODE_SYNTAX).failures
     assert (failure.error, failure.frames[-1].path) == ("SyntaxError", "/p/index.js")
     assert failure.frames[-1].line == 125

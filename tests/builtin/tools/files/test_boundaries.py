@@ -55,7 +55,7 @@ async def test_only_reading_counts_as_reading(tmp_path: Path) -> None:
         assert b.last()["kind"] == "delete"
         b.answer = "allow_once"
         refused = text(await b.use(lambda t: t.edit("a.txt", "a", "b")), ok=False)
-        assert "was not read yet" in refused
+        assert "has not been read yet" in refused
 
 
 async def test_a_delete_that_cannot_be_is_shown_as_a_delete(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def without_last(shown: str) -> str:
 
 
 def as_buffer(shown: str) -> str:
-    """As lines that are joined, with nothing that is no line."""
+    """Joins lines, and drops everything that is not a line."""
     return "\n".join(shown.removeprefix("\ufeff").splitlines())
 
 

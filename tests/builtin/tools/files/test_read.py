@@ -1,4 +1,4 @@
-"""The tool `read`: windows, bounds, and what is no text."""
+"""The tool `read`: windows, bounds, and files that are not text."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def test_bad_inputs_are_failures_that_a_person_understands(
         for path in ("out", "dir_out/secret.txt", "../secret.txt"):
             assert "outside the session's folders" in said[path]
         assert "no line 5" in text(await b.use(lambda t: t.read("calc.py", 5)), ok=False)
-        assert "count from 1" in text(await b.use(lambda t: t.read("calc.py", 0, 0)), ok=False)
+        assert "start at 1" in text(await b.use(lambda t: t.read("calc.py", 0, 0)), ok=False)
         # And the session goes on.
         assert (await b.use(lambda t: t.read("calc.py"))).ok
         assert not any(

@@ -1,4 +1,4 @@
-"""What the offline brain does when it is asked about the code: nothing here changes a thing."""
+"""Actions that answer questions about the code.  Nothing here changes a file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SHOWN_LINES_MAX = 200
 """Lines of a file that an answer shows."""
 
 PART_LINES = 40
-"""Lines that are read of a part whose end nobody told."""
+"""Lines that are read of a part without a known end."""
 
 ATTACHED_MAX = 5
 """Things that came with a prompt that one answer explains."""
@@ -42,7 +42,7 @@ SHOWN_CHARACTERS_MAX = 500
 
 
 async def show_map(work: Work, intent: Intent) -> None:
-    """What is this project?"""
+    """Describe the project and its largest modules."""
     await work.turn.think("I look at the files, then at what they define.")
     plan = await work.turn.plan("List the files", "Read what they define", "Sum it up")
     await plan.start(0)
@@ -65,7 +65,7 @@ async def show_map(work: Work, intent: Intent) -> None:
 
 
 async def show_files(work: Work, intent: Intent) -> None:
-    """Which files are there?"""
+    """List the project's files."""
     await work.tools.glob("**")
     project = await work.project()
     if not project.paths:
@@ -101,7 +101,7 @@ async def show_file(work: Work, intent: Intent) -> None:
     lines = text.split("\n")
     shown = "\n".join(line[:SHOWN_CHARACTERS_MAX] for line in lines[:SHOWN_LINES_MAX])
     rest = lines_in(text) - SHOWN_LINES_MAX
-    # What was read may be a part itself; then nobody has counted the rest.
+    # Only a part may have been read; then the number of the rest is unknown.
     at_least = "at least " if any("continue with" in note for note in notes) else ""
     more = f"… and {at_least}{counted(rest, 'more line', 'more lines')}" if rest > 0 else ""
     if any(len(line) > SHOWN_CHARACTERS_MAX for line in lines[:SHOWN_LINES_MAX]):
@@ -115,7 +115,7 @@ THIS = frozenset(
     """this it that these code file function method class module snippet selection part lines line
     block text symbol""".split()  # noqa: SIM905
 )
-"""Words for what came with the prompt."""
+"""Words that refer to what came with the prompt."""
 
 
 async def explain(work: Work, intent: Intent) -> None:
@@ -165,7 +165,7 @@ async def _explain_named(work: Work, project: Project, target: str) -> None:
         await _explain_folder(work, project, target, inside)
         return
     if looks_like_path(target):
-        # Whatever the tool says about a file that is not there is what there is to say.
+        # The tool explains why a missing file cannot be read.
         result = await work.tools.read(target)
         data = result.data
         if result.ok and isinstance(data, str):
@@ -197,7 +197,7 @@ async def _explain_part(work: Work, project: Project, attached: Attached) -> Non
 
 
 async def _near(work: Work, project: Project, target: str, said: str) -> str:
-    """Files that may be meant by one that is not there, unless the tool has named some."""
+    """Suggest similar files for a missing one, unless the tool has done so."""
     if not said.startswith("There is no file") or "Similar names" in said:
         return ""
     return await near_to(work, project, target.rpartition("/")[2])
@@ -210,7 +210,7 @@ async def _explain_file(work: Work, project: Project, path: str) -> None:
         if not result.ok:
             await work.say(result.text)
             return
-        # What the client has unsaved counts, not what is on the disk.
+        # The client's unsaved text counts, not the text on disk.
         text = await work.tools.text(path) or text
         if text is None:
             await work.say(
@@ -240,7 +240,7 @@ async def _explain_symbol(work: Work, project: Project, definition: Definition) 
 
 
 async def one_definition(work: Work, project: Project, name: str) -> Definition | None:
-    """The definition that is meant; where there are several the user is asked, or told of them."""
+    """The definition that is meant; if there are several, the user is asked or sees them all."""
     found = await work.compute(definitions_of, dict(project.files), name)
     places: list[Place] = [(one.path, one.symbol.line) for one in found]
     lines = "\n".join(f"{one.place}: {one.symbol.signature}" for one in found[:ITEMS])
@@ -268,7 +268,7 @@ async def one_definition(work: Work, project: Project, name: str) -> Definition 
 
 
 async def where(work: Work, intent: Intent) -> None:
-    """Where is a name defined?"""
+    """Show where a name is defined."""
     name = intent["name"]
     project = await work.project(name)
     paths = project.find(name)
@@ -322,7 +322,7 @@ def _has_symbols(path: str) -> bool:
 
 
 async def callers(work: Work, intent: Intent) -> None:
-    """Who calls or uses a name?"""
+    """List the places that call or use a name."""
     name = intent["name"]
     project = await work.project(name)
     every = await work.compute(all_uses, project, name)
@@ -383,7 +383,7 @@ async def find(work: Work, intent: Intent) -> None:
 
 
 def shorter(project: Project, path: str) -> str:
-    """A path as it is within the project."""
+    """A path relative to the project."""
     for root in project.roots:
         path = path.removeprefix(root.rstrip("/") + "/")
     return path

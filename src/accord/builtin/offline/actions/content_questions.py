@@ -1,4 +1,4 @@
-"""Questions about what came with the prompt, what is in a file, and what words are about."""
+"""Answers questions about attachments, the contents of a file, and the words of a question."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def is_about_this(intent: Intent) -> bool:
 
 
 async def contents(work: Work, intent: Intent) -> None:
-    """What is in a file, a folder or a symbol?"""
+    """Show the contents of a file, a folder or a symbol."""
     target = intent["path"]
     if target.lower() in code_lookup.THIS and work.message.attached:
         attached = work.message.attached[0]
@@ -30,7 +30,7 @@ async def contents(work: Work, intent: Intent) -> None:
 
 
 async def about_words(work: Work, intent: Intent) -> None:
-    """Which definitions are about the words of a question?"""
+    """List definitions that match the words of a question."""
     words = telling(list(dict.fromkeys(words_in(intent["words"]))))
     project = await work.project()
     found, is_all = await work.compute(about, project.files, words)
@@ -67,7 +67,7 @@ def _line(one: Finding, words: list[str]) -> str:
     symbol = one.definition.symbol
     said = f": {first_sentence(symbol.doc)}" if symbol.doc else ""
     own = [word for name in words for word in words_in(name)]
-    # Which word stood for which, where that is not plain to see.
+    # Name the matching words that differ from those of the question.
     other = [word for word in one.words if not any(word[:4] == mine[:4] for mine in own)]
     meant = f" (matches {', '.join(f'“{word}”' for word in other)})" if other else ""
     return f"`{one.definition.place}` `{symbol.signature}`{meant}{said}"

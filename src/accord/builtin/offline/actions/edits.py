@@ -1,7 +1,7 @@
-"""What the offline brain changes: a name everywhere, a text in a file, files; and taking it back.
+"""Actions that change files: rename a symbol, replace text, move, delete, undo.
 
 What always holds
-    * What is changed was shown as a diff and allowed; what was not allowed is said to be undone.
+    * Every change was shown as a diff and allowed; a refused change is reported as not made.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from accord.builtin.offline.source_code.symbols import language_of
 from accord.builtin.offline.turn_context import Place, Work
 
 READ_MAX = 200
-"""Files that are read anew before a rename; see `renaming.FILES_MAX`."""
+"""Files that are read again before a rename; see `symbol_rename.FILES_MAX`."""
 
 
 async def rename_symbol(work: Work, intent: Intent) -> None:
@@ -85,7 +85,7 @@ async def _give_up(plan: PlanHandle) -> None:
 
 
 def _unread(project: Project) -> str:
-    """What nobody has looked into, and may have the name all the same."""
+    """A note about files that were not read and may contain the name."""
     paths = [path for path in project.unread if path.endswith((".py", ".pyi"))]
     if not paths:
         return ""
@@ -93,7 +93,7 @@ def _unread(project: Project) -> str:
 
 
 async def _test_again(work: Work, plan: PlanHandle, before: TestRun | None) -> str:
-    """Run the tests as the plan's third step; what came of it, compared with the run before."""
+    """Run the tests as the plan's third step; return a summary, compared with the last run."""
     work.forget_project()
     command = await work.test_command()
     if command is None:
@@ -113,7 +113,7 @@ async def _test_again(work: Work, plan: PlanHandle, before: TestRun | None) -> s
 
 
 async def _as_open(work: Work, project: Project, name: str) -> Project:
-    """The files that have the name, as the client has them open; they count as read then."""
+    """Replace files that contain the name by the client's open versions, and count them as read."""
     texts: dict[str, str] = {}
     for path, text in project.python_files.items():
         if has_word(text, name) and len(texts) < READ_MAX:
@@ -124,7 +124,7 @@ async def _as_open(work: Work, project: Project, name: str) -> Project:
 
 
 async def _cannot_rename(work: Work, project: Project, old: str) -> None:
-    """Names of other languages are shown, not changed."""
+    """Explain why a name cannot be renamed, and list where it occurs."""
     uses = await work.compute(all_uses, project, old)
     places: list[Place] = [(path, use.line) for path, use in uses]
     await work.looked(f"Find {old}", "references", {"name": old}, places, f"{len(uses)} found")
@@ -146,7 +146,7 @@ async def _cannot_rename(work: Work, project: Project, old: str) -> None:
 
 
 async def change_text(work: Work, intent: Intent) -> None:
-    """Replace a text that stands exactly once in a file."""
+    """Replace text that occurs exactly once in a file."""
     old, new = intent["old"], intent.get("new") or ""
     project = await work.project()
     path = intent.get("path")
@@ -190,7 +190,7 @@ async def change_text(work: Work, intent: Intent) -> None:
 
 
 async def move(work: Work, intent: Intent) -> None:
-    """Give a file another name or place."""
+    """Move or rename a file."""
     path, target = intent["path"], intent["target"]
     result = await work.tools.move(path, target, reason="You asked to move it")
     if not result.ok:
@@ -201,7 +201,7 @@ async def move(work: Work, intent: Intent) -> None:
 
 
 async def delete(work: Work, intent: Intent) -> None:
-    """Delete a file."""
+    """Delete a file, with permission."""
     path = intent["path"]
     result = await work.tools.delete(path, reason="You asked to delete it")
     if result.ok:
@@ -211,7 +211,7 @@ async def delete(work: Work, intent: Intent) -> None:
 
 
 async def undo(work: Work, intent: Intent) -> None:
-    """Take back what the last turn changed."""
+    """Undo the changes of the last turn."""
     result = await work.tools.undo()
     if result.ok:
         await work.say(result.text)

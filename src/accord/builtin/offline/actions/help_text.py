@@ -54,7 +54,7 @@ Until then, `/help` shows what I can do without one."""
 
 
 async def hello(work: Work, intent: Intent) -> None:
-    """A greeting."""
+    """Answer a greeting with what to try."""
     await work.say(
         "Hello! I am Accord's built-in agent, working without a language model. Try "
         "`what is this project?`, `run the tests`, `fix it`, or `help`."
@@ -62,19 +62,19 @@ async def hello(work: Work, intent: Intent) -> None:
 
 
 async def thanks(work: Work, intent: Intent) -> None:
-    """A word that asks for nothing."""
+    """Answer thanks and other words that ask for nothing."""
     await work.say("All right. What next? `help` shows what I understand.")
 
 
 async def show_help(work: Work, intent: Intent) -> None:
-    """What can be typed."""
+    """List what the user can type."""
     lines = [
         f"`/{one.name}{f' {one.hint}' if one.hint else ''}`: {one.description}" for one in COMMANDS
     ]
     if work.model is None:
         await work.say(f"{WITHOUT_MODEL}\n\n{HELP}", "As commands:", bullets(lines))
         return
-    # What the table says to type would go to the model.
+    # The phrases of the table would go to the model.
     await work.say(
         f"`{work.model}` answers your messages. These commands work by rules, without it:",
         bullets(lines),
@@ -82,7 +82,7 @@ async def show_help(work: Work, intent: Intent) -> None:
 
 
 async def show_model(work: Work, intent: Intent) -> None:
-    """Which model answers, or how to set one."""
+    """Name the model that answers, or explain how to set one up."""
     if work.model is None:
         await work.say(MODEL % support_words())
         return
@@ -93,7 +93,7 @@ async def show_model(work: Work, intent: Intent) -> None:
 
 
 async def usage(work: Work, intent: Intent) -> None:
-    """A slash command without what it needs."""
+    """Explain the argument that a slash command is missing."""
     spec = next((one for one in COMMANDS if one.name == intent["command"]), None)
     hint = "<file>" if spec is None or spec.hint is None else spec.hint
     about = "Show a file" if spec is None else spec.description
@@ -101,7 +101,7 @@ async def usage(work: Work, intent: Intent) -> None:
 
 
 async def no_such_command(work: Work, intent: Intent) -> None:
-    """A slash command that is none."""
+    """Answer an unknown slash command."""
     name = intent.get("command") or ""
     near = difflib.get_close_matches(name.lower(), SLASH, n=1)
     meant = f" Did you mean `/{near[0]}`?" if near else ""

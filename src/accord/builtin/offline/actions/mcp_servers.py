@@ -23,7 +23,7 @@ def _servers(work: Work) -> McpServers | None:
 
 
 async def show_mcp(work: Work, intent: Intent) -> None:
-    """The servers of this session and their tools."""
+    """List the servers of this session and their tools."""
     servers = _servers(work)
     if servers is None or not servers.status:
         await work.say(
@@ -56,7 +56,7 @@ async def call(work: Work, intent: Intent) -> None:
     found = matching(tools, named)
     if not found:
         if not intent.slash and not tools:
-            await search_words(work, named, f"I do not know a tool `{named}`.")
+            await search_words(work, named, f"There is no tool `{named}`.")
             return
         every = [f"{one.server}.{one.name}" for one in tools]
         near = difflib.get_close_matches(named, [*every, *(one.name for one in tools)], n=1)

@@ -50,10 +50,10 @@ def plan_for(
 
 
 async def show_plan(work: Work, intent: Intent) -> None:
-    """A plan for a change, from a template and from what the project has.
+    """Show a plan for a change, from a template and from what the project has.
 
-    It is said and not shown as the plan of the turn: nobody works on it here, so that it would
-    stand beside the same words in the message, and stay open for good.
+    It is a message and not the plan of the turn: nobody works on it here, so it would repeat the
+    message and never be completed.
     """
     text = intent["text"]
     project = await work.project()
@@ -72,5 +72,5 @@ async def show_plan(work: Work, intent: Intent) -> None:
         "through is up to you, or to a model (`/model`).",
     )
     if work.tools.context.mode == PLAN:
-        # The plan is there; whether work begins is the user's to say.
+        # The plan is ready; the user decides whether work begins.
         await leave_plan(work.tools.context, numbered, is_said=True)

@@ -22,13 +22,13 @@ NO_TESTS = (
 
 
 def why_not(result: ToolResult) -> str:
-    """Why something was not done, as the end of a sentence."""
+    """The reason why something was not done, as the end of a sentence."""
     known = None if result.denied is None else REFUSALS.get(result.denied)
     return result.text if known is None else f"{known[1]}."
 
 
 async def run_line(work: Work, line: str, reason: str) -> TestRun | str:
-    """Run the tests and remember how it went; what to say when there is no run to speak of."""
+    """Run the tests and remember the run; return a sentence if they did not run."""
     result = await work.tools.run(line, timeout=RUN_SECONDS, reason=reason)
     if result.denied is not None or not isinstance(result.data, Done):
         return f"The tests did not run: {why_not(result)}"
@@ -40,7 +40,7 @@ async def run_line(work: Work, line: str, reason: str) -> TestRun | str:
 
 
 async def test(work: Work, intent: Intent) -> None:
-    """Find out how the tests are run, and run them."""
+    """Detect how to run the tests, and run them."""
     command = await work.test_command(intent.get("target"))
     if command is None:
         await work.say(NO_TESTS)
@@ -84,7 +84,7 @@ def summary(run: TestRun) -> str:
 
 
 def next_step(run: TestRun) -> str:
-    """What to do about a run that failed."""
+    """The next step after a failed run."""
     if run.problem == "pytest is not installed":
         return "Install it where the tests run (`$ python3 -m pip install pytest`), then try again."
     if run.problem is not None:
@@ -108,12 +108,12 @@ async def failures_listed(work: Work, run: TestRun) -> str:
 
 
 def short(test_name: str) -> str:
-    """A test's name without what unittest adds to it."""
+    """The name of a test without the suffix that unittest adds."""
     return test_name.partition(" (")[0]
 
 
 async def why(work: Work, intent: Intent) -> None:
-    """More about what the last run said."""
+    """Show details of the last run."""
     run = await work.last_run()
     if run is None:
         await work.say("I have not run anything yet. `run the tests` first.")

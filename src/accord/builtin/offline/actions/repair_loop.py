@@ -2,9 +2,9 @@
 
 What always holds
     * A repair is shown as a diff and allowed before it is made, and the run after it decides.
-    * A repair that makes no failing test better, or breaks another one, is taken back.
+    * A repair that improves no failing test, or breaks another one, is reverted.
     * The loop ends: after a number of repairs, or when nothing is left to try.
-    * What is said about a failure is what was looked at.
+    * An answer about a failure names only what was examined.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ ROUNDS_MAX = 8
 """Repairs that one `fix it` tries."""
 
 AS_LIKELY = 0.05
-"""How much less may speak for a repair that is tried in place of another one."""
+"""How much lower the score of an alternative repair may be."""
 
 SURE = 0.85
-"""How much must speak for a repair that stays though no test passes by it yet."""
+"""The lowest score of a repair that is kept although no test passes yet."""
 
 STILL_THERE = "My last change to"
 
 KINDS_MAX = 20
-"""Different errors of one run that repairs are looked for."""
+"""Different errors of one run for which repairs are searched."""
 
 STEPS = ("Find out what is wrong", "Repair it", "Run the tests again")
 
@@ -75,7 +75,7 @@ class Search:
     taken_back: list[Attempt] = field(default_factory=list)
     # Changes that were tried; none is tried again.
     spent: set[tuple[str, str]] = field(default_factory=set)
-    # Why it stopped, where it is not that nothing was left to try.
+    # Why it stopped, unless nothing was left to try.
     stopped: str = ""
 
     @property
@@ -98,7 +98,7 @@ async def fix(work: Work, intent: Intent) -> None:
         await plan.start(0)
         found = await _look(work, run, search)
         if found is None and not fresh:
-            # What is remembered may be of before a change that the user made.
+            # The remembered run may be older than a change by the user.
             newer = await run_line(work, run.command, "See what fails now")
             fresh = True
             if isinstance(newer, TestRun):
@@ -121,7 +121,7 @@ async def fix(work: Work, intent: Intent) -> None:
 
 
 async def _run_first(work: Work) -> TestRun | None:
-    """A run to have something to repair; None when there is nothing, and that was said."""
+    """Run the tests to have something to repair; None if there is nothing, after saying so."""
     command = await work.test_command()
     if command is None:
         await work.say(NO_TESTS)
@@ -143,7 +143,7 @@ async def _run_first(work: Work) -> TestRun | None:
 
 
 async def _look(work: Work, run: TestRun, search: Search) -> tuple[Failure, list[Repair]] | None:
-    """The likeliest repair that any of the failures has, and others of that failure as likely."""
+    """The best repair of any failure, and others of that failure that are nearly as good."""
     project = await work.project(fresh=True)
     best: tuple[Failure, list[Repair]] | None = None
     for failure in _kinds(run):
@@ -210,9 +210,9 @@ async def _try(
     failure: Failure,
     repairs: list[Repair],
 ) -> TestRun | None:
-    """Make the first repair; where it is not all, see whether one as likely helps more.
+    """Make the first repair; if tests still fail, try whether a similar one helps more.
 
-    None when that is the end, and it was said.
+    None if the turn is over, after saying so.
     """
     path = repairs[0].path
     text = before = await work.tools.text(path)
@@ -255,7 +255,7 @@ async def _try(
 
 
 async def _without_guesses(work: Work, run: TestRun, search: Search) -> TestRun:
-    """Take back what only moved the error and has little that speaks for it; the run without it."""
+    """Revert unlikely repairs that only moved the error; return the run without them."""
     while search.kept and not run.passed and not search.stopped.startswith(STILL_THERE):
         last = search.kept[-1]
         if last.verdict != "further" or last.repair.score >= SURE:
@@ -269,7 +269,7 @@ async def _without_guesses(work: Work, run: TestRun, search: Search) -> TestRun:
 
 
 def _rank(run: TestRun) -> tuple[bool, int, int]:
-    """Which of two runs is better."""
+    """A key that orders runs from worse to better."""
     return run.passed, run.count_passed or 0, -(run.count_failed or 0)
 
 
@@ -287,7 +287,7 @@ async def _verdict(
 
 
 async def _restore(work: Work, search: Search, path: str, text: str | None) -> bool:
-    """Take back what did not help; what stays in the file is said."""
+    """Revert what did not help; report it if that fails."""
     last = search.taken_back[-1]
     result = await work.tools.edit_many(
         {path: text}, f"Revert a change: {_effect(last)}", f"Restore {path}"
@@ -303,7 +303,7 @@ async def _restore(work: Work, search: Search, path: str, text: str | None) -> b
 async def _apply(
     work: Work, plan: PlanHandle, repair: Repair, before: str | None, search: Search, *, quiet: bool
 ) -> bool:
-    """Make the change if it is allowed; what was refused is said, unless another one was made."""
+    """Make the change if it is allowed; report a refusal, unless another change was made."""
     await plan.start(1)
     title = f"Fix {repair.path}:{changed_line(before, repair.text)}"
     result = await work.tools.edit_many({repair.path: repair.text}, repair.why, title)
@@ -367,7 +367,7 @@ def _effect(attempt: Attempt) -> str:
 
 
 async def _looked(work: Work, run: TestRun, search: Search) -> str:
-    """What was looked at, kind by kind, for what is left: no more than that."""
+    """What was examined for the remaining failures, and nothing else."""
     project = await work.project()
     known: list[str] = []
     unknown: list[str] = []

@@ -1,4 +1,4 @@
-"""Commands that were given or that a task of the project stands for, and what is no command."""
+"""Runs commands and tasks of the project, and answers what is not a command."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OUTPUT_LINES_SHOWN = 30
 
 
 async def run(work: Work, intent: Intent) -> None:
-    """Run a command."""
+    """Run the command that the user gave."""
     await _carry_out(work, await work.runnable(intent["command"]))
 
 
@@ -105,7 +105,7 @@ def _end_of(output: str, is_cut: bool) -> str:
 
 
 def _errors_of(output: str, is_cut: bool) -> str:
-    """What a failed command said about it, and what is not shown."""
+    """The errors in the output of a failed command, and what is not shown."""
     if not output.strip():
         return ""
     part = excerpt(output, OUTPUT_LINES_SHOWN)
@@ -124,7 +124,7 @@ def _errors_of(output: str, is_cut: bool) -> str:
 
 
 async def several_lines(work: Work, intent: Intent) -> None:
-    """A command of several lines that nothing holds together."""
+    """Explain how to run a command of several lines."""
     lines = intent["command"].split("\n")
     await work.say(
         f"That is {len(lines)} lines, and a command is one line, so I ran nothing. Put the lines "
@@ -134,7 +134,7 @@ async def several_lines(work: Work, intent: Intent) -> None:
 
 
 async def not_a_command(work: Work, intent: Intent) -> None:
-    """Something to run that is no program I know."""
+    """Answer a request to run an unknown program."""
     text = intent["text"]
     await work.say(
         f"I do not know a command or a task `{text}`, so I ran nothing. `$ {text}` runs it as "

@@ -1,6 +1,6 @@
-"""What the offline brain does with what it does not understand: it searches, and says so.
+"""Answers requests that the offline brain does not understand by searching for their words.
 
-Never a dead end, and never an invention: what it found, where, and what can be typed instead.
+It never invents an answer: it says what it found, where, and what to type instead.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from accord.builtin.tools.search.glob_grep import Match
 FILES_SHOWN_MAX = 8
 
 NEAR = 0.7
-"""How alike two names are that may be meant for each other, of 1."""
+"""The similarity from which a name is suggested."""
 
 NAMES_MAX = 5_000
 """Names of the project that one is compared with."""
@@ -39,13 +39,13 @@ NO_MODEL = (
 
 
 async def unknown(work: Work, intent: Intent) -> None:
-    """A sentence that no row of the table fits."""
+    """Answer a sentence that no pattern matches."""
     words = intent.get("words") or ""
-    await search_words(work, words, "I do not know how to do that without a model.")
+    await search_words(work, words, "I do not understand that without a model.")
 
 
 async def half_understood(work: Work, intent: Intent) -> None:
-    """A sentence with two things to do, of which one is not understood."""
+    """Answer a sentence of which only one part is understood."""
     await work.say(
         f"I understood “{intent['understood']}”, but not “{intent['missed']}”, so I have done "
         f"nothing yet. Type `{intent['understood']}` for that part alone.",
@@ -54,7 +54,7 @@ async def half_understood(work: Work, intent: Intent) -> None:
 
 
 async def search_words(work: Work, words: str, head: str) -> None:
-    """Search for words and tell what was found, and what to do about it."""
+    """Search for words, and say what was found and what to do next."""
     every = [word for word in re.split(r"[\s]+", words) if word]
     if not every:
         await work.say(head, *_what_else(work))
@@ -83,7 +83,7 @@ async def search_words(work: Work, words: str, head: str) -> None:
     files = _by_file(project, matches, every)
     listing = ""
     if files:
-        # With notes the search was not the whole of it.
+        # Notes mean that the search was incomplete.
         least = "at least " if result.notes else ""
         number = f"{least}{counted(len(files), 'file')} {'has' if len(files) == 1 else 'have'}"
         what = "it" if len(every) == 1 else "at least one of them"
@@ -95,14 +95,14 @@ async def search_words(work: Work, words: str, head: str) -> None:
 
 
 def _what_else(work: Work) -> tuple[str, ...]:
-    """What to do where this did not help."""
+    """Advice for a request that was not understood."""
     if work.model is not None:
         return (f"Write it without the slash, and `{work.model}` answers.",)
     return (_hints(work.message.text), NO_MODEL)
 
 
 async def near_to(work: Work, project: Project, name: str) -> str:
-    """A sentence with the names and files of the project that are spelt nearly so, if any."""
+    """A sentence with similar names and files of the project, if any."""
     names = await work.compute(_defined, project)
     files = {path.rpartition("/")[2]: path for path in reversed(project.paths)}
     last = re.split(r"[./:#]", name)[-1] if "." not in name else name
@@ -122,7 +122,7 @@ def _defined(project: Project) -> list[str]:
 
 
 def _pattern(word: str) -> str:
-    """A short word is in too many others to be looked for within them."""
+    """A pattern for a word; a short one must be a whole word."""
     return re.escape(word) if len(word) > 2 else rf"\b{re.escape(word)}\b"
 
 
@@ -151,7 +151,7 @@ def _by_file(project: Project, matches: list[Match], words: list[str]) -> list[s
 
 
 def _hints(text: str) -> str:
-    """What to type instead, by what the sentence seems to be about."""
+    """A hint what to type instead, by the words of the sentence."""
     lowered = text.lower()
     line = re.sub(r"^(?:please |can you |could you )*(?:run|execute) ", "", lowered)
     if line.partition(" ")[0] in PROGRAMS and "\n" not in text.strip():

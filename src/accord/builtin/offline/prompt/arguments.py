@@ -1,4 +1,4 @@
-"""How the arguments of a typed line are read: names, files, quoted texts, values.
+"""Reads the arguments of a typed line: names, files, quoted texts, values.
 
 Pure; each reader takes text and gives the argument, or nothing when the text is not one.
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from accord.machine.logs import log_redactor
 from accord.machine.redaction.secret_patterns import MARK
 
-# What is said in a question and tells nothing about what to look for.
+# Words of a question that say nothing about what to look for.
 _FILLERS = frozenset(
     """a about add all also am an and any are as at be but by can could did do does doing done
     every explain describe find for

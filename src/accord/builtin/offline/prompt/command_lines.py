@@ -73,7 +73,7 @@ _OF_A_PATH = Program(
     needs_arguments=False,
     is_english=False,
 )
-# A file of these is no program, wherever it lies.
+# A file with one of these endings is not a program.
 _DATA = re.compile(r".*\.(?:json|md|txt|toml|ya?ml|cfg|ini|csv|html|css|lock|xml|rst|log|png)")
 
 _FENCE = re.compile(r"(?P<lead>.*?)(?P<fence>```+|~~~+)[ \t]*(?P<language>[\w+-]*)[ \t]*\n"
@@ -108,7 +108,7 @@ def command_line(text: str, *, is_marked: bool = False, needs_evidence: bool = F
         else:
             segment = []
     first = next(word for word in words if not _ASSIGNMENT.fullmatch(word))
-    # A telephone begins a line with a capital.
+    # Phones begin a line with a capital.
     return line.replace(first, first.lower(), 1) if first.lower() in PROGRAMS else line
 
 
@@ -211,7 +211,7 @@ def given_command(text: str) -> Intent | None:
 
 
 def fenced_command(text: str) -> Intent | None:
-    """The commands in a fence that somebody asks to run; None when the text is not that."""
+    """The commands in a fence that the user asks to run; None for any other text."""
     match = _FENCE.fullmatch(text)
     if match is None:
         return None

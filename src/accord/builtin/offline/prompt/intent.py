@@ -1,4 +1,4 @@
-"""What a typed line means: one thing to do, and what with.  Pure values."""
+"""`Intent`: the meaning of a typed line.  Pure values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What to do, and with what.  `slash` tells that it was spelled as a command."""
+    """An action and its arguments.  `slash` is set for a slash command."""
 
     name: str
     arguments: Mapping[str, str] = field(default_factory=dict[str, str])

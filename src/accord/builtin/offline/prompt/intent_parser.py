@@ -61,7 +61,7 @@ def _optional(name: str, key: str) -> Callable[[str], Intent | None]:
     return lambda text: Intent(name, {key: text.strip()} if text.strip() else {})
 
 
-# What follows the name of a slash command.  None: the command needs something that is not there.
+# Reads what follows the name of a slash command; None if an argument is missing.
 SLASH: Mapping[str, Callable[[str], Intent | None]] = {
     "map": lambda text: Intent("map"),
     "explain": _argument("explain", "target", target_of),
@@ -92,11 +92,11 @@ PARTS_MAX = 4
 
 
 def parse(text: str) -> Intent:
-    """What the text means."""
+    """Return the intent of a text."""
     line = text.strip()
     if line.startswith("/"):
         return _parse_slash(line)
-    # Telephones and some editors write another apostrophe.
+    # Phones and some editors write another apostrophe.
     line = re.sub(r"(?<=\w)’(?=\w)", "'", line)
     if not line.startswith(("$", "!")):
         line = _POLITE.sub("", line)
@@ -133,7 +133,7 @@ def _marked(line: str) -> Intent | None:
 
 
 def _several(line: str) -> Intent | None:
-    """Two things to do and more; what is only polite does not count."""
+    """The intent of several requests in one line; polite words do not count."""
     if "\n" in line or len(line) > LINE_CHARACTERS_MAX:
         return None
     parts = [part.strip() for part in _JOINTS.split(line) if part.strip(" .!?")]
@@ -153,7 +153,7 @@ def _several(line: str) -> Intent | None:
 
 
 NOT_DONE = frozenset({"unknown", "not_a_command", "several_lines", "about"})
-"""What a part of a sentence is not taken for."""
+"""Intents that a part of a sentence cannot have."""
 
 
 def _parse_slash(line: str) -> Intent:

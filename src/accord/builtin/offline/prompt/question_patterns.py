@@ -38,6 +38,8 @@ def _searched(text: str) -> str | None:
     if bare != text.strip():
         return bare
     words = bare.split()
+    if not words:
+        return None
     asks = words[0].lower() in _ASKING or {"that", "which", "where"}.intersection(words)
     if len(words) > SEARCHED_WORDS_MAX or asks:
         return None
@@ -45,7 +47,7 @@ def _searched(text: str) -> str | None:
 
 
 def _about(match: Match[str]) -> Intent | None:
-    """A question in words: at least two that tell something, or one that is no name."""
+    """A question in words, with at least two telling words."""
     words = words_of(match["words"])
     return Intent("about", {"words": words}) if len(words.split()) > 1 else None
 

@@ -70,7 +70,7 @@ def _change(match: Match[str]) -> Intent | None:
     if not old:
         return None
     arguments = {"old": old}
-    # Nothing in quotes is a new text too: what is replaced by it goes away.
+    # An empty new text in quotes deletes the old one.
     replaced = unquoted(new)
     if replaced:
         arguments["new"] = replaced
@@ -81,7 +81,7 @@ def _change(match: Match[str]) -> Intent | None:
 
 
 def _run(match: Match[str]) -> Intent | None:
-    """What is quoted, or a command by itself; “run” alone makes no command of a sentence."""
+    """A quoted command, or a plain one; “run” before a sentence does not make it a command."""
     said = match["command"]
     quoted = quoted_command(said.rstrip(".!? "))
     if quoted is not None and "\n" in quoted:
@@ -95,7 +95,7 @@ def _run(match: Match[str]) -> Intent | None:
 
 
 def _not_a_command(match: Match[str]) -> Intent | None:
-    """A short text that somebody wants to run and that is no command by itself."""
+    """A short text after “run” that is not a command."""
     text = match["text"].strip().rstrip("!?.").rstrip()
     words = text.lower().split()
     if not words or "\n" in text or len(words) > 3 or PROSE.intersection(words):

@@ -108,7 +108,7 @@ def _before(lines: list[str], line: int, closing: str, why: str) -> Iterator[Can
 
 
 def _code(line: str) -> str:
-    """A line without its comment and its end; a `#` in a string is no comment."""
+    """A line without its comment and its end; a `#` in a string is not a comment."""
     quote = ""
     for index, char in enumerate(line):
         if quote:

@@ -102,7 +102,7 @@ def unbound_in(text: str, function: Function) -> frozenset[str]:
 def parameter_back(
     files: Mapping[str, str], path: str, function: Function, name: str
 ) -> Iterator[Repair]:
-    """A parameter that a function uses, and that somebody hands it, but that it does not have."""
+    """Add a parameter that a function uses and callers pass, but that it does not have."""
     text = files[path]
     if name not in unbound_in(text, function) or name in ("self", "cls"):
         return
@@ -126,7 +126,7 @@ def parameter_back(
 
 
 def _handed(files: Mapping[str, str], function: str, name: str) -> tuple[int, bool]:
-    """How many calls of the function hand over the keyword, and whether any calls do."""
+    """The number of calls of the function that pass the keyword, and whether any call does."""
     count, anywhere = 0, False
     for path, text in files.items():
         if not path.endswith(".py") or not has_word(text, name):
@@ -239,7 +239,7 @@ def _unknown_keyword(
 def _parameter_renamed(
     files: Mapping[str, str], owner: str, wrong: str, takes: frozenset[str], users: int
 ) -> Iterator[Repair]:
-    """A parameter gets the name back that those who hand it over have."""
+    """Rename a parameter back to the name that callers use."""
     for right, alike in near(wrong, takes):
         for path, function, _inside in functions_of(files, owner):
             if right not in {one.arg for one in parameters(function.args)}:
@@ -319,7 +319,7 @@ def classes_of(files: Mapping[str, str], name: str) -> Iterator[ast.ClassDef]:
 def _argument_added(
     files: Mapping[str, str], frame: Frame, owner: str, name: str
 ) -> Iterator[Repair]:
-    """An argument that a call does not hand over, though the caller has it."""
+    """Pass a missing argument that the caller has."""
     text = files[frame.path]
     tree = parsed(text)
     if not isinstance(tree, ast.Module):

@@ -68,7 +68,7 @@ def repair_unbound(files: Mapping[str, str], failure: Failure) -> Iterator[Repai
 
 
 def _first_line(function: Function) -> int:
-    """The line of the first statement that is no docstring."""
+    """The line of the first statement after the docstring."""
     is_doc = ast.get_docstring(function) is not None and len(function.body) > 1
     return function.body[1 if is_doc else 0].lineno
 

@@ -1,6 +1,6 @@
-"""A definition that was renamed while those who use it were not.
+"""A definition that was renamed while its uses were not.
 
-Where the old name is used and nobody uses the new one, the one definition is renamed back.
+If the old name is used and the new one is not, the definition is renamed back.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from accord.builtin.offline.repairs.repair import Repair, likeness, with_words
 from accord.builtin.offline.source_code.references import definitions_of, is_test, uses_of
 from accord.builtin.offline.source_code.symbols import parsed
 
-# A name that nobody uses may differ more from the one that everybody misses.
+# An unused name may differ more from the name that is missing.
 UNUSED_NEARNESS_MIN = 0.35
 
 CANDIDATES_MAX = 2

@@ -1,4 +1,4 @@
-"""What a repair is, which names are near, and how a name in a text is exchanged."""
+"""`Repair`, similar names, and the replacement of names in a text."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Repair:
     text: str
     line: int
     why: str
-    # How much speaks for it, from 0 to 1.  What is likelier is tried first.
+    # How likely it is, from 0 to 1; the likeliest is tried first.
     score: float = 0.8
 
 

@@ -1,4 +1,4 @@
-"""From a failure to its repairs: a table from the error's name to who looks for them."""
+"""Finds the repairs of a failure, with a table of finders by the error's name."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FINDERS: Mapping[str, tuple[Finder, ...]] = {
     "ModuleNotFoundError": (repair_import,),
     "AttributeError": (repair_attribute,),
     "TypeError": (repair_call, repair_script_call),
-    # That of JavaScript is in script/node_check.py: node is asked.
+    # Syntax errors of JavaScript are in javascript/node_check.py, which asks node.
     "SyntaxError": (repair_syntax,),
     "IndentationError": (repair_syntax,),
     "TabError": (repair_syntax,),

@@ -6,7 +6,7 @@ import importlib
 import inspect
 import sys
 
-# Modules that do something when they are imported.  Which one it is, a test run's output says.
+# Modules that do something when they are imported.
 _ACTIVE = frozenset(
     {"this", "antigravity", "idlelib", "lib2to3", "test", "turtledemo", "turtle", "tkinter"}
 )

@@ -126,7 +126,7 @@ def _scripts(package: str) -> Collection[str]:
 
 
 def nothing_found(name: str) -> str:
-    """What was looked for and is not there."""
+    """A sentence about what was searched and not found."""
     task = TASKS[name]
     looked = f"no script {_either(task.names)} in package.json, no such target in a Makefile"
     tools = dict.fromkeys(tool.program for tool in task.tools)

@@ -66,7 +66,7 @@ def find_command(
 
 
 def _wants_pytest(files: Mapping[str, str], paths: Collection[str], tests: list[str]) -> str | None:
-    """By what a project is known to use pytest."""
+    """The reason to use pytest; None if there is none."""
     for name in ("pytest.ini", "pytest.toml", ".pytest.ini"):
         if name in paths:
             return f"there is a {name}"
@@ -88,7 +88,7 @@ def _wants_pytest(files: Mapping[str, str], paths: Collection[str], tests: list[
 
 
 def _pytest(python: str, target: str | None) -> str:
-    # -B: what is changed within a second of a run must not meet the bytecode of before.
+    # -B: a file that changes within a second of a run must not use the old bytecode.
     line = f"{shlex.quote(python)} -B -m pytest -q -l --tb=short --color=no"
     return f"{line} {shlex.quote(target)}" if target else line
 
@@ -114,5 +114,5 @@ def _npm_test(package: str) -> str | None:
         script = json.loads(package)["scripts"]["test"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    # What `npm init` writes is no test.
+    # The placeholder of `npm init` is not a test.
     return script if isinstance(script, str) and "no test specified" not in script else None

@@ -289,7 +289,7 @@ def _javascript(lines: list[str]) -> Iterator[Failure]:
                 break
             index += 1
         if error["error"] == "SyntaxError":
-            # The stack is that of who loads the file; the file itself stands above.
+            # The stack belongs to the loader; the file itself is named above it.
             frames = [*_js_place(lines, start - 1), *frames]
         if frames:
             # The stack begins where the error was raised; ours ends there.

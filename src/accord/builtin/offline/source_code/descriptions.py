@@ -24,7 +24,7 @@ _MARKS = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 
 
 def describe_file(path: str, files: dict[str, str]) -> str:
-    """A file: what it says it is for, what it defines, what it needs and who needs it."""
+    """A file: what it says it is for, what it defines, what it imports and what imports it."""
     text = files[path]
     module = module_of(path, text)
     lines = text.count("\n") + (not text.endswith("\n") and bool(text))
@@ -161,7 +161,7 @@ def _names(text: str, module: str, word: str, level: int) -> bool:
 
 
 def describe_symbol(definition: Definition, text: str, uses: Sequence[tuple[str, Use]]) -> str:
-    """A symbol: its signature, what it says, its code, who uses it."""
+    """A symbol: its signature, its docstring, its code, its uses."""
     symbol = definition.symbol
     kind = symbol.kind
     overloads = f", with {counted(symbol.overloads, 'overload')}" if symbol.overloads else ""

@@ -49,7 +49,7 @@ def _parts(path: str) -> list[str]:
 def module_name(path: str, paths: Collection[str] = (), beside: str = "") -> str:
     """How a file is imported from the project's root, or from its folder of sources.
 
-    A folder that is a package itself, as the other paths show, is no folder of sources.  A test
+    A folder that is a package itself, as the other paths show, is not a folder of sources.  A test
     imports what lies beside it, outside of packages, by the last name alone: pytest puts the
     folder on the path, and only `python -m pytest` the root as well.
     """

@@ -49,7 +49,7 @@ class Spans:
         return len(before.decode("utf-8", "ignore"))
 
     def add_name(self, node: ast.Name) -> None:
-        """A plain name."""
+        """Add a plain name."""
         self._add(node.lineno, self._column(node.lineno, node.col_offset))
 
     def add_attribute(self, node: ast.Attribute) -> None:

@@ -1,6 +1,6 @@
 """The texts of a project, read from the disk within bounds, past links.
 
-What a client has unsaved is not seen here; whoever changes a file reads that one anew.
+Unsaved text of the client is not seen here; an action that changes a file reads it again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Project:
     files: Mapping[str, str] = field(default_factory=dict[str, str])
     # Whether there was more than could be read.
     is_cut: bool = False
-    # The interpreters of environments in the project, which are no files of it.
+    # The interpreters of environments in the project, which are not files of it.
     pythons: tuple[str, ...] = ()
     # Files that should be texts by their names and could not be read as such.
     unread: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class Project:
         return {path: text for path, text in self.files.items() if path.endswith((".py", ".pyi"))}
 
     def with_texts(self, texts: Mapping[str, str]) -> Project:
-        """The same project with some texts as somebody else knows them."""
+        """The same project with some texts replaced."""
         paths = tuple(sorted({*self.paths, *texts}))
         return replace(self, paths=paths, files={**self.files, **texts})
 

@@ -59,7 +59,7 @@ def _without_code(paths: Sequence[str]) -> str:
 
 
 def readme_of(paths: Sequence[str]) -> str | None:
-    """The project's README."""
+    """Find the README at the top of the project."""
     names = sorted(path for path in paths if re.fullmatch(r"(?i)readme(\.\w+)?", path))
     return names[0] if names else None
 

@@ -24,7 +24,7 @@ UseKind = Literal["call", "use", "import", "definition"]
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One place where a name stands."""
+    """One occurrence of a name."""
 
     line: int
     kind: UseKind

@@ -28,7 +28,7 @@ MODULES_KEPT = 512
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """One definition."""
+    """One definition in a source file."""
 
     name: str
     qualified: str
@@ -75,7 +75,7 @@ def language_of(path: str) -> str | None:
 
 
 KEPT_CHARACTERS_MAX = 100_000
-"""A longer file is read anew for each question."""
+"""A longer file is parsed again for each question."""
 
 
 def module_of(path: str, text: str) -> Module:
@@ -106,9 +106,9 @@ def parsed(text: str) -> ast.Module | str:
     """The syntax tree of a Python text, or why there is none."""
     try:
         with warnings.catch_warnings():
-            # Odd escapes in somebody's strings are not for us to complain about.
+            # Do not warn about odd escapes in the strings of the project.
             warnings.simplefilter("ignore")
-            # A byte order mark is no code; a form feed is nothing, and as long.
+            # Replace a byte order mark and form feeds, which are not code, without moving columns.
             return ast.parse(f"\f{text[1:]}" if text.startswith("\ufeff") else text)
     except SyntaxError as error:
         place = "" if error.lineno is None else f" in line {error.lineno}"

@@ -37,7 +37,7 @@ FILES_CHANGED_MAX = 200
 
 
 async def current(context: ToolContext, path: str) -> str | None:
-    """The text now, None where there is no file; only one that was seen as it is.
+    """The current text, None if there is no file; only if the agent has read this version.
 
     Raises:
         ToolFailed: it was not read before, or changed since.
@@ -62,9 +62,9 @@ async def current(context: ToolContext, path: str) -> str | None:
 
 
 async def store(context: ToolContext, full: str, before: str | None, text: str) -> str:
-    """Write a text, and note what really stands there afterwards.
+    """Write a text, and record what the file really contains afterwards.
 
-    What is to be told of it: nothing, or a sentence after a space.
+    Returns a note for the user that starts with a space, or an empty text.
     """
     instead = await write_whole(context, full, text)
     try:
@@ -159,7 +159,7 @@ async def write_file(context: ToolContext, path: str, text: str, reason: str | N
 async def not_begun(
     context: ToolContext, title: str, full: str, error: Exception, *, kind: str = "edit"
 ) -> ToolResult:
-    """Show a change that cannot be made."""
+    """Report a change that cannot be made as a failed tool call."""
     call = context.turn.tool_call(
         title, kind=kind, name=kind, locations=[full], raw_input={"path": full}
     )
@@ -171,7 +171,7 @@ async def not_begun(
 
 
 async def unchanged(context: ToolContext, full: str, before: str | None) -> None:
-    """The user may have thought about it for long: the file must still be what the diff showed."""
+    """Require that the file is still what the diff showed: the user may have taken long."""
     try:
         now: str | None = await read_whole(context, full)
     except FileNotFoundError:

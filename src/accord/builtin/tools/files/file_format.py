@@ -1,4 +1,4 @@
-"""The form of a file beside its words: its last newline, its line ends, its byte order mark.  Pure.
+"""The form of a file: its final newline, its line endings, its byte order mark.  Pure.
 
 Clients show and save files in forms of their own: some leave out the last newline of what they
 read, and of these some add one to all that they save.  What counts is the file.
@@ -15,7 +15,7 @@ OTHER_TEXT = "with different text"
 
 
 def same_words(one: str, other: str) -> bool:
-    """Whether two texts differ in form at most."""
+    """Whether two texts differ only in form."""
     return _words(one) == _words(other)
 
 
@@ -24,7 +24,7 @@ def _words(text: str) -> str:
 
 
 def in_form_of(stored: str, shown: str) -> str:
-    """What a client shows of a file, in the form that the file has.
+    """The client's text of a file, in the form of the stored file.
 
     A byte order mark is there where the client shows one.
     """
@@ -46,7 +46,7 @@ def _is_crlf(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """What a client must be sent so that it saves a text as it is."""
+    """How to send a text so that the client saves it unchanged."""
 
     # It adds the last newline.
     bare_end: bool = False
@@ -56,7 +56,7 @@ class Sending:
     mark: bool = False
 
     def adapted(self, goal: str) -> str:
-        """The text to send, for the text that is to be saved."""
+        """The text to send for the text that should be saved."""
         text = goal if self.mark else goal.removeprefix(BOM)
         if self.line_feeds:
             text = text.replace("\r\n", "\n")
@@ -65,7 +65,7 @@ class Sending:
         return text
 
     def corrected(self, goal: str, saved: str) -> Sending:
-        """How to send it after the client has saved it in another form."""
+        """The corrected way after the client saved the text in another form."""
         ends = len(saved) - len(saved.rstrip("\r\n")), len(goal) - len(goal.rstrip("\r\n"))
         marks = len(saved) - len(saved.lstrip(BOM)), len(goal) - len(goal.lstrip(BOM))
         return Sending(
@@ -76,7 +76,7 @@ class Sending:
 
 
 def difference(wanted: str, found: str) -> str | None:
-    """What another form does to a file, in words; None where it is the same."""
+    """The difference between two texts in words; None if there is none."""
     if wanted == found:
         return None
     if not same_words(wanted, found):

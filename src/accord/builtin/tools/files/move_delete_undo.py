@@ -1,4 +1,4 @@
-"""The tools that move and delete files, and the one that takes a turn's changes back."""
+"""The tools that move and delete files, and the tool that undoes a turn's changes."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def delete_file(context: ToolContext, path: str, reason: str | None) -> To
 
 
 async def move_file(context: ToolContext, path: str, target: str, reason: str | None) -> ToolResult:
-    """Give a file another name, never one that is taken."""
+    """Move or rename a file; the target must not exist."""
     session = context.turn.session
     full, goal = absolute(session, path), absolute(session, target)
     names = f"{relative(session, full)} to {relative(session, goal)}"
@@ -104,9 +104,9 @@ async def move_file(context: ToolContext, path: str, target: str, reason: str | 
 
 
 async def undo(context: ToolContext) -> ToolResult:
-    """Take back what the newest turn in the journal changed, all of it or nothing.
+    """Undo the newest turn in the journal, all of it or nothing.
 
-    Files that are as they were already, as after an undo that failed half-way, are left alone.
+    Files that are already restored, as after an undo that failed half-way, are left alone.
     """
     session, journal = context.turn.session, context.workspace.journal
     last = journal.last
@@ -130,7 +130,7 @@ async def undo(context: ToolContext) -> ToolResult:
 
 
 async def _obstacle(context: ToolContext, change: Change) -> str | None:
-    """Why a change cannot be taken back: somebody else was at the file."""
+    """Why a change cannot be undone: the file has changed since."""
     name = relative(context.turn.session, change.path)
     try:
         now: str | None = await load(context, change.path)
@@ -144,7 +144,7 @@ async def _obstacle(context: ToolContext, change: Change) -> str | None:
 
 
 async def _left_over(context: ToolContext, change: Change) -> str | None:
-    """How a file that was taken back is not as it was before."""
+    """How an undone file still differs from its earlier text."""
     name = relative(context.turn.session, change.path)
     stored = await stored_text(context, change.path)
     if change.before is None:

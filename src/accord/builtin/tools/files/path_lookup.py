@@ -1,10 +1,10 @@
-"""What lies at a path of the session, looked at on this computer and within the roots.
+"""What exists at a path of the session, on this computer and within the roots.
 
 It must not know tool calls.
 
 What always holds
-    * A path that leaves the session's folders, also through a link, is refused before anybody,
-      the client included, is asked for its content.
+    * A path that leaves the session's folders, also through a link, is refused before its content
+      is read or requested from the client.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Kind = Literal["text", "binary", "folder", "missing", "other"]
 
 @dataclass(frozen=True)
 class Found:
-    """What is at a path."""
+    """The kind, size and entries of what exists at a path."""
 
     path: str
     kind: Kind
@@ -63,7 +63,7 @@ def _look(directories: tuple[str, ...], path: str) -> Found:
     try:
         opened = roots.open_beneath(path, os.O_RDONLY)
     except FileMissing:
-        # Told apart from a name that would be created outside.
+        # Distinguish it from a name that would be created outside.
         return _missing(roots, path)
     except NotAFile:
         return Found(path, "other")
@@ -130,7 +130,7 @@ def require_text(session: AgentSession, found: Found) -> None:
 
 
 def missing_words(session: AgentSession, path: str) -> str:
-    """The sentence for a file that is not there, with the names that are near."""
+    """The sentence for a missing file, with similar names."""
     full = absolute(session, path)
     folder, name = os.path.split(full)
     try:

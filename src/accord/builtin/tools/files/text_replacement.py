@@ -1,4 +1,4 @@
-"""Exact replacement of a piece of text, and what to say where it does not fit.  Pure.
+"""Exact replacement of text, with helpful errors if it does not occur.  Pure.
 
 It must not know files or tools.
 
@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 LINES_COMPARED_MAX = 10_000
 LINE_COMPARED_CHARACTERS = 200
 NEAR_RATIO = 0.6
-"""From here on a line counts as near to the one that was looked for."""
+"""The lowest similarity that counts as near."""
 
 CONTEXT_LINES = 3
 PLACES_NAMED_MAX = 10
@@ -31,7 +31,7 @@ class Replaced:
 
 @dataclass(frozen=True)
 class Mismatch:
-    """Why nothing was replaced, in words that help to ask again."""
+    """Why nothing was replaced, in words that help to correct the request."""
 
     reason: str
 

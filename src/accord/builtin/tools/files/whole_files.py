@@ -2,8 +2,8 @@
 
 What always holds
     * A text that is read has the form of the file on this computer, if there is one.
-    * After a write the file has the text that was written, or what it has instead is told.
-    * A file that is not UTF-8 is not written over with characters that stand for unread ones.
+    * After a write the file has the text that was written, or the difference is reported.
+    * A file that is not UTF-8 is never overwritten with replacement characters.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from accord.builtin.tools.tool_context import ToolContext
 
 WRITES_MAX = 3
-"""How often a client is sent the same text in other forms."""
+"""Attempts to make a client save a text unchanged."""
 
 UNREAD = "\ufffd"
 
@@ -46,7 +46,7 @@ async def read_whole(context: ToolContext, full: str) -> str:
 
 
 async def write_whole(context: ToolContext, full: str, text: str) -> str | None:
-    """Write a file; what it has instead of the text, in words, where the client saw to that.
+    """Write a file; returns in words how the client saved it differently, if it did.
 
     Raises:
         FileFailure, RequestFailed: it was not written.
@@ -66,7 +66,7 @@ async def write_whole(context: ToolContext, full: str, text: str) -> str | None:
         data = await _stored(context, full)
         saved = None if data is None or data == before else _decoded(data)
         if saved is None or saved == goal or not same_words(saved, goal):
-            # Not saved yet, as it is to be, or changed on saving, as by a formatter.
+            # Not saved yet, saved correctly, or changed on saving, as by a formatter.
             break
         context.workspace.sending = sending.corrected(goal, saved)
         if context.workspace.sending == sending:

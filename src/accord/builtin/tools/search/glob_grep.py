@@ -133,7 +133,7 @@ async def grep_files(
 
 
 def _glob_title(pattern: str) -> str:
-    """What is looked for, without the pattern where that means every file."""
+    """The title of a search, without the pattern if that means every file."""
     folder, _, name = pattern.rpartition("/")
     if name in ("**", "*") and not set("*?[{") & set(folder.removesuffix("**")):
         folder = folder.removesuffix("**").rstrip("/")
@@ -195,7 +195,7 @@ def _too_large(names: Sequence[str]) -> list[str]:
 
 
 def _shown_list(head: str, lines: list[str], notes: list[str]) -> str:
-    """For the user: a number, and the first of what was found, as they stand."""
+    """The text of the tool call: a count, and the first results as code."""
     if not lines:
         return "\n".join([f"{head} found", *notes])
     some = "\n".join(lines[:LOCATIONS_MAX])
@@ -230,7 +230,7 @@ async def _search(listing: Listing, pattern: str, ignore_case: bool) -> Searched
 
 
 def read_matches(output: bytes, folder: str) -> Searched:
-    """What the search printed, as far as it got."""
+    """Read what the search process printed, as far as it got."""
     matches: list[Match] = []
     for line in output.split(b"\n"):
         try:

@@ -1,4 +1,4 @@
-"""The files of a project: what git knows or would add, else a walk past the usual folders.
+"""The files of a project: those that git tracks or would add, else a walk of the folder.
 
 It must not know tool calls.
 
@@ -70,7 +70,7 @@ class Listing:
 
 
 async def project_files(folder: str) -> Listing:
-    """The files below a folder that a person would search."""
+    """List the files below a folder that a person would search."""
     known = await _from_git(folder)
     if known is None:
         known = await to_thread.run_sync(_walk, folder, abandon_on_cancel=True)
@@ -78,7 +78,7 @@ async def project_files(folder: str) -> Listing:
 
 
 async def _from_git(folder: str) -> Listing | None:
-    """What git lists; None where it is not there, or this is no repository of it."""
+    """The files that git lists; None without git or outside a repository."""
     command = git_command(*_LIST)
     if command is None:
         return None
@@ -106,7 +106,7 @@ async def _from_git(folder: str) -> Listing | None:
         return None
     names = [os.fsdecode(name) for name in bytes(data).split(b"\0")[:-1]]
     if not names:
-        # An ignored folder within a repository: its files are wanted all the same.
+        # An ignored folder within a repository: its files are still wanted.
         return None
     return await to_thread.run_sync(_regular, folder, names, abandon_on_cancel=True)
 
@@ -114,7 +114,7 @@ async def _from_git(folder: str) -> Listing | None:
 def _regular(folder: str, names: list[str]) -> Listing:
     """Without links, what is behind links, submodules, and what is deleted and not committed."""
     kept: list[str] = []
-    # Git knows files of a folder on when the folder has become a link.
+    # Git still lists the files of a folder that has become a link.
     is_folder = {"": True}
     for name in sorted(names):
         parent = name.rpartition("/")[0]

@@ -44,7 +44,7 @@ _TEXT_ENDINGS = ("+json", "+xml", "/x-yaml", "/yaml", "/toml", "/x-sh")
 
 @dataclass(frozen=True)
 class Page:
-    """What a server answered in the end."""
+    """The final answer of a server."""
 
     url: str
     content_type: str
@@ -65,7 +65,7 @@ async def fetch_page(context: ToolContext, url: str) -> ToolResult:
         is_private = await to_thread.run_sync(_is_private, target, abandon_on_cancel=True)
         where = "your own network" if is_private else "the internet"
         why = f"The page is on {where}."
-        # An answer for the internet is none for the user's own network.
+        # Permission for the internet does not cover the user's own network.
         host = urlsplit(target).hostname or ""
         act = page_act(target, host, shown=shown_url, is_private=is_private)
         await permit(context, call, "fetch", f"Fetching {shown_url}", why, act)
@@ -88,7 +88,7 @@ async def fetch_page(context: ToolContext, url: str) -> ToolResult:
 
 
 def checked_url(url: str) -> str:
-    """The address, if it is one that can be fetched.
+    """Check that an address can be fetched, and return it.
 
     Raises:
         ToolFailed: it is not.
@@ -100,7 +100,9 @@ def checked_url(url: str) -> str:
     except ValueError:
         is_fine = False
     if not is_fine or len(url) > URL_CHARACTERS_MAX or any(c <= " " or c == "\x7f" for c in url):
-        raise ToolFailed(f"{url[:200]!r} is not an http or https address.")
+        raise ToolFailed(
+            f"{url[:200]!r} is not an address that can be fetched: only http and https."
+        )
     return url
 
 
@@ -131,7 +133,7 @@ def _is_global(address: str) -> bool:
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Hands a redirect back: whether it is followed is decided here."""
+    """Returns redirects to the caller, which decides whether to follow them."""
 
     def redirect_request(
         self,
@@ -146,11 +148,11 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def _get(url: str, is_private: bool) -> Page:
-    """Blocks; redirects are followed by hand."""
+    """Fetch a page, with redirects.  Blocks."""
     deadline = time.monotonic() + SECONDS_MAX
     handlers: list[Any] = [_NoRedirects()]
     if is_private:
-        # A proxy for the internet has no business with the user's own network.
+        # Proxies are for the internet, not for the user's own network.
         handlers.append(urllib.request.ProxyHandler({}))
     opener = urllib.request.build_opener(*handlers)
     for _ in range(REDIRECTS_MAX + 1):
@@ -210,7 +212,7 @@ def text_of(page: Page) -> str:
     """The page as a text.
 
     Raises:
-        ToolFailed: it is none.
+        ToolFailed: it is not text.
     """
     kind = page.content_type
     is_text = kind.startswith(_TEXT_TYPES) or kind.endswith(_TEXT_ENDINGS)

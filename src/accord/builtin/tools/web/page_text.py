@@ -58,7 +58,7 @@ class _Page:
         if name is None:
             if page.startswith(("<!", "<?", "</"), start):
                 return _behind(page, ">", start)
-            # A sign and no markup, as in "a < b".
+            # A sign, not markup, as in "a < b".
             self._text("<")
             return start + 1
         end = _behind(page, ">", start)
@@ -125,6 +125,6 @@ class _Page:
 
 
 def _behind(page: str, end: str, start: int) -> int:
-    """Where what ends so is over; a page that never ends it ends there."""
+    """The position after `end`; the end of the page if it never comes."""
     at = page.find(end, start)
     return len(page) if at < 0 else at + len(end)

@@ -1,4 +1,4 @@
-"""JavaScript: names that are not defined, properties and modules that are not there."""
+"""JavaScript: undefined names, missing properties and modules."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def repair_reference(files: Mapping[str, str], failure: Failure) -> Iterator[Rep
 
 
 def repair_script_call(files: Mapping[str, str], failure: Failure) -> Iterator[Repair]:
-    """The repairs of a function that is none, and of a constant that is assigned to."""
+    """The repairs of a call of a non-function, and of an assignment to a constant."""
     frame = _place(files, failure)
     if frame is None:
         return
