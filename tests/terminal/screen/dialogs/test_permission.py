@@ -220,7 +220,7 @@ async def test_an_id_that_was_offered_twice_cannot_be_chosen() -> None:
     """Client: an ambiguous id does not count as an answer."""
     twice = (option("x", "allow_once"), option("x", "reject_once"), option("z", "reject_once"))
     async with asked("permission", a_request(options=twice)) as scene:
-        assert scene.text.count("offered twice") == 2
+        assert scene.text.count("duplicate") == 2
         await scene.press("3", "y")
         await scene.click("- x")
         assert not scene.is_answered

@@ -367,7 +367,7 @@ async def test_every_file_that_would_change_is_named_however_many_there_are() ->
     async with asked("permission", request) as scene:
         shown = scene.dialog.query_one(Body).shown
         assert ".git/hooks/pre-commit" in shown
-        assert "changes of 10 more files" in shown
+        assert "changes to 10 more files" in shown
 
 
 async def test_that_a_changed_file_is_outside_the_project_is_told() -> None:

@@ -173,7 +173,7 @@ async def test_nothing_to_follow_says_so(tmp_path: Path) -> None:
     """Ours; and a title that is somebody's trick is harmless."""
     following = Following(tmp_path, "accord-none")
     async with following.app.run_test(size=(60, 20)) as pilot:
-        assert "will be here" in (await following.renew(pilot))[0]
+        assert "appears here" in (await following.renew(pilot))[0]
         (tmp_path / "x.py").write_text("\x1b[2J = 1\n" + "漢字 😀" * 50 + "\n")
         call = following.work_on("x.py", 1)
         call.title = "\x1b[2J[bold]evil\u202e"

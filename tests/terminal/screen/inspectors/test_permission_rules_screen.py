@@ -74,7 +74,7 @@ async def test_a_revoked_answer_binds_at_once_and_that_can_be_undone() -> None:
         assert await here.decide(request) == Decision("allow_once")
         await pilot.press("ctrl+z")
         await pilot.pause()
-        assert "nothing to undo" in app.text
+        assert "Nothing to undo" in app.text
 
 
 async def test_a_rule_is_not_revoked_here() -> None:
@@ -138,7 +138,7 @@ async def test_nothing_in_the_list_is_markup() -> None:
 async def test_an_empty_list_says_so() -> None:
     """Ours: never an empty screen."""
     async with listed() as (app, pilot, _):
-        assert "Nothing is remembered" in app.text
+        assert "no remembered answers" in app.text
         await pilot.press("x", "delete", "up")
         await pilot.pause()
         assert "No matches" in app.text

@@ -132,7 +132,7 @@ async def test_what_somebody_else_changed_is_left_alone_and_said(tmp_path: Path)
         assert "was changed in the meantime" in review.app.told[0]
         assert review.read("b.py") == theirs
         await review.press(pilot, "U")
-        assert "1 difference left alone" in review.app.told[1]
+        assert "1 hunk not undone" in review.app.told[1]
         assert review.read("b.py") == theirs.replace("FIVE", "five")
 
 
@@ -155,7 +155,7 @@ async def test_a_change_that_comes_meanwhile_is_shown(tmp_path: Path) -> None:
     review = Review(tmp_path)
     async with review.app.run_test(size=(60, 20)) as pilot:
         await review.open(pilot)
-        assert "changed nothing yet" in picture(review.app)[0]
+        assert "not changed any files yet" in picture(review.app)[0]
         for key in ("a", "u", "A", "U", "n", "o"):
             await review.press(pilot, key)
         await review.write("x.py", "hello = 1\n")
@@ -174,7 +174,7 @@ async def test_a_question_of_the_agent_is_not_missed(
         monkeypatch.setattr(Chat, "needs_answer", True)
         review.screen.refresh_chat()
         await pilot.pause()
-        assert "asks you something" in picture(review.app)[0]
+        assert "has a question" in picture(review.app)[0]
 
 
 async def test_what_is_not_known_says_why(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ async def test_a_question_of_the_agent_is_not_missed(
         monkeypatch.setattr(Chat, "needs_answer", True)
         inspector.screen.refresh_chat()
         await pilot.pause()
-        assert "asks you something" in picture(inspector.app)[0]
+        assert "has a question" in picture(inspector.app)[0]
 
 
 async def test_a_message_is_copied_as_it_was_sent(inspector: Inspector) -> None:

@@ -88,7 +88,7 @@ async def test_typing_searches_and_an_empty_list_says_so() -> None:
         assert "Apple" in app.text
         await pilot.press(*"zz")
         await pilot.pause()
-        assert "Nothing fits." in app.text
+        assert "No matches." in app.text
         await pilot.press("enter")
         assert results == []
         await pilot.press("escape")

@@ -328,7 +328,7 @@ class ReviewScreen(ModalScreen[None]):
                 self.app.notify(one_line(str(error)), severity="warning", markup=False)
                 return
             if outcome.refused:
-                left = counted(outcome.refused, "difference")
+                left = counted(outcome.refused, "hunk")
                 told = f"{left} not undone: these lines were changed in the meantime."
                 self.app.notify(told, severity="warning", markup=False)
 
