@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.fake_llm.reading import Json
+from tests.fake_llm.request_parser import Json
 
 MODELS = ("fake-model", "gpt-5", "claude-sonnet-5", "claude-haiku-4-5", "gemini-2.5-flash")
 
