@@ -173,7 +173,7 @@ def test_a_lost_connection_tells_the_last_words() -> None:
     silent = ConnectionLost("agent ended", exit_status="exit code 7", stderr_tail=" \n")
     assert str(silent) == "agent ended"
     loud = ConnectionLost("agent ended", stderr_tail="Traceback\nboom\n\n")
-    assert str(loud) == "agent ended\nits last words on stderr:\nTraceback\nboom"
+    assert str(loud) == "agent ended\nthe end of its stderr:\nTraceback\nboom"
     assert (silent.exit_status, loud.exit_status, loud.message) == (
         "exit code 7",
         None,

@@ -208,7 +208,7 @@ class ConnectionLost(AccordError):
         words = stderr_tail.rstrip()
         if words.strip():
             cut = "…" if len(words) > _LAST_WORDS_MAX else ""
-            text = f"{message}\nits last words on stderr:\n{cut}{words[-_LAST_WORDS_MAX:]}"
+            text = f"{message}\nthe end of its stderr:\n{cut}{words[-_LAST_WORDS_MAX:]}"
         super().__init__(text)
         self.message = message
         self.exit_status = exit_status

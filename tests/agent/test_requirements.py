@@ -86,7 +86,7 @@ def test_limits_that_nothing_can_live_within_are_refused(limits: dict[str, Any])
 def test_limits_may_forbid_a_thing_or_never_end() -> None:
     """Ours: no queue is a queue, and no deadline is a deadline."""
     limits = Limits(prompts_queued=0, close_seconds=float("inf"), stall_seconds=0)
-    assert Agent("a", version="1", limits=limits)._definition.limits == limits
+    assert Agent("a", version="1", limits=limits).limits == limits
 
 
 @pytest.mark.parametrize(("version", "needs"), [(1, "fs"), (2, "elicitation.form")])

@@ -115,8 +115,8 @@ def test_a_mistake_of_ours_is_shown_whole_but_for_secrets(
 def test_options_without_a_command_are_those_of_chat(capsys: pytest.CaptureFixture[str]) -> None:
     """Issue 6: bare accord is accord chat, so `accord --continue` is `accord chat --continue`."""
     assert main(["--cwd", "/nowhere/at/all"]) == 2
-    assert "accord chat: there is no folder" in capsys.readouterr().err
+    assert "accord chat: /nowhere/at/all is not a folder" in capsys.readouterr().err
     assert main(["--"]) == 2
-    assert "a command is missing after --" in capsys.readouterr().err
+    assert "the command after -- is missing" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["--version"])

@@ -84,7 +84,7 @@ async def test_a_silent_pipe_is_a_no_after_a_while(
     monkeypatch.setattr(module, "SILENCE_SECONDS_MAX", 0.01)
     answers, _ = pipe(b"")
     agreed, _, shown = await ask(answers)
-    assert (agreed, shown) == (False, ["no (no answer came)"])
+    assert (agreed, shown) == (False, ["no (no answer)"])
 
 
 async def test_waiting_for_an_answer_can_be_cancelled(pipe: Pipe) -> None:
@@ -118,7 +118,7 @@ async def test_a_person_sees_what_they_typed_so_it_is_not_shown_again() -> None:
         assert await ask(answers) == (True, [""], [])
         os.write(master, b"\x04")
         agreed, _, shown = await ask(answers)
-        assert (agreed, shown) == (False, ["no (no answer came)"])
+        assert (agreed, shown) == (False, ["no (no answer)"])
     finally:
         os.close(master)
         os.close(slave)

@@ -131,7 +131,7 @@ async def test_a_listener_that_fails_is_told_nothing_more(caplog: pytest.LogCapt
         tell(b"x")
     assert heard == [b"x"]
     (told,) = caplog.records
-    assert told.getMessage() == "the function for stderr= failed; it is not called any more"
+    assert told.getMessage() == "the function for stderr= failed; it is no longer called"
 
 
 async def test_a_listener_for_updates_that_fails_fails_early_ones_too_and_no_session(

@@ -27,7 +27,7 @@ from accord.tracing.display.html_page import page_of
 from accord.tracing.display.statistics import figures_of
 from accord.tracing.display.terminal_text import figure_lines, problem_line, row_lines
 from accord.tracing.display.timeline import timeline_of
-from accord.tracing.recorder.recording_writer import FrameStream, Scribe
+from accord.tracing.recorder.recording_writer import FrameStream, RecordingWriter
 from accord.tracing.recording_file import NotARecording, Recording, read_recording
 from accord.transcript import Transcript
 from tests.fuzz.source import Source, written
@@ -248,7 +248,7 @@ def recorded(data: bytes) -> None:
     """Whatever passes the recorder, its file can be read, and has the frames as they were."""
     source = Source(data)
     lines: list[bytes] = []
-    scribe = Scribe(lines.append, Redactor(["sesame"]) if source.chance(2) else None)
+    scribe = RecordingWriter(lines.append, Redactor(["sesame"]) if source.chance(2) else None)
     scribe.head(started="now", command=["agent", "--token", "sesame"], program="accord")
     passed: dict[str, bytes] = {"client": b"", "agent": b""}
     for time in range(1 + source.byte() % 6):

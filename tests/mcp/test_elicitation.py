@@ -1,4 +1,4 @@
-"""Questions of servers: the same form in the other protocol's words."""
+"""ServerQuestions of servers: the same form in the other protocol's words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mcp_types import ElicitRequestURLParams
 from accord.agent.tools.elicitation import Answer
 from accord.errors import LocalProtocolError
 from accord.mcp import elicitation as questions
-from accord.mcp.elicitation import Question, Questions, fits, titled
+from accord.mcp.elicitation import Question, ServerQuestions, fits, titled
 
 FORM: dict[str, Any] = {
     "type": "object",
@@ -42,7 +42,7 @@ async def test_an_answer_must_fit_the_form() -> None:
 async def test_a_page_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """MCP: the server says when what happens behind the page is over."""
     monkeypatch.setattr(questions, "OPEN_PAGES_MAX", 1)
-    asked = Questions("shop")
+    asked = ServerQuestions("shop")
     done: list[Answer] = []
 
     async def accept(question: Question) -> Answer:

@@ -20,9 +20,12 @@ SECRET = "hunter22"
 @pytest.mark.parametrize(
     ("fault", "why"),
     [
-        ("dies at once", "it ended (exit code 7); its last words: no licence found for [secret]"),
-        ("wrong greeting", "it answered in a wrong shape (capabilities: Field required)"),
-        ("wrong list", "it answered in a wrong shape (tools.0.inputSchema: Field required)"),
+        (
+            "dies at once",
+            "it exited (exit code 7); its last line on stderr: no licence found for [secret]",
+        ),
+        ("wrong greeting", "its answer is malformed (capabilities: Field required)"),
+        ("wrong list", "its answer is malformed (tools.0.inputSchema: Field required)"),
     ],
 )
 async def test_a_server_that_cannot_be_used_says_why(tmp_path: Path, fault: str, why: str) -> None:
@@ -49,9 +52,12 @@ async def test_a_program_that_is_not_there_fails_alone(tmp_path: Path) -> None:
     [
         (
             "dies in a call",
-            "it was lost in the middle of the call: it ended (exit code 3); its last words: out of",
+            (
+                "it was lost in the middle of the call: it exited (exit code 3); "
+                "its last line on stderr: out of"
+            ),
         ),
-        ("wrong shape", "it answered in a wrong shape"),
+        ("wrong shape", "its answer is malformed"),
         ("wrong output", "Invalid structured content returned by tool work: 'many' is not of type"),
         ("no output", "Tool work has an output schema but did not return structured content"),
         ("answers with an error", "no: [secret]"),
@@ -78,7 +84,7 @@ async def test_a_server_that_says_nothing_is_given_up(
 ) -> None:
     """Fault: never answers; every wait has a bound."""
     async with anyio.create_task_group() as tasks:
-        around = link.Surroundings(
+        around = link.SessionContext(
             start_soon=tasks.start_soon, cwd=str(tmp_path), connect_seconds=0.3, call_seconds=0.2
         )
         silent = McpServers([faulty("says nothing")], around)
@@ -91,7 +97,9 @@ async def test_a_server_that_says_nothing_is_given_up(
 async def test_a_call_that_is_never_answered_is_given_up(tmp_path: Path) -> None:
     """Fault: never answers a call."""
     async with anyio.create_task_group() as tasks:
-        around = link.Surroundings(start_soon=tasks.start_soon, cwd=str(tmp_path), call_seconds=0.2)
+        around = link.SessionContext(
+            start_soon=tasks.start_soon, cwd=str(tmp_path), call_seconds=0.2
+        )
         slow = McpServers([faulty("never answers a call")], around)
         with anyio.fail_after(SECONDS):
             result = await slow.call("bad", "work")

@@ -94,7 +94,7 @@ async def test_an_address_where_nobody_listens_says_so(tmp_path: Path) -> None:
         assert first is not None
         assert first.startswith("it cannot be reached")
         assert "abcd-secret" not in first
-        assert second == "its address is no URL that can be reached"
+        assert second == "its address is not a reachable URL"
 
 
 @pytest.mark.parametrize("served", ["http"], indirect=True)

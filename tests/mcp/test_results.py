@@ -83,7 +83,7 @@ def test_blocks_beyond_the_bound_are_counted(monkeypatch: pytest.MonkeyPatch) ->
 )
 def test_bytes_that_are_no_base64_fail_the_call(block: dict[str, Any]) -> None:
     """Issue: results checked against MCP's shapes, bad ones fail the call."""
-    with pytest.raises(McpFault, match=r"wrong shape \(content\.0\.(data|blob): no base64\)"):
+    with pytest.raises(McpFault, match=r"malformed \(content\.0\.(data|blob): not base64\)"):
         result_of(CallToolResult.model_validate({"content": [block]}))
 
 

@@ -204,7 +204,7 @@ async def test_functions_that_cannot_be_called_are_refused_when_they_are_given()
         proxy.on_request("_x")(none)
     with pytest.raises(LocalProtocolError, match="async def"):
         proxy.on_request("_x")(not_async)
-    with pytest.raises(LocalProtocolError, match="of the client or of the agent"):
+    with pytest.raises(LocalProtocolError, match="'client' or 'agent'"):
         proxy.on_notification("_x", of="nobody")(good)  # type: ignore[arg-type]
     proxy.on_request("_x", of="client")(none_of := lambda message: None)
     with pytest.raises(LocalProtocolError, match="already"):

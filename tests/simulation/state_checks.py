@@ -53,7 +53,7 @@ class Watch:
         for conversed in link.sessions.values():
             for exchange in conversed._exchanges:
                 self._check_inbox(exchange.inbox, limits.turn_updates)
-            for inbox in conversed._looking():
+            for inbox in conversed._open_streams():
                 self._check_inbox(inbox, limits.turn_updates)
         for session in map(session_state, self._agent.sessions.values()):
             waiting = len(session.prompts._waiting)

@@ -224,7 +224,7 @@ def test_a_version_that_never_was_is_damage(tmp_path: Path, version: int) -> Non
     open_file(path, "NORMAL").close()
     with closing(sqlite3.connect(path)) as db:
         db.execute(f"PRAGMA user_version = {version}")
-    with pytest.raises(StoreError, match="left as it is"):
+    with pytest.raises(StoreError, match="was not changed"):
         open_file(path, "NORMAL")
     assert [one.name for one in tmp_path.iterdir()] == [path.name]
 

@@ -95,7 +95,7 @@ def test_damage_in_the_log_is_told_and_nothing_is_thrown_away(store: Path, name:
     DAMAGES[name](store, Path(f"{store}-wal"))
     before = content(store)
     for _ in range(2):
-        with pytest.raises(StoreError, match=r"left as it is.*sessions rescue") as refused:
+        with pytest.raises(StoreError, match=r"was not changed.*sessions rescue") as refused:
             open_file(store, "NORMAL")
         assert refused.value.reason == "store_damaged"
         assert str(store) in str(refused.value)

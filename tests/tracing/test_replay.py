@@ -99,7 +99,7 @@ def test_a_difference_is_shown_as_a_diff() -> None:
 def test_an_answer_that_does_not_come_ends_it_with_a_sentence() -> None:
     """Ours: a replay never hangs."""
     outcome = Stage(small(), "client", lambda message: []).play()
-    assert outcome.broken_off == "waited in vain for the answer to initialize"
+    assert outcome.broken_off == "timed out waiting for the answer to initialize"
 
 
 def test_an_agent_is_played_to_a_client_with_ids_of_its_own() -> None:

@@ -91,7 +91,7 @@ async def test_an_end_is_told_with_status_and_last_words(
     async with running(*shell(script)) as (transport, receiver):
         why = await receiver.end()
         line = shlex.join(shell(script))
-        assert why.reason == f"the agent `{line}` ended: {reason}"
+        assert why.reason == f"the agent `{line}` exited: {reason}"
         assert why.exit_status == status
         assert why.stderr_tail == "oops\n"
         assert not why.writable
@@ -258,4 +258,4 @@ async def test_a_long_command_is_shown_as_far_as_it_helps() -> None:
         why = await receiver.end()
         assert why.reason.startswith("the agent `/bin/sh -c 'exit 3; xxx")
         assert len(why.reason) < 300
-        assert why.reason.endswith("…` ended: exit code 3")
+        assert why.reason.endswith("…` exited: exit code 3")

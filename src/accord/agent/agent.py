@@ -1,4 +1,4 @@
-"""`Agent`: what a program writes to be an agent.
+"""`Agent`: how a program becomes an agent.
 
     agent = Agent("hello", version="1.0.0")
 
@@ -54,7 +54,7 @@ PromptHandler = Callable[[Turn], Awaitable[str | None]]
 CommandHandler = Callable[[Turn, str], Awaitable[str | None]]
 F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
 
-INTERRUPTED = 130  # what a shell gives a program that was interrupted
+INTERRUPTED = 130  # the exit code by which a shell reports an interrupt
 
 
 class Agent:
@@ -78,9 +78,8 @@ class Agent:
         limits: Limits | None = None,
     ) -> None:
         """`accepts` names prompt content beyond text and links; `mcp` transports beyond stdio;
-        `requires` client capabilities that the agent cannot do without.  `unstable`,
-        `early_v2` and `session_models` switch on what the protocol has not settled on, dropped, or
-        had at first.
+        `requires` client capabilities that the agent needs.  `unstable` enables what the protocol
+        has not settled on, `early_v2` and `session_models` what it had at first.
         """
         self._definition = AgentDefinition(
             name,
@@ -105,7 +104,7 @@ class Agent:
 
     @property
     def name(self) -> str:
-        """The agent's name."""
+        """The name that clients are told."""
         return self._definition.name
 
     @property
@@ -133,6 +132,11 @@ class Agent:
         return self._definition.offer
 
     @property
+    def limits(self) -> Limits:
+        """The bounds that hold for each of its connections."""
+        return self._definition.limits
+
+    @property
     def auth_methods(self) -> "Mapping[str, AuthMethod]":
         """The ways to log in, by their ids."""
         return self._definition.auth_methods
@@ -140,21 +144,21 @@ class Agent:
     # ---- what it does
 
     def on_prompt(self, handler: PromptHandler) -> PromptHandler:
-        """Register the function that answers prompts.  What it returns is the stop reason."""
+        """Register the function that answers prompts and returns the stop reason or None."""
         if self._definition.prompt_handler is not None:
             _log.warning("@agent.on_prompt was used twice; the last function answers prompts")
         self._definition.prompt_handler = _coroutine(handler, "turn")
         return handler
 
     def on_session(self, handler: F) -> F:
-        """Register a function that sees every session when it is made, loaded or resumed."""
+        """Register a function that gets every session when it is made, loaded or resumed."""
         self._definition.session_hook = _coroutine(handler, "session")
         return handler
 
     def on_initialized(self, function: Callable[[], None]) -> Callable[[], None]:
-        """Register a plain function that runs once, right behind the first answer to `initialize`.
+        """Register a plain function that runs once, right after the first answer to `initialize`.
 
-        What it loads or declares costs nobody's start, and is there before the next request.
+        What it loads does not delay the start, and is there before the next request.
         """
         self._definition.initialized_hook = function
         return function
@@ -176,7 +180,7 @@ class Agent:
 
         return register
 
-    # ---- what its sessions can be set to
+    # ---- settings of its sessions
 
     def add_mode(
         self,
@@ -186,7 +190,7 @@ class Agent:
         *,
         allow: str | Iterable[str] = (),
     ) -> None:
-        """Add a mode; sessions start in the first.  Tool kinds in `allow` are not asked for."""
+        """Add a mode; sessions start in the first.  Tool kinds in `allow` need no permission."""
         kinds = names(allow)
         for kind in kinds:
             checked("ToolKind", kind)
@@ -202,10 +206,10 @@ class Agent:
         description: str | None = None,
         category: str | None = None,
     ) -> None:
-        """Add a choice out of a list; `category="model"` makes it the model picker."""
+        """Add an option with a list of values; `category="model"` makes it the model picker."""
         if isinstance(choices, str):
             raise LocalProtocolError(
-                f"the choices of option {option_id!r} are a list, not one text"
+                f"the choices of option {option_id!r} must be a list, not one string"
             )
         listed = choices_of(choices)
         if not listed:
@@ -219,7 +223,7 @@ class Agent:
         """Add an option that is on or off."""
         self.offer.add_option(Option(option_id, name, default, (), description))
 
-    # ---- who may use it
+    # ---- logins
 
     def add_auth_method(
         self,
@@ -243,11 +247,11 @@ class Agent:
         self._definition.login_required = self._definition.login_required or required
 
     def on_authenticate(self, handler: F) -> F:
-        """Register the login: it gets the method's id, and raises when the login fails.
+        """Register the login function: it gets the method's id, and raises if the login fails.
 
-        With a second parameter it also gets the `Login`, by which it can ask the user.  With one
-        that is named `credentials` it serves clients of the 2026-02 draft, which send a secret
-        along with `api_key`, `oauth2` or `custom`; what it returns is when that login ends.
+        With a second parameter it also gets the `Login`, through which it can ask the user.  With
+        a parameter named `credentials` it serves clients of the 2026-02 draft, which send a secret
+        with `api_key`, `oauth2` or `custom`, and returns when that login expires.
         """
         from accord.agent.login.login import login_hook
 
@@ -257,33 +261,33 @@ class Agent:
         return handler
 
     def knows_login(self, check: Callable[[], bool]) -> Callable[[], bool]:
-        """Register how the program sees that the user is logged in already.
+        """Register a function that says whether the user is logged in already.
 
         A login in a terminal happens in another process and leaves something behind, such as a
-        token in a file; without this function sessions would be refused for ever.  It is asked
-        often, so it must be quick.
+        token in a file; without this function, sessions would always be refused.  It is called
+        often, so it must be fast.
         """
         self._definition.login_check = check
         return check
 
     def on_logout(self, handler: F) -> F:
-        """Register what happens at logout."""
+        """Register the logout function."""
         self._definition.logout_hook = _coroutine(handler)
         return handler
 
     # ---- extensions
 
     def method(self, name: str) -> Callable[[F], F]:
-        """Register a method of your own; its name starts with `_`, its parameter is typed."""
+        """Register an extension method; its name starts with `_`, its parameter is typed."""
         return self._extension(name, is_notification=False)
 
     def notification(self, name: str) -> Callable[[F], F]:
-        """Register a notification of your own."""
+        """Register an extension notification; its name starts with `_`."""
         return self._extension(name, is_notification=True)
 
     def _extension(self, name: str, *, is_notification: bool) -> Callable[[F], F]:
         if not name.startswith("_"):
-            raise LocalProtocolError(f"the name of an extension starts with `_`: {name!r}")
+            raise LocalProtocolError(f"the name of an extension must start with `_`: {name!r}")
         if name in self._definition.extensions:
             raise LocalProtocolError(f"{name} is registered already")
 
@@ -316,19 +320,20 @@ class Agent:
         return self._definition.providers.add(provider_id, supported, required, current)
 
     def on_provider_change(self, handler: "ProviderHook") -> "ProviderHook":
-        """Register what sees a slot before it changes; it raises to refuse the change."""
+        """Register a function that gets a slot before it changes; it may raise to refuse that."""
         self._definition.providers.hook = handler
         return handler
 
     def accept_system_prompt(self, *, override: bool = False) -> None:
-        """Let clients bring instructions: `session.system_prompt`; with `override`, instead of
-        the agent's own, which `session.system_prompt_overrides` then says.
+        """Accept instructions from clients as `session.system_prompt`.
+
+        With `override` these may replace the agent's own: see `session.system_prompt_overrides`.
         """
         self._definition.takes_system_prompt = True
         self._definition.takes_system_prompt_override = override
 
     def on_auth_status(self, handler: "StatusHook") -> "StatusHook":
-        """Register what knows whether the user is logged in, and as whom.
+        """Register a function that returns whether the user is logged in, and as whom.
 
         Without it the status follows from `authenticate` and `logout`.
         """
@@ -336,7 +341,7 @@ class Agent:
         return handler
 
     async def auth_status_changed(self) -> None:
-        """Tell every client whose knowledge of the login is out of date."""
+        """Tell every client whose status of the login is out of date."""
         for service in list(self._definition.services):
             await service.announce_auth_status()
 
@@ -346,12 +351,12 @@ class Agent:
         """Serve one client until it goes away."""
         broken = await self._serve(transport, accept_batches=accept_batches)
         if broken is not None:
-            _log.error("the client was left: %s", broken.message)
+            _log.error("the connection was closed: %s", broken.message)
 
     async def _serve(
         self, transport: Transport, *, accept_batches: bool = False
     ) -> ConnectionLost | None:
-        """The same; returns why the client had to be left, if it had to be."""
+        """Serve one client; return the error that ended the connection, if any."""
         handler = AgentHandler(self._definition)
         connection = Connection(
             transport,
@@ -365,8 +370,8 @@ class Agent:
             try:
                 await connection.closed.wait()
             finally:
-                # What cancels us may be the `sys.exit` of a task that a handler started: asyncio
-                # ends the loop first, and the handler is to hear of it before requests are refused.
+                # The cancellation may come from `sys.exit` in a task of a handler: asyncio ends the
+                # loop first, and the handler must notice before requests are refused.
                 with anyio.CancelScope(shield=True):
                     await checkpoint()
             if self._process_end is not None:
@@ -380,7 +385,7 @@ class Agent:
 
         Raises:
             LocalProtocolError: stdin or stdout is closed.
-            ConnectionLost: the client went too far, past a limit or, in strict mode, a rule.
+            ConnectionLost: the client exceeded a limit or, in strict mode, broke a rule.
         """
         from accord.transport.stdio import StdioTransport
 
@@ -390,8 +395,8 @@ class Agent:
             raise broken
 
     async def _serve_process(self, collects: bool) -> None:
-        # The process is ours: what was imported stays, and a long session is a great many small
-        # things that are no garbage; looking through them all too often costs a fifth of the work.
+        # The process belongs to the agent: imports stay, and a long session has many small objects
+        # that are not garbage; collecting often would take a fifth of the time.
         gc.freeze()
         gc.set_threshold(*GARBAGE_THRESHOLDS)
         if collects:
@@ -399,10 +404,10 @@ class Agent:
         await self.serve_stdio()
 
     def run(self) -> None:
-        """Serve stdin and stdout until the client goes away; the whole life of an agent program."""
+        """Serve stdin and stdout until the client goes away: the main function of an agent."""
         if sys.stdin is not None and sys.stdin.isatty():
             sys.stderr.write(
-                f"{self.name} is an agent: it waits for a client to speak the protocol on stdin."
+                f"{self.name} is an agent: it waits for a client on stdin."
                 "  Configure it in an editor, or start it from a client.\n"
             )
         collects = gc.isenabled()
@@ -415,24 +420,24 @@ class Agent:
             code = INTERRUPTED
             sys.exit(code)
         except AccordError as error:
-            # It says all that is to be known; where it was raised is of no interest.
+            # The message says everything; a traceback would not help.
             code = 1
             sys.exit(f"{self.name}: {error}")
         except (SystemExit, BaseExceptionGroup) as error:
             exits = error.subgroup(SystemExit) if isinstance(error, BaseExceptionGroup) else error
             if exits is None:
                 raise
-            leaving = first(exits)
-            code = exit_code(leaving)
-            raise leaving from None
+            ending = first(exits)
+            code = exit_code(ending)
+            raise ending from None
         finally:
-            (gc.enable if collects else gc.disable)()  # also where it failed before that
+            (gc.enable if collects else gc.disable)()  # even if the start failed
             self._process_end = None
             process_end.serving_ended(code)
 
 
 def _coroutine(handler: F, *parameters: str) -> F:
-    """A function of the program, if it is `async` and takes what it will be given, if that is said.
+    """Check that a function is `async` and takes these parameters.
 
     Raises:
         LocalProtocolError: it is not, or does not.

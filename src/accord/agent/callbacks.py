@@ -30,7 +30,7 @@ class Guard:
         self.exit: BaseException | None = None
 
     async def run(self, work: Awaitable[T]) -> T:
-        """Await a function of the program; raise what it raised, or a cancellation of ours."""
+        """Await a function of the program; raise what it raised, or a cancellation from outside."""
         try:
             return await work
         except anyio.get_cancelled_exc_class() as error:
@@ -56,7 +56,7 @@ class Guard:
 
 
 def is_cancelled() -> bool:
-    """Whether this task runs in a scope that somebody has cancelled."""
+    """Whether this task runs in a cancelled scope."""
     return anyio.current_effective_deadline() == -math.inf
 
 

@@ -102,13 +102,13 @@ class Turn:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more can be said in it: it has ended, or the client is gone."""
+        """Whether nothing more can be sent in it: it has ended, or the client is gone."""
         return self._state.is_over
 
     # ---- saying
 
     async def emit(self, update: Any, *, waits: bool = True) -> None:
-        """Send one update in the form of v2, if it is one; most other methods are made of this.
+        """Check and send one update of v2; most other methods use this.
 
         It waits while the client is slow, unless told not to.
         """
@@ -132,11 +132,11 @@ class Turn:
         return self._state.open_stream("msg", v2.AgentMessageChunk)
 
     def thought(self) -> MessageStream:
-        """Stream one thought in pieces."""
+        """Stream one thought, as `message` does."""
         return self._state.open_stream("thought", v2.AgentThoughtChunk)
 
     async def plan(self, *entries: EntryLike, plan_id: str = "main") -> PlanHandle:
-        """Show a plan; the handle ticks its entries off."""
+        """Show a plan; the handle changes the status of its entries."""
         from accord.agent.session.plan import PlanHandle, as_entry
 
         plan = PlanHandle(self._state.emit, plan_id, [as_entry(entry) for entry in entries])
@@ -155,7 +155,7 @@ class Turn:
         await self.emit(update)
 
     async def notice(self, severity: str, title: str, description: str | None = None) -> None:
-        """Tell the user something that need not arrive: clients without notices do not get it."""
+        """Show the user a notice, if the client can show notices."""
         if not title.strip():
             raise LocalProtocolError("a notice needs a title")
         text = UNSET if description is None else description
@@ -164,7 +164,7 @@ class Turn:
         )
 
     async def set_title(self, title: str) -> None:
-        """Name the session."""
+        """Name the session and tell the client."""
         await self._session.set_title(title)
 
     async def set_mode(self, mode_id: str) -> None:
@@ -172,11 +172,11 @@ class Turn:
         await self._session.set_mode(mode_id)
 
     async def set_option(self, option_id: str, value: OptionValue) -> None:
-        """Change a config option; the client is told."""
+        """Change a config option and tell the client."""
         await self._session.set_option(option_id, value, announce=True)
 
     def compaction(self) -> Compaction:
-        """Show that the context is being compacted, and with what summary."""
+        """Show that the context is being compacted, and stream the summary."""
         return self._state.open_compaction()
 
     # ---- doing
@@ -214,9 +214,9 @@ class Turn:
         limit: int | None = None,
         encoding: str | None = None,
     ) -> str:
-        """A file's text: the client's unsaved one where it offers its files, else the disk's.
+        """Read a file: the client's unsaved text if it offers its files, else the disk's.
 
-        It is UTF-8; only clients of the 2026-02 draft can be asked for another encoding.
+        It is UTF-8; only clients of the 2026-02 draft support other encodings.
         """
         from accord.agent.tools.files import read_text
 
@@ -231,9 +231,9 @@ class Turn:
         overwrite: bool = True,
         create_directories: bool = True,
     ) -> bool | None:
-        """Write a file, through the client where it offers that.  Asks nobody: see `edit`.
+        """Write a file, through the client if it offers that, without asking: see `edit`.
 
-        True when the file is a new one, None where the client does not say.
+        Return whether the file is new, or None if the client does not say.
         """
         from accord.agent.tools.files import write_text
 
@@ -243,19 +243,18 @@ class Turn:
     async def edit(
         self, path: str | Path, text: str, *, title: str | None = None, reason: str | None = None
     ) -> bool:
-        """Change a file to a new text: a tool call with a diff, with permission if the mode asks.
+        """Replace the text of a file: a tool call with a diff, with permission if the mode asks.
 
-        False when the user said no: nothing was written.  Nobody is asked where the file has that
-        text already.
+        Return False if the user refused.  If the file has that text already, nothing happens.
         """
         from accord.agent.tools.files import edit_file
 
         return await edit_file(self._state, str(path), text, title, reason)
 
     async def delete(self, path: str | Path, *, reason: str | None = None) -> bool:
-        """Delete a file: a tool call that shows what is lost, with permission if the mode asks.
+        """Delete a file: a tool call that shows its content, with permission if the mode asks.
 
-        False when the user said no: it is still there.
+        Return False if the user refused.
         """
         from accord.agent.tools.files import delete_file
 
@@ -264,7 +263,7 @@ class Turn:
     async def move(
         self, path: str | Path, target: str | Path, *, reason: str | None = None
     ) -> bool:
-        """Give a file another name, never one that is taken; otherwise as `delete`."""
+        """Move a file to a path that does not exist yet; otherwise as `delete`."""
         from accord.agent.tools.files import move_file
 
         return await move_file(self._state, str(path), str(target), reason)
@@ -280,7 +279,7 @@ class Turn:
         reason: str | None = None,
         output_bytes: int = 1024 * 1024,
     ) -> Done:
-        """Run a command in the client's terminal where it offers one, else in our own process."""
+        """Run a command in the client's terminal if it offers one, else in a process."""
         from accord.agent.terminals.terminals import job_of, run_command
 
         job = job_of(self._state.session, command, args, cwd, env, timeout, output_bytes)
@@ -296,9 +295,9 @@ class Turn:
         reason: str | None = None,
         output_bytes: int = 1024 * 1024,
     ) -> TerminalHandle | None:
-        """Start a command that goes on after the turn, such as a server; None when refused.
+        """Start a command that goes on after the turn, such as a server; None if refused.
 
-        It runs in a process of ours, and ends by itself, by `stop`, or with the session.
+        It runs in a process of the agent until it exits, is stopped, or the session ends.
         """
         from accord.agent.terminals.terminals import job_of, start_command
 
@@ -308,7 +307,7 @@ class Turn:
     # ---- asking
 
     async def ask(self, message: str, **fields: FormField) -> Answer:
-        """Ask the user to fill a form, where the client can show one."""
+        """Ask the user to fill a form, if the client can show one."""
         from accord.agent.tools.elicitation import elicit_form
 
         return await elicit_form(self._state.session, message, fields)
@@ -320,7 +319,7 @@ class Turn:
         return await elicit_url(self._state.session, message, url)
 
     async def visited(self, answer: Answer) -> None:
-        """Tell the client that what the page was for is done; behind the turn the session does."""
+        """Tell the client that the user is done with the page; after the turn use the session."""
         await self._session.visited(answer)
 
     # ---- extensions
@@ -366,7 +365,7 @@ class Turn:
         cached_read: int | None = None,
         cached_write: int | None = None,
     ) -> None:
-        """Add what a call of the model has cost; the client is told when the turn ends."""
+        """Add the tokens of a model call; the client gets the sum when the turn ends."""
         self._state.tokens.add(
             {
                 "input_tokens": input,
@@ -379,7 +378,7 @@ class Turn:
 
     @property
     def tokens(self) -> TokenCount:
-        """What this turn has cost so far."""
+        """The tokens that this turn has used so far."""
         return self._state.tokens
 
     # ---- plans (unstable)
@@ -406,10 +405,10 @@ class Turn:
         cwd: str | Path | None = None,
         additional_directories: Sequence[str] | None = None,
     ) -> Subagent:
-        """A child session at work: `async with turn.subagent("Reviewer") as child: ...`.
+        """A subagent at work: `async with turn.subagent("Reviewer") as child: ...`.
 
-        The child is a turn of its own: it speaks, calls tools and asks like any other.  With
-        `cancellable` the client may stop it alone.
+        The subagent is a turn of its own: it can do everything that a turn can.  With
+        `cancellable` the client may cancel it alone.
         """
         return Subagent(
             self,

@@ -1,7 +1,7 @@
-"""How far `accord check` is, told on standard error from the first second on.
+"""Shows the progress of `accord check` on standard error.
 
-What always holds: on a terminal one line is written over; elsewhere a line is written at the start
-and then one in every `LINE_SECONDS`, so that a log shows what takes the time.
+What always holds: on a terminal one line is overwritten; elsewhere a line is printed at the start
+and then every `LINE_SECONDS`, so that a log shows what takes the time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TERMINAL_SECONDS = 1.0
 
 
 class CheckProgress:
-    """One run over a program: `began` and `done` are told of each check."""
+    """The progress of one run; call `began` and `done` for each check."""
 
     def __init__(self, role: str, version: str, total: int, *, shown: bool) -> None:
         self._about = f"{role}, version {version}"
@@ -39,13 +39,13 @@ class CheckProgress:
         self._tasks = AsyncExitStack()
 
     def began(self, check: Check[Any]) -> None:
-        """A check is being run from now on."""
+        """Note that a check has started."""
         self._running.append(check.name)
         if self._terminal:
             show_progress(self._line())
 
     def done(self, run: CheckRun) -> None:
-        """A check is over."""
+        """Note that a check has ended."""
         if run.check.name in self._running:
             self._running.remove(run.check.name)
         self._done += 1
@@ -55,7 +55,7 @@ class CheckProgress:
     def _line(self) -> str:
         seconds = time.monotonic() - self._start
         line = f"{self._about}: {self._done} of {self._total} checks, {seconds:.0f} s"
-        return line + (f"; now {self._running[0]}" if self._running else "")
+        return line + (f"; running {self._running[0]}" if self._running else "")
 
     async def _tell(self) -> None:
         while True:

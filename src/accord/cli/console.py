@@ -1,11 +1,12 @@
-"""Sentences and lines of our commands, on their way to the terminal.
+"""Prints the output of all commands.
 
-Every command prints with these functions: what it prints may quote an agent, a file or a server.
+Every command prints with these functions, because its output may quote an agent, a file or a
+server.
 
 What always holds
-    * What is printed has been made visible: no text can command the terminal or hide in it.
-    * A letter that the stream cannot write is no reason to fail.
-    * A sentence begins on a line of its own, whoever else writes to the same place.
+    * Control characters are escaped: no text can control the terminal or hide in it.
+    * A character that the stream cannot encode is no error.
+    * A message starts on a line of its own, even if others write to the same terminal.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def say(text: str = "", *, end: str = "\n") -> None:
 
 
 def say_json(text: str) -> None:
-    """Print JSON on standard output: it stays JSON."""
+    """Print JSON on standard output, escaped so that it stays JSON."""
     _write(sys.stdout, visible_json(text) + "\n")
 
 
@@ -37,25 +38,25 @@ def complain(text: str, *, end: str = "\n") -> None:
 
 
 def show(lines: str) -> None:
-    """Print lines that are visible already, and may have colours of ours."""
+    """Print lines that are already escaped, and may contain our own colours."""
     _write(sys.stdout, lines + "\n")
 
 
 def show_progress(text: str) -> None:
-    """Write text over the last line of standard error, which is a terminal."""
+    """Overwrite the last line of standard error, which is a terminal."""
     _write(sys.stderr, f"\r\x1b[K{visible(text)}")
     sys.stderr.flush()
 
 
 def ends_line() -> None:
-    """The line of a question on standard error was ended by who answered it."""
+    """Note that the user ended the line of a question by answering it."""
     descriptor = _descriptor(sys.stderr)
     if descriptor is not None:
         LINE_ENDS.ended(descriptor)
 
 
 def clean_traces() -> None:
-    """Make visible what Python itself prints of errors and of what is logged."""
+    """Escape control characters in Python's own tracebacks and log messages."""
     import logging
 
     class Visible(logging.Formatter):
@@ -79,7 +80,7 @@ def _write(stream: TextIO, text: str) -> None:
     encoding = stream.encoding or "ascii"
     shown = text.encode(encoding, "backslashreplace").decode(encoding)
     descriptor = _descriptor(stream)
-    # Standard error knows by itself; see `redacted_stderr`.
+    # Standard error tracks its own lines; see `redacted_stderr`.
     if descriptor is None or stream is sys.stderr:
         stream.write(shown)
         return
@@ -91,7 +92,7 @@ def _descriptor(stream: TextIO) -> int | None:
     try:
         return stream.fileno()
     except (OSError, ValueError):
-        # Not a file of the system, such as a text in memory.
+        # Not a real file, such as an in-memory stream.
         return None
 
 

@@ -1,10 +1,10 @@
 """`accord`: finds the command and runs it.
 
-Each command is a module in `commands/` with `add_arguments` and `run`; only the one that was
-asked for is imported, so that starting is quick.
+Each command is a module in `commands/` with `add_arguments` and `run`; only the requested one is
+imported, so that the program starts quickly.
 
 What always holds: whatever ends a command, the user sees a sentence and no traceback, except for
-a mistake of ours.  Almost nothing is imported before that holds: Ctrl-C may come at any time.
+a bug of ours.  Almost nothing is imported before that holds: Ctrl-C may come at any time.
 """
 
 import sys
@@ -14,37 +14,37 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
-# name -> one line of help; the module has the same name.
+# Name -> one line of help; the module has the same name.
 COMMANDS = {
-    "chat": "talk to any agent, on the full screen or line by line; `accord` alone is this",
-    "agent": "the built-in agent on standard input and output, for editors",
-    "run": "one prompt to an agent, for scripts, CI and pipes",
-    "login": "logs in to an agent, by one of the ways that it offers",
-    "sessions": "what was said before: list, show, export, resume, delete, prune, rescue",
-    "permissions": "what agents were allowed for good, and how to take it back",
-    "record": "stands in an agent's place, passes everything on and writes it down",
-    "trace": "shows a recording: as a page, in the terminal, as figures, or judged",
-    "replay": "plays one side of a recording to the other",
-    "translate": "makes an agent of one version of the protocol speak another",
-    "proxy": "a chain of proxies before an agent; ready-made ones: context, guard, budget",
-    "check": "judges an agent or a client, rule by rule",
-    "demo": "a talk with the built-in agent about a small project that is thrown away",
+    "chat": "chat with any agent, full screen or line by line (the default command)",
+    "agent": "run the built-in agent on stdin and stdout, for editors",
+    "run": "send one prompt to an agent, for scripts, CI and pipes",
+    "login": "log in to an agent with one of its login methods",
+    "sessions": "manage stored sessions: list, show, export, resume, delete, prune, rescue",
+    "permissions": "list, revoke and explain what agents are allowed to do",
+    "record": "run an agent and record every message in a file",
+    "trace": "show a recording as a page, as text or as statistics, or validate it",
+    "replay": "play one side of a recording to a client or an agent",
+    "translate": "serve an agent in another version of the protocol",
+    "proxy": "run an agent behind proxies; built in: context, guard, budget",
+    "check": "check an agent or a client against every rule of the protocol",
+    "demo": "try the built-in agent on a small temporary project",
 }
 
-# Commands whose start somebody waits for: said alone they need no parser, which takes as long to
-# load as a tenth of an agent.
+# Commands that must start quickly: without arguments they need no parser, whose import takes a
+# tenth of the agent's start.
 QUICK = frozenset({"agent"})
 
-# Commands that stand before an agent that somebody waits for, and log nothing.
+# Commands that must start quickly and log nothing.
 LIGHT = frozenset({"record"})
 
-# What is asked of the program itself; every other option without a command is for `chat`.
+# Options of `accord` itself; any other option without a command belongs to `chat`.
 OWN_OPTIONS = frozenset({"-h", "--help", "--version"})
 
-# Commands that start another program, which is given after `--`.
+# Commands that start another program, given after `--`.
 STARTERS = frozenset({"chat", "run", "login", "record", "replay", "check", "translate", "proxy"})
 
-# What a shell says of a program that a signal ended: 128 and its number.
+# The exit codes of shells for a program that a signal ended: 128 plus its number.
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 
@@ -57,7 +57,7 @@ def _parser(wanted: str | None) -> "ArgumentParser":
 
     parser = ArgumentParser(
         prog="accord",
-        description="Everything between a coding agent and the program a person sits in front of.",
+        description="Chat with, run, record, translate, guard and test coding agents (ACP).",
         epilog="example: accord demo",
     )
     parser.add_argument("--version", action="version", version=f"accord {__version__}")
@@ -76,23 +76,23 @@ def _parser(wanted: str | None) -> "ArgumentParser":
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the result is the exit code of the process.
+    """Run one command and return its exit code.
 
-    Without arguments it is those of the process, which then is ours: it ends within a bound when
-    a signal asks it to, and no process that it started outlives it.
+    Without arguments, the process's own are used, and the process belongs to Accord: it exits in
+    bounded time after a signal, and no process that it started outlives it.
     """
     if arguments is not None:
         return _main(arguments)
     _mend_clock()
     from accord.machine.processes import shutdown
 
-    # The recorder copies itself, which it can do while it has one thread.
+    # The recorder forks, which is safe only while it has one thread.
     shutdown.own_process(in_thread="record" not in sys.argv[1:2])
     try:
         return _main(None)
     finally:
         shutdown.finish()
-        # Where SIGTERM or SIGHUP did what Ctrl-C does: it ends us as it ends other programs.
+        # After SIGTERM or SIGHUP, exit by that signal, as other programs do.
         shutdown.end_by_signal()
 
 
@@ -117,7 +117,7 @@ def _main(arguments: Sequence[str] | None) -> int:
 
 
 def _mend_clock() -> None:
-    """Go on where the clock is set to a time that Python cannot express."""
+    """Keep working if the clock is set to a time that Python cannot represent."""
     import time
 
     try:
@@ -129,16 +129,16 @@ def _mend_clock() -> None:
 
 
 def _fill_closed_streams() -> None:
-    """Who closed our output before the start (`>&-`) wants to see nothing."""
+    """Replace streams that were closed before the start (`>&-`) by /dev/null."""
     import os
 
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - open as long as we are
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - open until the process exits
 
 
 def _split(given: list[str]) -> tuple[list[str], list[str] | None]:
-    """What is for us, and the command after `--` that is another program's; None without one."""
+    """Split our arguments from the command after `--`, which is None without `--`."""
     if "--" not in given:
         return given, None
     at = given.index("--")
@@ -153,19 +153,19 @@ def _run(given: list[str]) -> int:
         return quick
     given, after = _split(given)
     alone = not given and after is None
-    # Without a command it is `chat`, with whatever options: `accord --continue`.
-    unsaid = bool(given) and given[0].startswith("-") and given[0] not in OWN_OPTIONS
-    if unsaid or (not given and after is not None) or (alone and _at_terminal()):
+    # The default command is `chat`, also with options: `accord --continue`.
+    has_only_options = bool(given) and given[0].startswith("-") and given[0] not in OWN_OPTIONS
+    if has_only_options or (not given and after is not None) or (alone and _at_terminal()):
         given = ["chat", *given]
     wanted = next((word for word in given if word in COMMANDS), None)
     parser = _parser(wanted)
     parsed = parser.parse_args(given)
-    # Not by argparse, which takes what stands there for arguments of ours.
+    # Not through argparse, which would parse it as our own arguments.
     parsed.after = after
-    # Said alone it is the built-in agent, whichever others there are.
-    parsed.built_in = alone or unsaid
+    # Without a command, use the built-in agent even if others are configured.
+    parsed.built_in = alone or has_only_options
     if after is not None and parsed.command not in STARTERS:
-        parser.error("there is no program to be started by a command after --")
+        parser.error(f"{parsed.command or 'accord'} takes no command after --")
     if parsed.command is None:
         parser.print_help()
         return 2
@@ -182,18 +182,18 @@ def _at_terminal() -> bool:
 
 
 def _first(error: BaseException) -> BaseException:
-    """Tasks that fail together come in a group; one of them is what the user is told."""
+    """Return the first error of a group, for a message to the user."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
 def _explain(error: BaseException) -> int:
-    """Say what ended the command, if that is news, and with what exit code."""
+    """Print what ended the command, if necessary, and return the exit code."""
     if isinstance(error, KeyboardInterrupt):
         import signal
 
-        # Who presses it twice wants to leave, not to read where Python was at that moment.
+        # A second Ctrl-C must not print a traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         if sys.stderr.isatty():
             sys.stderr.write("\n")
@@ -216,13 +216,13 @@ def _explain(error: BaseException) -> int:
         return 1
     import traceback
 
-    # As Python would, but without secrets.
+    # As Python would, but through the redacted stderr.
     traceback.print_exception(error)
     return 1
 
 
 def _abandon_output() -> None:
-    """What could not be written is not tried again when Python ends."""
+    """Make sure that Python does not try to write the rest of stdout at exit."""
     import os
 
     try:
@@ -231,7 +231,7 @@ def _abandon_output() -> None:
         os.dup2(nowhere, output)
         os.close(nowhere)
     except (OSError, ValueError):
-        # No descriptor: then nothing is written to one either.
+        # Without a descriptor nothing is written at exit either.
         pass
 
 

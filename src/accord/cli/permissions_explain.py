@@ -1,6 +1,6 @@
 """`accord permissions explain`: what would be decided about a command, by which rule, and why.
 
-It asks the same rules and remembered answers as `accord run`, and runs nothing.
+It uses the same rules and remembered answers as `accord run`, and runs nothing.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from accord.errors import ConfigError
 from accord.machine.console.control_characters import visible_line
 
 DESCRIPTION = """\
-Says what would be decided about a command, by which rule, and how the command was read. It asks the
-rules and remembered answers that `accord run` asks, and runs nothing.
+Explains what would be decided about a command, by which rule, and how the command was parsed. It
+uses the same rules and remembered answers as `accord run`, and runs nothing.
 
-exit codes: 0 it would be allowed, 2 wrong usage, 3 a person would be asked, 4 it would be refused
+exit codes: 0 allowed, 2 wrong usage, 3 you would be asked, 4 refused
 """
 EPILOG = """\
 examples:
@@ -42,7 +42,7 @@ examples:
 
 
 class ExitCode(IntEnum):
-    """What the shell is told; a refusal has the code that `accord run` gives it."""
+    """The exit codes; a refusal has the same code as in `accord run`."""
 
     ALLOWED = 0
     USAGE = 2
@@ -57,24 +57,24 @@ _CODES: dict[Effect, ExitCode] = {
 }
 _VERDICTS: dict[Effect, str] = {
     "allow": "allow: the command would run without a question",
-    "ask": "ask: a person would be asked, and where nobody can be asked it is refused",
+    "ask": "ask: you would be asked; without a terminal the command would be refused",
     "reject": "reject: the command would be refused",
 }
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What `accord permissions explain` takes."""
+    """Add the arguments of `accord permissions explain`."""
     parser.description, parser.epilog = DESCRIPTION, EPILOG
     parser.add_argument("line", metavar="COMMAND", help="the command line, as one argument")
-    parser.add_argument("--policy", type=Path, metavar="FILE", help="ask this policy alone")
+    parser.add_argument("--policy", type=Path, metavar="FILE", help="use only this policy")
     parser.add_argument("--cwd", metavar="DIR", default=".", help="the folder it would run in")
-    parser.add_argument("--agent", metavar="NAME", help="with the answers given for this agent")
-    parser.add_argument("--json", action="store_true", help="as one JSON object")
+    parser.add_argument("--agent", metavar="NAME", help="include the answers for this agent")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 @dataclass(frozen=True, slots=True)
 class _Explained:
-    """A decision, the rule that it rests on, and where that rule is written."""
+    """A decision, the rule behind it, and the place of that rule."""
 
     effect: Effect
     rule: str | None
@@ -146,7 +146,7 @@ def _why(read: ReadRule, facts: Facts, effect: Effect) -> str | None:
     why = read.why(facts)
     command = facts.command
     if why is None and command is not None and command.reading.unclear and read.rule.command:
-        return f"it may be meant: {command.reading.unclear[0]}"
+        return f"the rule may apply: {command.reading.unclear[0]}"
     return why
 
 
@@ -159,18 +159,18 @@ def _as_text(command: str, found: _Explained, reading: Reading) -> list[str]:
     if found.why is not None:
         lines.append(f"why: {found.why}")
     if found.others:
-        lines.append(f"left out: {found.others} remembered for one agent; --agent NAME counts them")
+        lines.append(f"not included: answers for one agent ({found.others}); use --agent NAME")
     lines.append("programs:" if reading.programs else "programs: none")
     for program in reading.programs:
         notes = "; ".join(filter(None, (program.road, program.hands_on)))
         lines.append(f"  {_shown(program)}" + (f"  ({notes})" if notes else ""))
     if reading.texts:
-        lines.append("text that something may run:")
+        lines.append("text that may be executed:")
         lines += [f"  {text.where}: {text.text.strip()}" for text in reading.texts]
     if reading.unclear:
         lines.append("not understood:")
         lines += [f"  {reason}" for reason in reading.unclear]
-    # A line end in a command must not look like one of ours.
+    # A line break in a command must not look like a line of ours.
     return [visible_line(line) for line in lines]
 
 

@@ -1,11 +1,11 @@
-"""Standard error without secrets: it ends up in logs that others read.
+"""Removes secrets from standard error, which ends up in logs that others read.
 
 Must not know who writes.
 
 What always holds
-    * Whatever is not written is written later, at the latest by `finish`; standard output is not
-      touched, but for what waited to be written before it.
-    * What is written begins on a line of its own, and the last line has an end.
+    * Held-back text is written later, at the latest by `finish`; standard output is only flushed
+      before it.
+    * Each message starts on a line of its own, and the last line is ended.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class _Bytes:
-    """The bytes beneath, which agents' own standard error is passed on to."""
+    """The binary stream below, for the forwarded standard error of agents."""
 
     def __init__(self, buffer: Any, stream: SecretByteStream, descriptor: int | None) -> None:
         self._buffer = buffer
@@ -49,7 +49,7 @@ class _Bytes:
 
 
 class _Text:
-    """A text stream that takes secrets out of what is written to it."""
+    """A text stream that removes secrets."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -58,7 +58,7 @@ class _Text:
         try:
             self._descriptor: int | None = stream.fileno()
         except (OSError, ValueError):
-            # Not a file of the system, such as a text in memory.
+            # Not a real file, such as an in-memory stream.
             self._descriptor = None
 
     @property
@@ -72,7 +72,7 @@ class _Text:
     def write(self, text: str) -> int:
         shown = text if text.isspace() else self._redactor.line(text)
         if self._descriptor is not None and shown:
-            _write_what_waits()
+            _flush_stdout()
             self._stream.write(LINE_ENDS.before(self._descriptor, self, shown))
             LINE_ENDS.wrote(self._descriptor, self, shown)
         self._stream.write(shown)
@@ -93,7 +93,7 @@ class _Text:
         if self._bytes is not None:
             self._bytes.finish()
         if self._descriptor is not None and LINE_ENDS.is_open(self._descriptor):
-            _write_what_waits()
+            _flush_stdout()
             self._stream.write("\n")
             self._stream.flush()
             LINE_ENDS.ended(self._descriptor)
@@ -102,18 +102,18 @@ class _Text:
         return getattr(self._stream, name)
 
 
-def _write_what_waits() -> None:
-    """What was said on standard output before comes before, where both lead to one place."""
+def _flush_stdout() -> None:
+    """Keep the order of output if both streams lead to the same terminal or file."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
-        # Nobody reads it; whoever writes next is told.
+        # The reader is gone; the next write reports it.
         pass
 
 
 @contextmanager
 def redacted_stderr() -> Generator[None]:
-    """Take secrets out of all that this process writes to standard error meanwhile."""
+    """Remove secrets from everything that is written to standard error inside this block."""
     before = sys.stderr
     made = _Text(before)
     sys.stderr = cast("TextIO", made)

@@ -1,7 +1,7 @@
-"""A stored session as Markdown for people, and as JSON for programs.
+"""Exports a stored session as Markdown or JSON.
 
-What always holds: the JSON has every update as it was stored, but for secrets; the Markdown says
-what was said and done, and nothing in it can end its own code blocks.
+What always holds: the JSON has every update as it was stored, except for secrets; no text in the
+Markdown can end its code block.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from accord.transcript.items.message import Message
 from accord.transcript.items.plan import Plan
 from accord.transcript.items.tool_call import FileDiff, ToolCall
 
-# What one tool call shows of its text in Markdown; the JSON has all of it.
+# How much text of a tool call the Markdown shows; the JSON has all of it.
 SHOWN_CHARACTERS_MAX = 4000
 _SPEAKERS = {"user": "You", "agent": "Agent", "thought": "Thought"}
 _TICKS = {"completed": "x"}
 
 
 def described(record: SessionRecord) -> dict[str, Any]:
-    """What is known of a session, for JSON."""
+    """Return the facts of a session for JSON."""
     return {
         "sessionId": record.session_id,
         "cwd": record.cwd,
@@ -43,7 +43,7 @@ def described(record: SessionRecord) -> dict[str, Any]:
 def as_json(
     record: SessionRecord, updates: Sequence[Any], redactor: Redactor | None = None
 ) -> dict[str, Any]:
-    """Everything: the record, and the updates in the form of v2, oldest first."""
+    """Return the record and its updates in the form of v2, oldest first."""
     plain: list[Any] = to_python(encode(list(updates)))
     if redactor is None:
         return {**described(record), "updates": plain}
@@ -52,7 +52,7 @@ def as_json(
 
 
 def _without_secrets(updates: list[Any], redactor: Redactor) -> Iterator[Any]:
-    """A text may be in several updates, and a secret in it too."""
+    """Redact updates together, since a secret may be split over several."""
     redacting: ConversationRedactor[None] = ConversationRedactor(redactor)
     ready: list[tuple[None, bytes]] = []
     for update in updates:
@@ -63,7 +63,7 @@ def _without_secrets(updates: list[Any], redactor: Redactor) -> Iterator[Any]:
 
 
 def as_markdown(record: SessionRecord, updates: Sequence[Any]) -> Iterator[str]:
-    """The lines of a page."""
+    """Yield the lines of the Markdown page."""
     transcript = Transcript("v2")
     for update in updates:
         transcript.apply(update)
@@ -104,7 +104,7 @@ def _tool_call(call: ToolCall) -> Iterator[str]:
         text = call.text
         if len(text) > SHOWN_CHARACTERS_MAX:
             left = len(text) - SHOWN_CHARACTERS_MAX
-            text = f"{text[:SHOWN_CHARACTERS_MAX]}\n… {left} characters more"
+            text = f"{text[:SHOWN_CHARACTERS_MAX]}\n… {left} more characters"
         yield from _fenced(text, "")
 
 
@@ -133,7 +133,7 @@ def _plan(plan: Plan) -> Iterator[str]:
 
 
 def _fenced(text: str, language: str) -> Iterator[str]:
-    """A code block with a fence that is longer than any in the text."""
+    """Yield a code block with a fence longer than any in the text."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     yield f"{fence}{language}"

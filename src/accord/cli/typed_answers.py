@@ -1,59 +1,61 @@
-"""Answers that a person types, or that a pipe brings, read on the event loop.
+"""Reads answers from a terminal or a pipe on the event loop.
 
-No thread waits for input: one that did could not be stopped, and Ctrl-C would hang until Enter.
+No thread waits for input, because it could not be stopped: Ctrl-C would hang until Enter.
 
 What always holds
-    * Only a clear yes is a yes.  The end of the input, silence on a pipe and words that nobody
-      understands are all a no.
-    * Lines that come together are answers to one question after the other.
+    * Only a clear yes is a yes.  The end of the input, silence on a pipe and unknown words mean no.
+    * Lines that arrive together answer one question after the other.
 """
 
+import contextlib
 import os
 import sys
+import termios
 from collections.abc import Callable
+from typing import TextIO
 
 import anyio
 
 LINE_BYTES_MAX = 4096
-"""A longer line is no answer."""
+"""The beginning of a longer line is kept, so that its end cannot look like an answer."""
 
 ATTEMPTS_MAX = 3
-"""How often a question is put again because the answer was not understood."""
+"""How often a question is asked if the answer is not understood."""
 
 SILENCE_SECONDS_MAX = 30.0
-"""How long an open pipe may say nothing.  A person may think as long as they like."""
+"""How long to wait for an open pipe.  A user at a terminal may take any time."""
 
 _WORDS = {"y": True, "yes": True, "n": False, "no": False, "": False}
 
 
 class Answers:
-    """The lines of one file descriptor.  Guards: what was read and not used is kept."""
+    """The lines of one file descriptor.  Guards: unused input is kept."""
 
     def __init__(self, descriptor: int | None, *, is_terminal: bool) -> None:
-        """Without a descriptor there is never an answer."""
+        """Create a reader; without a descriptor there is never an answer."""
         self._descriptor = descriptor
         self.is_terminal = is_terminal
         self._kept = b""
 
     @classmethod
     def of_stdin(cls) -> "Answers":
-        """Whatever this process was started with."""
-        # None, whatever the types say, where the descriptor was closed at the start.
+        """Return a reader of standard input."""
+        # None, despite its type, if the descriptor was closed at the start.
         if sys.stdin is None or sys.stdin.closed:  # type: ignore[redundant-expr,unused-ignore]
             return cls(None, is_terminal=False)
         return cls(sys.stdin.fileno(), is_terminal=sys.stdin.isatty())
 
     async def yes(self, put: Callable[[str], object], show: Callable[[str], object]) -> bool:
-        """Put a question until the answer is understood; `show` is told what it was taken for.
+        """Ask until the answer is understood; `show` gets the answer as it was understood.
 
-        `put` gets a word about the answer before, which is empty the first time.
+        `put` gets a remark about the previous answer, empty the first time.
         """
         remark = ""
         for _ in range(ATTEMPTS_MAX):
             put(remark)
             line = await self.line()
             if line is None:
-                show("no (no answer came)")
+                show("no (no answer)")
                 return False
             said = line.strip().lower()
             if said in _WORDS:
@@ -66,13 +68,13 @@ class Answers:
         return False
 
     async def line(self) -> str | None:
-        """The next line without its end; None where there is none."""
+        """Return the next line without its line break, or None."""
         while b"\n" not in self._kept:
             more = await self._more()
             if not more:
                 last, self._kept = self._kept, b""
                 return last.decode(errors="replace") if last else None
-            # The front is kept: the end of an endless line must not look like an answer.
+            # Keep the beginning: the end of an endless line must not look like an answer.
             self._kept = self._kept[:LINE_BYTES_MAX] + more
         line, _, self._kept = self._kept.partition(b"\n")
         return line.decode(errors="replace")
@@ -84,7 +86,7 @@ class Answers:
             try:
                 await anyio.wait_readable(self._descriptor)
             except OSError:
-                # Not a thing that can be waited for, such as a file: reading it never blocks.
+                # Not pollable, such as a file: reading it never blocks.
                 pass
         if waiting.cancelled_caught:
             return b""
@@ -92,3 +94,18 @@ class Answers:
             return os.read(self._descriptor, LINE_BYTES_MAX)
         except OSError:
             return b""
+
+
+def discard_typed_input(descriptor: int) -> None:
+    """Drop input that was typed before the question was shown."""
+    with contextlib.suppress(termios.error):
+        termios.tcflush(descriptor, termios.TCIFLUSH)
+
+
+def has_keyboard() -> bool:
+    """Whether standard input is an open terminal."""
+    stdin: TextIO | None = sys.stdin
+    return stdin is not None and not stdin.closed and stdin.isatty()
+
+
+__all__ = ["ATTEMPTS_MAX", "Answers", "discard_typed_input", "has_keyboard"]

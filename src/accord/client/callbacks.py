@@ -1,8 +1,8 @@
-"""The program's own functions, run so that a cancellation they raise harms nobody else.
+"""Runs functions of the program, so that a cancellation they raise stays with them.
 
-What always holds: a cancellation passes only where somebody cancelled, such as the turn, the
-request, the connection or the caller's own task.  Any other is a mistake of the function, like
-awaiting a future that was cancelled, and is told as any mistake is.
+What always holds: a cancellation passes only where somebody cancelled the turn, the request, the
+connection or the caller's own task.  Any other is a mistake of the function, such as awaiting a
+cancelled future, and becomes an ordinary error.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _log = logger("accord.client")
 
 
 class CallbackCancelled(Exception):
-    """A function of the program was cancelled, and not by us."""
+    """A function of the program raised a cancellation that was not ours."""
 
 
 async def call(function: Callable[..., Any], *arguments: object) -> Any:
-    """Call a function that may be sync or async, and give what it returns in the end."""
+    """Call a function that may be sync or async, and return its final result."""
 
     async def work() -> Any:
         result = function(*arguments)
@@ -37,7 +37,7 @@ async def call(function: Callable[..., Any], *arguments: object) -> Any:
 
 
 async def guarded(work: Awaitable[T]) -> T:
-    """Await what a function of the program does.
+    """Await the work of a function of the program.
 
     Raises:
         CallbackCancelled: it ended by a cancellation that nobody asked for.
@@ -51,9 +51,9 @@ async def guarded(work: Awaitable[T]) -> T:
 
 
 def until_it_fails(function: Callable[[T], object], option: str) -> Callable[[T], None]:
-    """The function for an option that is told things as they come.
+    """Wrap the listener of an option, which is called with each event.
 
-    One that fails is told nothing more: its fault is in the log once, and harms nobody else.
+    A listener that raises is logged once and called no more.
     """
     listener: Callable[[T], object] | None = function
 
@@ -63,9 +63,9 @@ def until_it_fails(function: Callable[[T], object], option: str) -> Callable[[T]
             return
         try:
             listener(what)
-        except Exception:  # noqa: BLE001 - whatever it is, it is not the conversation's
+        except Exception:  # noqa: BLE001 - a mistake of the listener must not end the connection
             listener = None
-            _log.exception("the function for %s= failed; it is not called any more", option)
+            _log.exception("the function for %s= failed; it is no longer called", option)
 
     return tell
 

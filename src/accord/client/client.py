@@ -1,9 +1,8 @@
 """A client of one agent, as a program uses it.
 
 `Client.spawn` starts an agent's program, `Client.connect` takes any transport; both are async
-context managers.  When the block is left, however it is left, the connection is over, the agent's
-processes are gone and so are the terminals that it asked for.  What the library itself does with
-a client is in `connected.py`.
+context managers.  When the block is left, in whatever way, the connection, the agent's processes
+and its terminals are gone.  The library's own side of a client is in `connection/core.py`.
 
 Must not know: the form of any message, and how services do their work.
 """
@@ -45,19 +44,19 @@ FilePath: TypeAlias = str | os.PathLike[str]
 T = TypeVar("T")
 
 EMPTY_PAGES_MAX = 100
-"""Pages of a list without a session, one after the other."""
+"""Empty pages of a list in a row."""
 
 
 class Client:
-    """One agent, and the sessions that we have with it.  Made by `spawn` or `connect`."""
+    """One agent and the sessions with it.  Made by `spawn` or `connect`."""
 
     def __init__(self, connected: ClientCore) -> None:
-        """For `spawn` and `connect`."""
+        """Called by `spawn` and `connect`."""
         self._core = connected
         connected.adopt = self._adopt
 
     def _adopt(self, state: SessionState) -> None:
-        """A session begins; from its first update on there is something to hold it by."""
+        """Wrap a new session before its first update comes."""
         state.session = Session(self, state)
 
     @classmethod
@@ -70,17 +69,17 @@ class Client:
         login_terminal: TerminalRunner | bool = False,
         **options: Unpack[ClientOptions],
     ) -> "AbstractAsyncContextManager[Client]":
-        """Start an agent's program and shake hands with it.
+        """Start an agent's program and connect to it.
 
-        The command is given word by word: `Client.spawn("python", "agent.py")`.  `env` adds to
-        our own variables.  `stderr` is told what the agent writes there; its last words are kept
-        in any case.  With `login_terminal` the agent may offer logins that run in
-        a terminal: True is the one that this program runs in.
+        The command is given word by word: `Client.spawn("python", "agent.py")`.  `env` is added to
+        our own variables.  `stderr` is called with the bytes that the agent writes there; errors
+        show the last of them in any case.  With `login_terminal` the agent may offer logins that
+        run in a terminal: True means the one that this program runs in.
 
         Raises, when the block is entered:
             SpawnFailed: the program cannot be started.
-            VersionMismatch: it speaks no version that we speak.
-            ConnectionLost: it ended, or did not answer in time.
+            VersionMismatch: the agent speaks no version that we speak.
+            ConnectionLost: the agent ended, or did not answer in time.
         """
         words = command_words(command)
         check_program(cwd=cwd, env=env, stderr=stderr, login_terminal=login_terminal)
@@ -107,7 +106,7 @@ class Client:
         transport: Transport | Callable[[], Transport],
         **options: Unpack[ClientOptions],
     ) -> "AbstractAsyncContextManager[Client]":
-        """Shake hands with the agent at the other end of a transport.
+        """Connect to the agent at the other end of a transport.
 
         With a function that makes a transport, an agent of the 2026-02 draft can be connected
         again in its own form.
@@ -119,7 +118,7 @@ class Client:
         only: Any = transport
         return ClientContext(ClientCore(lambda: only, made, again=False), cls)
 
-    # ---- what the agent is
+    # ---- the agent
 
     @property
     def agent_info(self) -> Implementation | None:
@@ -128,7 +127,7 @@ class Client:
 
     @property
     def capabilities(self) -> AgentCapabilities:
-        """What the agent can do."""
+        """The capabilities that the agent offers."""
         return self._core.capabilities
 
     @property
@@ -138,17 +137,17 @@ class Client:
 
     @property
     def protocol_version(self) -> int:
-        """The version that is spoken: 1 or 2.  The 2026-02 draft calls itself 1."""
+        """The agreed version: 1 or 2.  The 2026-02 draft calls itself 1."""
         return self._core.link.wire.version
 
     @property
     def extensions(self) -> frozenset[str]:
-        """The methods beyond the protocol that the agent says it has."""
+        """The extension methods that the agent advertises."""
         return read_advertised(self.capabilities.raw)
 
     @cached_property
     def unstable(self) -> "Unstable":
-        """What the protocol calls unstable: archives, titles, logins, providers of models."""
+        """Unstable parts of the protocol: archives, titles, login states, model providers."""
         from accord.client.connection.unstable import Unstable
 
         return Unstable(self._core)
@@ -159,7 +158,7 @@ class Client:
         return {one.id: one.session for one in self._core.link.sessions.values()}
 
     async def wait_closed(self) -> ConnectionLost:
-        """Wait until the agent is gone, and say why: for programs that must know it at once."""
+        """Wait until the agent is gone; returns the error that says why."""
         return await self._core.wait_closed()
 
     # ---- opening sessions
@@ -176,14 +175,14 @@ class Client:
         config_options: Mapping[str, str | bool | int | float] | None = None,
         on_update: UpdateListener | None = None,
     ) -> Session:
-        """Begin a conversation in a folder, in this mode and with these options set.
+        """Open a session in a folder, in this mode and with these options set.
 
-        `on_update` is told every update of the session as it comes, those before the answer
-        included; it must not wait.
+        `on_update` is called with every update of the session as it comes, also with those before
+        the answer; it must not block.
 
         Raises:
-            LocalProtocolError: there is no such folder, or the agent did not offer what is asked
-                for.
+            LocalProtocolError: there is no such folder, or the agent does not offer what is
+                asked for.
         """
         self._core.require("sessions", "sessions")
         wire = self._core.open_link.wire
@@ -215,7 +214,7 @@ class Client:
         additional_directories: Iterable[FilePath] = (),
         on_update: UpdateListener | None = None,
     ) -> Session:
-        """Go on with a stored conversation; its history is in the transcript afterwards."""
+        """Open a stored session; its history is in the transcript afterwards."""
         self._core.require("load", "loading sessions")
         setup = make_setup(
             self._core.options,
@@ -236,7 +235,7 @@ class Client:
         additional_directories: Iterable[FilePath] = (),
         on_update: UpdateListener | None = None,
     ) -> Session:
-        """Go on with a stored conversation without its history."""
+        """Open a stored session without its history."""
         self._core.require("resume", "resuming sessions")
         setup = make_setup(
             self._core.options,
@@ -251,7 +250,7 @@ class Client:
     async def fork_session(
         self, session: Session, *, on_update: UpdateListener | None = None
     ) -> Session:
-        """Begin a conversation that goes on from another one, which stays as it is.  Unstable."""
+        """Open a copy of a session, which stays as it is.  Unstable."""
         self._core.require("fork", "forking sessions", unstable=True)
         setup = self._state(session).setup
         request = self._core.open_link.wire.fork_session(session.id, setup)
@@ -288,10 +287,10 @@ class Client:
     async def list_sessions(
         self, *, cwd: FilePath | None = None, archived: str | None = None
     ) -> AsyncIterator[SessionInfo]:
-        """All sessions of the agent, page by page as they are taken.
+        """All sessions of the agent; each page is asked for when it is needed.
 
         Raises:
-            RemoteProtocolError: its pages lead in a circle, or nowhere.
+            RemoteProtocolError: the pages repeat, or many are empty.
         """
         cursor: str | None = None
         seen, empty = {hash(cursor)}, 0
@@ -308,19 +307,19 @@ class Client:
             seen.add(hash(cursor))
 
     async def close_session(self, session: Session) -> None:
-        """Stop everything in a session and free what it holds."""
+        """Stop everything in a session and free its resources."""
         self._core.require("close", "closing sessions")
         state = self._state(session)
         request = state.link.wire.about_session("session/close", session.id)
         try:
             await state.call(*request)
         except NotFound:
-            # It is not there any more, which is what we wanted.
+            # It is closed already.
             pass
         state.over()
 
     async def delete_session(self, session_id: str) -> None:
-        """Take a session off the agent's list for good; if it is open here, it is over."""
+        """Delete a session from the agent's list; one that is open here is closed."""
         self._core.require("delete", "deleting sessions")
         link = self._core.open_link
         request = link.wire.about_session("session/delete", checked_id(session_id))
@@ -335,7 +334,7 @@ class Client:
             raise LocalProtocolError(f"the session {session.id!r} is closed")
         return found
 
-    # ---- beyond the protocol
+    # ---- extensions
 
     @overload
     async def call_extension(self, method: str, params: object = None) -> Any: ...
@@ -349,10 +348,10 @@ class Client:
     async def call_extension(
         self, method: str, params: object = None, result: type[T] | None = None
     ) -> T | Any:
-        """Call a method beyond the protocol.
+        """Call an extension method.
 
-        `params` is anything that has a JSON form, an object by convention.  With a type for the
-        result it is read as that, else as plain values.
+        `params` is any value with a JSON form, by convention an object.  The answer is read as
+        `result`, or as plain values without that.
         """
         check_name(method)
         given = encode({} if params is None else params)
@@ -363,7 +362,7 @@ class Client:
         return await self._core.read((method, given), read)
 
     async def notify_extension(self, method: str, params: object = None) -> None:
-        """Send a notification beyond the protocol."""
+        """Send an extension notification."""
         check_name(method)
         given = encode({} if params is None else params)
         await self._core.open_link.connection.notify(method, given)
@@ -371,16 +370,16 @@ class Client:
     # ---- logging in and out
 
     async def authenticate(self, method_id: str | None = None) -> None:
-        """Log in by one of the agent's methods; without an id, by the only one there is.
+        """Log in by one of the agent's methods; without an id, by the only one.
 
         Raises:
-            LocalProtocolError: the agent does not offer it, or it cannot be done from here.
-            LoginFailed: a login in a terminal ended with anything but 0.
+            LocalProtocolError: the agent does not offer the method, or this client cannot use it.
+            LoginFailed: a login in a terminal ended with a status other than 0.
         """
         await self._core.authenticate(method_id)
 
     async def logout(self) -> None:
-        """Make the agent forget who we are; sessions may stop working."""
+        """Log out; sessions may stop working."""
         self._core.require("logout", "logging out")
         await self._core.call(None, *self._core.open_link.wire.logout())
 

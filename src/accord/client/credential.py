@@ -18,7 +18,7 @@ METHODS = frozenset({"api_key", "oauth2", "custom"})
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """What a login is done with: `method` is api_key, oauth2 or custom."""
+    """The secrets for a login: `method` is api_key, oauth2 or custom."""
 
     method: str
     secrets: Mapping[str, Any] = field(repr=False)
@@ -26,21 +26,21 @@ class Credential:
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             known = ", ".join(sorted(METHODS))
-            raise LocalProtocolError(f"a login is one of {known}, not {self.method!r}")
+            raise LocalProtocolError(f"a login method is one of {known}, not {self.method!r}")
 
     @classmethod
     def api_key(cls, key: str) -> "Credential":
-        """A plain key."""
+        """Log in with a plain key."""
         return cls("api_key", {"apiKey": key})
 
     @classmethod
     def oauth2(cls, token: str) -> "Credential":
-        """A bearer token."""
+        """Log in with a bearer token."""
         return cls("oauth2", {"accessToken": token, "tokenType": "Bearer"})
 
     @classmethod
     def custom(cls, **secrets: Any) -> "Credential":
-        """Whatever the agent wants."""
+        """Log in with whatever members the agent wants."""
         return cls("custom", secrets)
 
 
@@ -50,7 +50,7 @@ CredentialSource: TypeAlias = Callable[[], "Credential | Awaitable[Credential | 
 
 
 def from_environment(variables: Mapping[str, str] | None = None) -> Credential | None:
-    """The credential that this process was started with, if it was."""
+    """The credential in the environment of this process, if there is one."""
     found = os.environ if variables is None else variables
     key, token = found.get(API_KEY_VARIABLE), found.get(TOKEN_VARIABLE)
     if key:

@@ -1,4 +1,4 @@
-"""Logging in: which method, and the login that runs in a terminal.
+"""Logins: choosing a method, and running a login in a terminal.
 
 Must not know: how a login is sent to the agent.
 """
@@ -19,23 +19,23 @@ Login: TypeAlias = str | Callable[[Sequence[AuthMethod]], "str | Awaitable[str |
 # exit code; anything but 0 is a failed login.
 TerminalRunner: TypeAlias = Callable[[Sequence[str], Mapping[str, str]], Awaitable[int]]
 
-# Of the ids that an agent gives to its ways to log in, where they are listed for a person.
+# Characters of the list of login methods in a note.
 WAYS_CHARACTERS_MAX = 500
 
 
 class LoginFailed(AccordError):
-    """A login that ran in a terminal ended with anything but 0."""
+    """A login in a terminal ended with a status other than 0."""
 
     def __init__(self, name: str, status: int) -> None:
-        super().__init__(f"the login {name!r} failed: it ended with {status}")
+        super().__init__(f"the login {name!r} failed with status {status}")
         self.status = status
 
 
 async def choose(login: Login, methods: Sequence[AuthMethod]) -> AuthMethod | None:
-    """The method that the program chose among the agent's, None where it wants none of them.
+    """The login method that the program chose; None where it wants none.
 
     Raises:
-        LocalProtocolError: the chosen id is not among them.
+        LocalProtocolError: the agent does not offer the chosen id.
     """
     chosen = login if isinstance(login, str) else await call(login, tuple(methods))
     return None if chosen is None else find(chosen, methods)
@@ -45,7 +45,7 @@ def find(method_id: str, methods: Sequence[AuthMethod]) -> AuthMethod:
     """The method with this id.
 
     Raises:
-        LocalProtocolError: the agent did not advertise it.
+        LocalProtocolError: the agent does not offer it.
     """
     for method in methods:
         if method.method_id == method_id:
@@ -55,11 +55,11 @@ def find(method_id: str, methods: Sequence[AuthMethod]) -> AuthMethod:
 
 
 def add_ways(error: AuthenticationRequired, methods: Sequence[AuthMethod]) -> None:
-    """Note beside an error which ways to log in there are, for who reads the traceback."""
+    """Add a note with the ways to log in, for the reader of the traceback."""
     ids = ", ".join(repr(method.method_id) for method in methods)[:WAYS_CHARACTERS_MAX]
     if ids and not getattr(error, "__notes__", None):
         error.add_note(
-            f"The agent has these ways to log in: {ids}.  Choose one by login=, or"
+            f"The agent has these ways to log in: {ids}.  Choose one with login=, or"
             " await client.authenticate() with it and try again."
         )
 

@@ -1,4 +1,4 @@
-"""Choices about a client that cannot be, found before anything is started.
+"""Checks the options of a client before anything is started.
 
 Each check raises `LocalProtocolError` with a sentence that names the mistake and the way out.
 """
@@ -18,7 +18,7 @@ _TERMINAL_METHODS = ("create", "output", "wait_for_exit", "kill", "release")
 
 
 def check_versions(versions: object, known: tuple[int, ...]) -> tuple[int, ...]:
-    """Some of the versions that we speak."""
+    """Check that these are versions that we speak."""
     if not isinstance(versions, Iterable) or isinstance(versions, str | bytes):
         raise LocalProtocolError(f"versions are a list such as [1] or [1, 2], not {versions!r}")
     chosen = tuple(versions)
@@ -28,7 +28,7 @@ def check_versions(versions: object, known: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def check_services(chosen: Mapping[str, Any]) -> None:
-    """Each service is an object that can serve, and not a class, a callback or a yes."""
+    """Check that each service is an object with the right methods, not a class or a callback."""
     permissions = chosen.get("permissions")
     if permissions is not None and not _serves(permissions, "decide"):
         hint = "for a callback, write Permissions.ask(callback)"
@@ -39,7 +39,7 @@ def check_services(chosen: Mapping[str, Any]) -> None:
         elif isinstance(permissions, type):
             hint = f"make one: {permissions.__name__}()"
         elif isinstance(getattr(permissions, "__self__", None), type):
-            # `Permissions.allow_all`, the parentheses forgotten.
+            # `Permissions.allow_all` without the parentheses.
             hint = f"call it: {permissions.__self__.__name__}.{permissions.__name__}()"
         raise LocalProtocolError(f"permissions= takes a Permissions object; {hint}")
     may_write = getattr(permissions, "may_write", None)
@@ -98,7 +98,7 @@ def _check(
 
 
 def transport_maker(transport: object) -> Callable[[], Any] | None:
-    """What makes transports, or None for something that can carry bytes itself."""
+    """The function that makes transports; None where this is a transport itself."""
     if _serves(transport, "start", "write", "aclose"):
         return None
     if not isinstance(transport, type) and callable(transport):
@@ -117,8 +117,8 @@ def _is_environment(value: object) -> bool:
 
 _PROGRAM_VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "cwd": (lambda value: isinstance(value, str | os.PathLike), "a folder"),
-    "env": (_is_environment, "names with their values, all of them text"),
-    "stderr": (callable, "a function that is told bytes"),
+    "env": (_is_environment, "a mapping of names to values, all of them text"),
+    "stderr": (callable, "a function that takes bytes"),
     "login_terminal": (
         lambda value: isinstance(value, bool) or callable(value),
         "True, False, or a function that runs a command in a terminal",
@@ -153,7 +153,7 @@ _VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "on_auth_status": (callable, "a function"),
     "extensions": (lambda value: isinstance(value, Extensions), "an Extensions object"),
-    "traffic": (callable, "a function that is told which way, and bytes"),
+    "traffic": (callable, "a function that takes a direction and bytes"),
     "draft": (
         lambda value: all(hasattr(value, name) for name in ("credential", "dialects", "ui")),
         "DraftOptions",
@@ -167,7 +167,7 @@ _DRAFT_VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "credential": (
         lambda value: callable(value) or hasattr(value, "method"),
-        "a Credential, or a function that gives one",
+        "a Credential, or a function that returns one",
     ),
     "ui": (
         lambda value: isinstance(value, Collection) and set(value) <= _SHOWN,

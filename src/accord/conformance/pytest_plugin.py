@@ -21,7 +21,7 @@ from accord.conformance.agent.dialects import DIALECTS
 from accord.conformance.agent.editor_profiles import PROFILES, EditorProfile
 from accord.conformance.agent.stage import Talk
 from accord.conformance.check import Role
-from accord.conformance.client.fake_agent import Conversation
+from accord.conformance.client.fake_agent import CONVERSATIONS, Conversation
 from accord.conformance.client.launch import Way, launched
 from accord.conformance.frames.raw_peer import ANSWER_SECONDS, Message, RawPeer
 from accord.conformance.frames.recordings import Recorded, play_client, read_recorded
@@ -128,7 +128,7 @@ def acp_client(tmp_path: Path) -> StartClient:
         async with launched(
             command, way=way, folder=folder, env=env or {}, patience=patience
         ) as client:
-            yield Conversation(await client.connection(CONNECT_SECONDS), version)
+            yield CONVERSATIONS[version](await client.connection(CONNECT_SECONDS), version)
 
     return start
 

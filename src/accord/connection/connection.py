@@ -378,7 +378,7 @@ class Connection:
 
     @property
     def _withdraws(self) -> bool:
-        return self._dialect is None or self._dialect.withdraws
+        return not self._dialect or self._dialect.withdraws
 
     async def place(self) -> None:
         """Wait until one more call may be open; a `call` directly after this is sent at once.

@@ -52,7 +52,7 @@ def encoded_error_for(
 ) -> tuple[int, str, bytes | None]:
     """Return the same with the data as JSON text; data that cannot be encoded is a bug."""
     code, message, data = error_for(error, method)
-    if dialect is not None:
+    if dialect:
         code, data = dialect.error_out(method, code, data)
     if data is None:
         return code, message, None

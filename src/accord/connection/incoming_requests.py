@@ -87,7 +87,7 @@ class IncomingRequests:
 
     def _cancelled(self, request: IncomingRequest) -> bytes:
         code, dialect = REQUEST_CANCELLED, self.dialect
-        if dialect is not None:
+        if dialect:
             code, _ = dialect.error_out(request.method, code, None)
         return self._peer.refuse(request.id, code, "Request cancelled", None)
 
@@ -103,7 +103,7 @@ class IncomingRequests:
 
     def cancel_requested(self, params: Raw) -> None:
         """Cancel the open request with exactly the id in a `$/cancel_request`."""
-        if self.dialect is not None and not self.dialect.withdraws:
+        if self.dialect and not self.dialect.withdraws:
             return
         wanted = to_python(params)
         request_id = wanted.get("requestId") if isinstance(wanted, dict) else None

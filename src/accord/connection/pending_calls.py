@@ -149,7 +149,7 @@ class PendingCalls:
                 # JSON without a Python value, such as a number that no float can hold.
                 data = bytes(event.data).decode("utf-8", "replace")
         code = event.code
-        if self.dialect is not None:
+        if self.dialect:
             code, data = self.dialect.error_in(method, code, data)
         error = request_failed(method, code, event.message, data)
         self._settle(event.id, None, error)

@@ -1,5 +1,5 @@
-"""MCP servers: used by a session of an agent, and handed on by a client.
+"""MCP servers: used by a session of an agent, and passed to an agent by a client.
 
-The package `mcp` speaks the protocol itself.  It is slow to import and comes with the extra
-`agent`, so nothing here imports it before a server is really connected.
+The package `mcp` implements the protocol.  It is slow to import and comes with the extra `agent`,
+so it is imported only when a server is connected.
 """

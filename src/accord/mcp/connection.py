@@ -1,17 +1,18 @@
-"""The link to one MCP server: connected in the background, made anew when it broke.
+"""The connection to one MCP server, made in the background and renewed when it breaks.
 
 What always holds
-    * `state` is one of connecting, connected, failed, lost, closed; only a connected link has a
+    * `state` is one of connecting, connected, failed, lost, closed; only a connected server has a
       session.
     * Connecting, reconnecting and calling are bounded; a call is sent at most once, unless the
       server certainly never saw it.
-    * No sentence that leaves here has a secret in it.
+    * No error message contains a secret.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,8 +25,7 @@ from accord.errors import AccordError
 from accord.machine import package_sets
 from accord.machine.logs import logger
 from accord.machine.redaction.redactor import Redactor
-from accord.mcp.call_timeout import Patience
-from accord.mcp.elicitation import Done, Elicit, Questions
+from accord.mcp.elicitation import Done, Elicit, ServerQuestions
 from accord.mcp.error_messages import McpFault, explain, was_unreachable
 from accord.mcp.log_redaction import redacting, watch_sdk_logs
 from accord.mcp.results import McpTool, tool_of
@@ -40,25 +40,25 @@ if TYPE_CHECKING:
     from mcp.shared.dispatcher import ProgressFnT
 
 CONNECT_SECONDS_MAX = 30.0
-"""How long a server may take to start and to list its tools; `npx` may have to fetch it first."""
+"""How long a server may take to start and list its tools; `npx` may have to download it."""
 
 CALL_SECONDS_MAX = 300.0
-"""How long a call may go on without a word; progress and questions start the clock again."""
+"""How long a call may take without progress; progress and questions restart the clock."""
 
 RECONNECTS_MAX = 5
-"""How often a server is connected again without success before it is left alone."""
+"""Failed reconnects before a server is given up."""
 
 PAGES_MAX = 50
 """How many pages of a list are read."""
 
 ITEMS_MAX = 5_000
-"""How many tools or resources of one server are known; more would fill the memory."""
+"""How many tools or resources of one server are kept."""
 
 CLOSED_SECONDS_MAX = 2.0
-"""How long the end of a broken link is waited for, to say why it broke."""
+"""How long to wait for the reason why a connection broke."""
 
 LEAVE_SECONDS_MAX = 2.5
-"""How long a server may take to leave, or to be told that it may; less than a session has."""
+"""How long a server may take to exit; less than a session has for closing."""
 
 SDK_MODULES = ("mcp.client.session", "mcp.client.sse", "mcp.client.streamable_http")
 
@@ -69,57 +69,82 @@ _log = logger("accord.mcp")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What the links of a session need of it."""
+class SessionContext:
+    """What the connections need of their session."""
 
     start_soon: Callable[..., object]
     cwd: str
     roots: tuple[str, ...] = ()
     elicit: Elicit | None = None
     page_done: Done | None = None
-    # Told when a server failed, was lost or changed its tools.
-    on_change: Callable[[Link], Awaitable[None]] | None = None
+    # Called when a server failed, was lost or changed its tools.
+    on_change: Callable[[ServerConnection], Awaitable[None]] | None = None
     connect_seconds: float = CONNECT_SECONDS_MAX
     call_seconds: float = CALL_SECONDS_MAX
 
 
-class Link:
-    """One server.  Guards: at most one connection to it is there or being made."""
+class CallTimeout:
+    """The timeout of one call.  Guards: the scope ends after so many seconds without progress."""
 
-    def __init__(self, spec: ServerSpec, around: Surroundings) -> None:
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._suspended = 0
+        self.scope = anyio.CancelScope(deadline=anyio.current_time() + seconds)
+
+    def renew(self) -> None:
+        """Restart the clock after progress."""
+        if not self._suspended:
+            self.scope.deadline = anyio.current_time() + self._seconds
+
+    @contextmanager
+    def suspended(self) -> Generator[None]:
+        """Stop the clock while the user is asked."""
+        self._suspended += 1
+        self.scope.deadline = math.inf
+        try:
+            yield
+        finally:
+            self._suspended -= 1
+            self.renew()
+
+
+class ServerConnection:
+    """One server.  Guards: there is at most one connection to it."""
+
+    def __init__(self, spec: ServerSpec, context: SessionContext) -> None:
         self.spec = spec
         self.state: State = "connecting"
         self.error: str | None = None
         self.tools: list[McpTool] = []
-        self._around = around
+        self._context = context
         self._redactor = Redactor(spec.secrets)
-        # An option may have a token behind it, which is a known value from here on.
+        # An option may be followed by a token, which is a known secret from now on.
         self._redactor.words(spec.args)
-        # For results, in which a variable's value may be what was asked for.
+        # For results, which may legitimately contain the value of a variable.
         self.clean = Redactor(spec.credentials).by_value.text if spec.credentials else None
-        self._questions = Questions(spec.name)
-        # Who asks the user for a call that is open; the last one is the likeliest.
-        self._askers: list[tuple[Elicit | None, Patience]] = []
+        self._questions = ServerQuestions(spec.name)
+        # How to ask the user during each open call; the last call is the likeliest.
+        self._open_calls: list[tuple[Elicit | None, CallTimeout]] = []
         self._session: ClientSession | None = None
         self._channel: Channel | None = None
         self._failures = 0
         self._unreachable = False
         self._begin()
 
-    # ---- life
+    # ---- lifetime
 
     def _begin(self) -> None:
         self.state, self.error = "connecting", None
         self._unreachable = False
         self._scope = anyio.CancelScope()
         self._settled, self._stop, self._over = anyio.Event(), anyio.Event(), anyio.Event()
-        self._around.start_soon(self._live, self._settled, self._stop, self._over)
+        self._context.start_soon(self._live, self._settled, self._stop, self._over)
 
     async def _live(self, settled: anyio.Event, stop: anyio.Event, over: anyio.Event) -> None:
         try:
             with self._scope, redacting(self._redactor):
                 await self._serve(settled, stop)
-        except Exception as error:  # noqa: BLE001 - whatever it is, only this server is lost
+        except Exception as error:  # noqa: BLE001 - only this server is lost
             self._broke(error)
         finally:
             self._session = self._channel = None
@@ -138,18 +163,18 @@ class Link:
         _log.info("MCP server %s is %s: %s", self.spec.name, self.state, self.error)
 
     async def _tell(self) -> None:
-        if self._around.on_change is not None:
-            await self._around.on_change(self)
+        if self._context.on_change is not None:
+            await self._context.on_change(self)
 
     async def _serve(self, settled: anyio.Event, stop: anyio.Event) -> None:
         if package_sets.is_missing("mcp"):
             _log.info("installing the packages for MCP servers")
             await package_sets.install("mcp")
-        # In a thread: it takes most of a second, and a client waits for an answer.
+        # In a thread, because it takes most of a second while a client waits.
         await to_thread.run_sync(_load_sdk, abandon_on_cancel=True)
-        seconds = self.spec.seconds or self._around.connect_seconds
+        seconds = self.spec.seconds or self._context.connect_seconds
         with anyio.move_on_after(seconds) as within:
-            async with open_channel(self.spec, self.spec.cwd or self._around.cwd) as channel:
+            async with open_channel(self.spec, self.spec.cwd or self._context.cwd) as channel:
                 try:
                     await self._converse(channel, within, settled, stop)
                 except Exception as error:
@@ -165,7 +190,7 @@ class Link:
         async with session_class()(
             channel.read,
             channel.write,
-            elicitation_callback=None if self._around.elicit is None else self._elicit,
+            elicitation_callback=None if self._context.elicit is None else self._elicit,
             list_roots_callback=self._list_roots,
             message_handler=self._notified,
             client_info=Implementation(name="accord", version=__version__),
@@ -182,7 +207,7 @@ class Link:
             raise McpFault("it closed the connection")
 
     async def end(self) -> None:
-        """Let the server go; it is not connected again."""
+        """Disconnect for good."""
         self._stop.set()
         if self._session is None:
             self._scope.cancel()
@@ -194,10 +219,10 @@ class Link:
         await self._settled.wait()
 
     async def ready(self) -> ClientSession:
-        """The session with the server, connected again if need be.
+        """Return the session with the server, reconnecting if necessary.
 
         Raises:
-            McpFault: it cannot be had.
+            McpFault: the server cannot be reached.
         """
         if self.state == "closed":
             raise McpFault("it is closed", unsent=True)
@@ -212,22 +237,22 @@ class Link:
             raise McpFault(self.error or "it is closed", unsent=True)
         return self._session
 
-    # ---- asking it
+    # ---- requests
 
     async def ask(
         self, send: Callable[[ClientSession], Awaitable[Any]], *, elicit: Elicit | None = None
     ) -> Any:
-        """Have something asked, within bounds; the answer as the MCP package read it.
+        """Send a request within the timeout; return the answer of the MCP package.
 
         Raises:
-            McpFault: there is no answer, or none that is right.
+            McpFault: there is no answer, or an invalid one.
         """
         try:
             return await self._ask(send, elicit)
         except McpFault as fault:
             if not fault.unsent or self.state not in ("failed", "lost"):
                 raise
-            # The connection was gone already, and nobody had noticed.
+            # The connection had already been lost without notice.
             return await self._ask(send, elicit)
 
     async def _ask(
@@ -236,29 +261,29 @@ class Link:
         from mcp.shared.exceptions import MCPError
 
         session = await self.ready()
-        seconds = self.spec.seconds or self._around.call_seconds
-        patience = Patience(seconds)
-        asker = (elicit or self._around.elicit, patience)
-        self._askers.append(asker)
+        seconds = self.spec.seconds or self._context.call_seconds
+        timeout = CallTimeout(seconds)
+        open_call = (elicit or self._context.elicit, timeout)
+        self._open_calls.append(open_call)
         try:
-            with redacting(self._redactor), patience.scope:
+            with redacting(self._redactor), timeout.scope:
                 return await send(session)
         except MCPError as error:
             raise await self._fault(error) from None
         except AccordError:
             raise
         except Exception as error:
-            # Shapes that are wrong, and results that do not fit the tool's own schema.
+            # Malformed answers, and results that do not match the tool's schema.
             raise McpFault(self._redactor.line(explain(error))) from error
         finally:
-            self._askers.remove(asker)
+            self._open_calls.remove(open_call)
         raise McpFault(f"it did not answer within {seconds:g} seconds")
 
     async def _fault(self, error: Any) -> McpFault:
         from mcp_types import CONNECTION_CLOSED
 
         if self._channel is not None and self._channel.session_unknown:
-            # The server was started anew and does not know us; it did nothing.
+            # The server was restarted and does not know the session; it did nothing.
             self._failures += 1
             await self.end()
             self.state, self.error = "lost", "it does not know this session any more"
@@ -271,30 +296,30 @@ class Link:
         return McpFault(f"it was lost in the middle of the call: {why}", unsent=self._unreachable)
 
     def waits(self, on_progress: OnProgress | None) -> ProgressFnT:
-        """What the package calls on progress: the clock of the call starts again."""
+        """Return a progress callback that restarts the clock of the call."""
 
         async def progressed(
             progress: float, total: float | None = None, message: str | None = None
         ) -> None:
-            for _, patience in self._askers:
-                patience.renew()
+            for _, timeout in self._open_calls:
+                timeout.renew()
             if on_progress is not None:
                 await on_progress(progress, total, message)
 
         return progressed
 
-    # ---- what it asks and tells
+    # ---- requests and notifications of the server
 
     async def _elicit(self, context: Any, params: Any) -> Any:
         from mcp_types import INVALID_PARAMS, ErrorData
 
-        elicit, patience = self._askers[-1] if self._askers else (self._around.elicit, None)
+        elicit, timeout = self._open_calls[-1] if self._open_calls else (self._context.elicit, None)
         if elicit is None:
             return ErrorData(code=INVALID_PARAMS, message="the user cannot be asked here")
         try:
-            if patience is None:
+            if timeout is None:
                 return await self._questions.put(elicit, params)
-            with patience.suspended():
+            with timeout.suspended():
                 return await self._questions.put(elicit, params)
         except AccordError as error:
             return ErrorData(code=INVALID_PARAMS, message=str(error))
@@ -308,7 +333,7 @@ class Link:
         return ListRootsResult(
             roots=[
                 Root(uri=FileUrl(Path(one).as_uri()), name=Path(one).name)
-                for one in self._around.roots
+                for one in self._context.roots
             ]
         )
 
@@ -318,22 +343,22 @@ class Link:
         if isinstance(message, ToolListChangedNotification) and self._session is not None:
             self.tools = await self._list_tools(self._session)
             await self._tell()
-        elif isinstance(message, ElicitCompleteNotification) and self._around.page_done:
+        elif isinstance(message, ElicitCompleteNotification) and self._context.page_done:
             elicitation_id = message.params.elicitation_id
-            await self._questions.completed(elicitation_id, self._around.page_done)
+            await self._questions.completed(elicitation_id, self._context.page_done)
 
     async def _list_tools(self, session: ClientSession) -> list[McpTool]:
         offered = session.server_capabilities
         if offered is None or offered.tools is None:
             return []
         listed = [one async for one in pages(session.list_tools, "tools")]
-        # A subclass of the package's, made in `schema_validation.py`.
+        # The session class is made in `schema_validation.py`.
         session.output_schemas = {one.name: one.output_schema for one in listed}  # type: ignore[attr-defined]
         return [tool_of(self.spec.name, one) for one in listed]
 
 
 async def pages(listing: Callable[..., Awaitable[Any]], name: str) -> AsyncIterator[Any]:
-    """Every item of a list that comes in pages."""
+    """Yield every item of a paginated list."""
     from mcp_types import PaginatedRequestParams
 
     cursor: str | None = None
@@ -362,7 +387,7 @@ def _load_sdk() -> None:
 
 
 async def _with_reason(channel: Channel, error: Exception) -> Exception:
-    """The error itself, or what the channel knows of the end where that says more."""
+    """Return the error itself, or a better reason that the channel knows."""
     from mcp.shared.exceptions import MCPError
 
     if not isinstance(sole(error), MCPError | McpFault):
@@ -382,4 +407,4 @@ async def _first_of(*events: anyio.Event) -> None:
             tasks.start_soon(one, event)
 
 
-__all__ = ["Link", "OnProgress", "State", "Surroundings", "pages"]
+__all__ = ["OnProgress", "ServerConnection", "SessionContext", "State", "pages"]

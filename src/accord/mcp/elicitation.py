@@ -1,10 +1,10 @@
-"""Questions of MCP servers to the user, passed on to the ACP client.
+"""Passes questions of MCP servers to the user through the ACP client.
 
-The protocols describe forms in the same restricted JSON Schema; what differs is translated here.
+Both protocols describe forms in the same restricted JSON Schema; differences are translated here.
 
 What always holds
-    * What comes back to the server fits the form that it sent, or is no acceptance.
-    * A page that the user agreed to visit is reported as done once, when its server says so.
+    * An accepted answer matches the form of the server.
+    * A visited page is reported as done once, when its server says so.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from accord.agent.session.session import AgentSession
 
 OPEN_PAGES_MAX = 100
-"""Pages of one server that are waited for; the oldest is forgotten."""
+"""Open pages of one server; beyond that the oldest is forgotten."""
 
 _log = logger("accord.mcp")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a server wants to know: a form (`schema`), or that the user opens a page (`url`)."""
+    """A question of a server: a form (`schema`), or a page to open (`url`)."""
 
     server: str
     mode: Literal["form", "url"]
@@ -46,13 +46,13 @@ Done = Callable[[Answer], Awaitable[None]]
 
 
 def asking(session: AgentSession) -> Elicit | None:
-    """Ask the user of this session; None where the client can show neither form nor page."""
+    """Return a function that asks the user; None if the client can show neither form nor page."""
     features = session.features
     if not features.elicit_form and not features.elicit_url:
         return None
 
     async def elicit(question: Question) -> Answer:
-        # The user must see who asks: a server can call itself anything in its own text.
+        # The user must see which server asks: its own text may contain any name.
         message = f"MCP server {question.server!r} asks: {question.message}"
         if question.mode == "url":
             return await elicit_url(session_state(session), message, question.url or "")
@@ -61,7 +61,7 @@ def asking(session: AgentSession) -> Elicit | None:
     return elicit
 
 
-class Questions:
+class ServerQuestions:
     """The questions of one server."""
 
     def __init__(self, server: str) -> None:
@@ -69,10 +69,10 @@ class Questions:
         self._pages: dict[str, Answer] = {}
 
     async def put(self, elicit: Elicit, params: Any) -> mcp_types.ElicitResult:
-        """Ask, and say the answer in MCP's words.
+        """Ask the user, and return the answer in the form of MCP.
 
         Raises:
-            LocalProtocolError: the client cannot show that.
+            LocalProtocolError: the client cannot show the question.
         """
         from mcp_types import ElicitRequestURLParams, ElicitResult
 
@@ -100,7 +100,7 @@ class Questions:
         return ElicitResult(action="accept", content=dict(answer.values))
 
     async def completed(self, elicitation_id: str, done: Done) -> None:
-        """The server says that what happens behind a page is done."""
+        """Report a page as done, as its server says."""
         answer = self._pages.pop(elicitation_id, None)
         if answer is None:
             return
@@ -111,7 +111,7 @@ class Questions:
 
 
 def titled(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The form with the old way of naming choices (`enumNames`) said in the new one."""
+    """Return the form with `enumNames` replaced by titled choices."""
     properties = schema.get("properties")
     if not isinstance(properties, dict):
         return dict(schema)
@@ -131,8 +131,8 @@ def titled(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def fits(values: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
-    """Whether the answer is one to the form; the client's check is not enough."""
+    """Whether an answer matches the form; the client's own check is not enough."""
     return await problem(dict(schema), dict(values)) is None
 
 
-__all__ = ["Elicit", "Question", "Questions", "asking", "fits", "titled"]
+__all__ = ["Elicit", "Question", "ServerQuestions", "asking", "fits", "titled"]

@@ -1,6 +1,6 @@
-"""What went wrong with an MCP server, in one sentence that a person understands.
+"""Explains what went wrong with an MCP server, in one sentence.
 
-Must not know secrets: whoever shows a sentence cleans it (`machine/redaction`).
+Must not know secrets: the caller redacts the sentence (`machine/redaction`).
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 from accord.agent.callbacks import first, sole
 from accord.errors import AccordError
 
-WORDS_MAX = 500
-"""Longer sentences are nobody's; some validators print all that they looked at."""
+SENTENCE_CHARACTERS_MAX = 500
+"""Longer sentences are cut; some validators print their whole input."""
 
 
 class McpFault(AccordError):
-    """Inside of this folder: a server could not be used.  `unsent` if it was asked nothing."""
+    """A server could not be used.  `unsent` means that it did not get the request."""
 
     def __init__(self, message: str, *, unsent: bool = False) -> None:
         super().__init__(message)
@@ -21,12 +21,12 @@ class McpFault(AccordError):
 
 
 def explain(error: BaseException) -> str:
-    """The sentence for whatever the MCP package, its HTTP client or the system raised."""
+    """Return a sentence for an exception of the MCP package, its HTTP client or the system."""
     error = sole(error)
     if isinstance(error, BaseExceptionGroup):
         error = first(error)
     if isinstance(error, AccordError):
-        # Before anything is imported: that the package is missing may be what is said.
+        # Before the imports: the error may be that the package is missing.
         return str(error)
     import httpx2
     from mcp.shared.exceptions import MCPError
@@ -38,7 +38,7 @@ def explain(error: BaseException) -> str:
         case ValidationError():
             wrong = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(str(one) for one in wrong["loc"])
-            text = f"it answered in a wrong shape ({place}: {wrong['msg']})"
+            text = f"its answer is malformed ({place}: {wrong['msg']})"
         case httpx2.HTTPStatusError():
             text = f"it answered with HTTP status {error.response.status_code}"
         case httpx2.ConnectError():
@@ -46,17 +46,17 @@ def explain(error: BaseException) -> str:
         case httpx2.TimeoutException() | TimeoutError():
             text = "it did not answer in time"
         case httpx2.InvalidURL() | httpx2.UnsupportedProtocol():
-            text = "its address is no URL that can be reached"
+            text = "its address is not a reachable URL"
         case httpx2.HTTPError():
             text = f"the connection to it failed ({type(error).__name__})"
         case _:
             text = str(error) or type(error).__name__
     text = " ".join(text.split())
-    return text if len(text) <= WORDS_MAX else f"{text[:WORDS_MAX]}…"
+    return text if len(text) <= SENTENCE_CHARACTERS_MAX else f"{text[:SENTENCE_CHARACTERS_MAX]}…"
 
 
 def was_unreachable(error: BaseException) -> bool:
-    """Whether the server never got to see what it was asked."""
+    """Whether the server never got the request."""
     error = sole(error)
     if isinstance(error, AccordError):
         return False

@@ -1,10 +1,10 @@
-"""Secrets kept out of the logs of the MCP SDK.
+"""Keeps secrets out of the logs of the MCP SDK.
 
 Must not know servers or protocols; it works on texts.
 
 What always holds
-    * Inside `redacting`, no record of the MCP package or of its HTTP client leaves with a secret
-      in it, nor as more than a debug line: what matters of it is said by an error of ours.
+    * Inside `redacting`, log records of the MCP package and its HTTP client contain no secret, and
+      are logged at debug level only: important events have an error of ours.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _current: ContextVar[Redactor | None] = ContextVar("redactor", default=None)
 
 
 class _OurRecords(logging.Filter):
-    """Takes the records of conversations that are ours; those of others pass."""
+    """Redacts the records of our own connections; others pass."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         redactor = _current.get()
@@ -43,8 +43,8 @@ _filter = _OurRecords()
 
 
 def watch_sdk_logs() -> None:
-    """Have the filter on every logger that the imported packages have by now."""
-    # A filter sees only what is logged on its very logger, so each one needs it.
+    """Add the filter to every logger that the imported packages have now."""
+    # A filter sees only the records of its own logger, so each one needs it.
     for name in list(logging.Logger.manager.loggerDict):
         if name.split(".")[0] in _SDK_LOGGERS:
             logging.getLogger(name).addFilter(_filter)
@@ -52,7 +52,7 @@ def watch_sdk_logs() -> None:
 
 @contextmanager
 def redacting(redactor: Redactor) -> Generator[None]:
-    """What is logged in this task, and in tasks started from it, is cleaned."""
+    """Redact what this task, and tasks started from it, log."""
     token = _current.set(redactor)
     try:
         yield

@@ -178,7 +178,7 @@ def _check_bytes(number: int, members: dict[str, Any]) -> None:
                 b64decode(data, validate=True)
             except ValueError:
                 raise McpFault(
-                    f"it answered in a wrong shape (content.{number}.{key}: no base64)"
+                    f"its answer is malformed (content.{number}.{key}: not base64)"
                 ) from None
 
 

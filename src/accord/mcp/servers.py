@@ -1,13 +1,13 @@
-"""The MCP servers of a session: all of them, by name.
+"""All MCP servers of a session, by name.
 
-Must not know tool calls or permissions: whoever shows a call asks first, and calls then.
+Must not know tool calls or permissions: the caller asks for permission before a call.
 
 What always holds
-    * Connecting holds nobody up: `connect` returns at once, `settled` waits within a bound.
-    * A server that fails is a status; the others, and the session, go on.
-    * A call never raises for what a server does: it is a result that is not ok.  Cancelling a call
-      tells the server (`notifications/cancelled`).
-    * All servers are gone when `aclose` has returned, or was cut off.
+    * `connect` returns at once; `settled` waits for a bounded time.
+    * A server that fails has an error status; the others, and the session, continue.
+    * A call does not raise for errors of a server: it returns a result that is not ok.  Cancelling
+      a call notifies the server (`notifications/cancelled`).
+    * All servers are gone when `aclose` has returned or was cancelled.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from accord.mcp.connection import Link, OnProgress, State, Surroundings, pages
+from accord.mcp.connection import OnProgress, ServerConnection, SessionContext, State, pages
 from accord.mcp.elicitation import Elicit, asking
 from accord.mcp.error_messages import McpFault
 from accord.mcp.results import (
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from accord.agent.session.session import AgentSession
 
 SETTLE_SECONDS = 5.0
-"""How long somebody who needs the tools waits for servers that are still being connected."""
+"""How long a caller that needs the tools waits for servers to connect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerStatus:
-    """How it stands with one server; `error` says what is wrong with one that cannot be used."""
+    """The status of one server; `error` says why it cannot be used."""
 
     name: str
     state: State
@@ -54,9 +54,9 @@ class ServerStatus:
 class McpServers:
     """The servers of one session."""
 
-    def __init__(self, specs: Iterable[ServerSpec], around: Surroundings) -> None:
+    def __init__(self, specs: Iterable[ServerSpec], context: SessionContext) -> None:
         self.specs = tuple(named_apart(specs))
-        self._links = {spec.name: Link(spec, around) for spec in self.specs}
+        self._links = {spec.name: ServerConnection(spec, context) for spec in self.specs}
 
     @classmethod
     async def connect(
@@ -71,50 +71,50 @@ class McpServers:
     ) -> McpServers:
         """Start connecting to every server, in tasks that `start_soon` starts, and return."""
 
-        async def changed(link: Link) -> None:
+        async def changed(link: ServerConnection) -> None:
             if on_change is not None:
                 await on_change(_status(link))
 
-        around = Surroundings(
+        context = SessionContext(
             start_soon=start_soon,
             cwd=cwd,
             roots=tuple(roots),
             elicit=elicit,
             on_change=changed,
         )
-        return cls(specs, around)
+        return cls(specs, context)
 
-    # ---- what there is
+    # ---- status
 
     @property
     def status(self) -> list[ServerStatus]:
-        """Every server, in the order in which they were given."""
+        """The status of every server, in the given order."""
         return [_status(link) for link in self._links.values()]
 
     @property
     def tools(self) -> list[McpTool]:
-        """The tools of all servers that can be used, as far as they are known now."""
+        """The known tools of all usable servers."""
         return [
             tool
             for link in self._links.values()
-            # A server that was lost is connected again by the next call.
+            # The next call reconnects a lost server.
             if link.state != "closed"
             for tool in link.tools
         ]
 
     def tool(self, server: str, name: str) -> McpTool | None:
-        """One tool by its names."""
+        """Find a tool by server and name."""
         return next((one for one in self.tools if (one.server, one.name) == (server, name)), None)
 
     async def settled(self, seconds: float = SETTLE_SECONDS) -> bool:
-        """Wait until every server is connected or has failed; False when time ran out."""
+        """Wait until every server is connected or has failed; return False on a timeout."""
         with anyio.move_on_after(seconds):
             for link in self._links.values():
                 await link.settled()
             return True
         return False
 
-    # ---- using them
+    # ---- requests
 
     async def call(
         self,
@@ -124,7 +124,7 @@ class McpServers:
         on_progress: OnProgress | None = None,
         elicit: Elicit | None = None,
     ) -> McpResult:
-        """Call a tool.  `elicit` answers what the server asks meanwhile, instead of the user."""
+        """Call a tool.  `elicit` answers questions of the server instead of the user."""
         link = self._links.get(server)
         if link is None:
             known = ", ".join(self._links) or "none"
@@ -147,7 +147,7 @@ class McpServers:
             return McpResult.failure(f"MCP server {server!r}: {fault}")
 
     async def resources(self) -> list[McpResource]:
-        """What can be read, of all servers that are connected; a server that fails has none."""
+        """List the resources of all connected servers; a server that fails has none."""
         found: list[McpResource] = []
         for link in self._links.values():
             if link.state not in ("connected", "lost"):
@@ -166,7 +166,7 @@ class McpServers:
         return found
 
     async def read_resource(self, uri: str, server: str | None = None) -> McpResult:
-        """Read a resource, of the server that is named or of the first that has it."""
+        """Read a resource from a server, or from the first one that has it."""
 
         async def send(session: ClientSession) -> Any:
             return await session.read_resource(uri) if _has_resources(session) else None
@@ -184,7 +184,7 @@ class McpServers:
         return McpResult.failure("; ".join(said) or f"no MCP server has {uri}")
 
     async def aclose(self) -> None:
-        """Let every server go."""
+        """Disconnect from every server."""
         async with anyio.create_task_group() as tasks:
             for link in self._links.values():
                 tasks.start_soon(link.end)
@@ -195,11 +195,11 @@ async def connect_session(
     configured: Mapping[str, Entry] | None = None,
     previous: McpServers | None = None,
 ) -> McpServers:
-    """The servers that the client gave to a session, and those of the user's own configuration.
+    """Connect the servers that the client gave to a session, and those of the configuration.
 
-    The client's win over configured ones of the same name.  They are closed with the session;
-    failures are shown to the user as notices.  A session that is resumed while it is open passes
-    what it had as `previous`: those are kept where nothing changed, else closed.
+    The client's servers override configured ones of the same name.  They are closed with the
+    session; failures are shown to the user as notices.  A session that is resumed while it is open
+    passes its servers as `previous`: they are kept if nothing changed, and closed otherwise.
     """
     given = [spec for server in session.mcp_servers if (spec := spec_of(server)) is not None]
     own = [spec_from_entry(name, entry) for name, entry in (configured or {}).items()]
@@ -214,7 +214,7 @@ async def connect_session(
             title = f"MCP server {status.name} cannot be used"
             await session.emit(v2.Notice(severity="warning", title=title, description=status.error))
 
-    around = Surroundings(
+    context = SessionContext(
         start_soon=session.start_soon,
         cwd=str(session.cwd),
         roots=session.roots,
@@ -222,12 +222,12 @@ async def connect_session(
         page_done=session.visited,
         on_change=lambda link: changed(_status(link)),
     )
-    servers = McpServers(specs, around)
+    servers = McpServers(specs, context)
     session.on_close(servers.aclose)
     return servers
 
 
-def _status(link: Link) -> ServerStatus:
+def _status(link: ServerConnection) -> ServerStatus:
     return ServerStatus(
         name=link.spec.name, state=link.state, error=link.error, tools=len(link.tools)
     )

@@ -1,12 +1,12 @@
-"""The pipe to an MCP server that is a program of ours.
+"""Starts an MCP server as a program, and exchanges messages through its pipes.
 
-The MCP package could start it, but a server that it starts outlives us when we are killed; ours is
-in a tracked process group (`machine/processes/process_groups.py`), with whatever it starts itself.
+A server that the MCP package starts would outlive us if we are killed; ours is in a tracked process
+group (`machine/processes/process_groups.py`) with all its children.
 
 What always holds
-    * The server gets the variables that programs need to run and those that were named, no others.
-    * Leaving the block ends the server and its group, within the bounds below.
-    * A line that is no message is counted and dropped; a line without end ends the conversation.
+    * The server gets only the variables that programs need to run, and those of its configuration.
+    * Leaving the block ends the server and its group, within the times below.
+    * A line that is not a message is counted and dropped; an endless line ends the connection.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mcp.shared.message import SessionMessage
 
 LINE_BYTES_MAX = 32 * 1024 * 1024
-LAST_WORDS_BYTES = 4096
+STDERR_BYTES_KEPT = 4096
 STDIN_SECONDS = 1.0
 TERMINATE_SECONDS = 0.5
 EXIT_SECONDS_MAX = 1.0
@@ -43,18 +43,18 @@ INHERITED = frozenset(
         *("DOCKER_HOST", "VIRTUAL_ENV", "PYENV_ROOT", "NVM_DIR"),
     }
 )
-"""What a server inherits: where things are and in which language, and nobody's keys."""
+"""The variables that a server inherits: paths, locale and proxies, but no keys."""
 
 _BROKEN = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream, OSError)
 
 
 class StdioPipe:
-    """The conversation with one process: messages in, messages out, and how it ended."""
+    """The messages to and from one process, and how it ended."""
 
     def __init__(self, process: GroupProcess) -> None:
         self._process = process
-        self._last_words = b""
-        self._noise = 0
+        self._stderr_tail = b""
+        self._bad_lines = 0
         self._broken = ""
         incoming, self.read = anyio.create_memory_object_stream[Any](0)
         self.write, outgoing = anyio.create_memory_object_stream[Any](0)
@@ -62,23 +62,23 @@ class StdioPipe:
         self._outgoing: MemoryObjectReceiveStream[SessionMessage] = outgoing
 
     async def why(self) -> str:
-        """Why nothing more comes, in words; empty when nothing is known."""
+        """Return why the connection ended; empty if that is not known."""
         if self._broken:
             return self._broken
         with anyio.move_on_after(EXIT_SECONDS_MAX):
             await self._process.wait()
         ended = self._process.exit
-        said = log_redactor().text(self._last_words.decode("utf-8", "replace"))
+        said = log_redactor().text(self._stderr_tail.decode("utf-8", "replace"))
         words = said.strip().splitlines()
-        said = f"; its last words: {words[-1]}" if words else ""
+        said = f"; its last line on stderr: {words[-1]}" if words else ""
         if ended is not None:
-            return f"it ended ({ended}){said}"
-        if self._noise:
-            return f"it wrote {self._noise} lines that are no message of MCP{said}"
+            return f"it exited ({ended}){said}"
+        if self._bad_lines:
+            return f"it wrote {self._bad_lines} lines that are not MCP messages{said}"
         return said.removeprefix("; ")
 
     async def read_messages(self) -> None:
-        """Hand on what it says, until it says no more."""
+        """Read messages until the process closes stdout."""
         from mcp.shared.message import SessionMessage
         from mcp_types import jsonrpc_message_adapter
 
@@ -89,7 +89,7 @@ class StdioPipe:
                     try:
                         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
                     except ValueError:
-                        self._noise += 1
+                        self._bad_lines += 1
                         continue
                     await self._incoming.send(SessionMessage(message))
 
@@ -108,7 +108,7 @@ class StdioPipe:
                 return
 
     async def write_messages(self) -> None:
-        """Hand over what is to be said."""
+        """Write messages to the process."""
         assert self._process.stdin is not None
         async with self._outgoing:
             try:
@@ -116,20 +116,20 @@ class StdioPipe:
                     text = one.message.model_dump_json(by_alias=True, exclude_unset=True)
                     await self._process.stdin.send(text.encode() + b"\n")
             except _BROKEN:
-                # It does not listen any more, so no answer will come.
+                # It does not read any more, so no answer will arrive.
                 await self._incoming.aclose()
 
-    async def hear_complaints(self) -> None:
-        """Keep the end of what it writes to stderr, so that it never waits for a reader."""
+    async def read_stderr(self) -> None:
+        """Keep the end of stderr, and read it so that the process never blocks."""
         assert self._process.stderr is not None
         with suppress(*_BROKEN):
             async for chunk in self._process.stderr:
-                self._last_words = (self._last_words + chunk)[-LAST_WORDS_BYTES:]
+                self._stderr_tail = (self._stderr_tail + chunk)[-STDERR_BYTES_KEPT:]
 
 
 @asynccontextmanager
 async def stdio_pipe(spec: ServerSpec, cwd: str) -> AsyncGenerator[StdioPipe]:
-    """Start the server; it is gone when the block is left.
+    """Start the server, and end it when the block is left.
 
     Raises:
         SpawnFailed: the program could not be started.
@@ -147,7 +147,7 @@ async def stdio_pipe(spec: ServerSpec, cwd: str) -> AsyncGenerator[StdioPipe]:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(pipe.read_messages)
             tasks.start_soon(pipe.write_messages)
-            tasks.start_soon(pipe.hear_complaints)
+            tasks.start_soon(pipe.read_stderr)
             try:
                 yield pipe
             finally:

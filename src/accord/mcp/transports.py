@@ -1,10 +1,10 @@
-"""Ways to reach an MCP server: a program's pipes, streamable HTTP, SSE.
+"""The transports to an MCP server: a program's pipes, streamable HTTP, SSE.
 
-Must not know what is said.
+Must not know what the messages mean.
 
 What always holds
-    * A channel is two streams of messages, knows when nothing more comes, and then why.
-    * Leaving the block ends what was started for it.
+    * A channel is two streams of messages, and knows when and why it ended.
+    * Leaving the block ends everything that was started for it.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ HTTP_SECONDS_MAX = 30.0
 """How long one step of a request may take: connecting, writing."""
 
 SILENCE_SECONDS_MAX = 3600.0
-"""How long a stream may be silent; whoever waits for an answer has a bound of its own."""
+"""How long a stream may be silent; each call has its own timeout."""
 
 ANSWER_BYTES_MAX = 32 * 1024 * 1024
-"""The largest answer that is read, as from a program."""
+"""The largest answer, as for a program."""
 
 CLIENT_ERRORS = 400
 NOT_FOUND = 404
 
 
-class Watched:
-    """A stream of incoming messages that remembers its end."""
+class EndTrackingStream:
+    """A stream of incoming messages that notes its end."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
         self.ended = anyio.Event()
 
     async def receive(self) -> SessionMessage | Exception:
-        """The next message."""
+        """Return the next message."""
         try:
             message: SessionMessage | Exception = await self._inner.receive()
         except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
@@ -53,10 +53,10 @@ class Watched:
         return message
 
     async def aclose(self) -> None:
-        """Read no more."""
+        """Close the stream."""
         await self._inner.aclose()
 
-    def __aiter__(self) -> Watched:
+    def __aiter__(self) -> EndTrackingStream:
         return self
 
     async def __anext__(self) -> SessionMessage | Exception:
@@ -65,7 +65,7 @@ class Watched:
         except anyio.EndOfStream:
             raise StopAsyncIteration from None
 
-    async def __aenter__(self) -> Watched:
+    async def __aenter__(self) -> EndTrackingStream:
         return self
 
     async def __aexit__(
@@ -78,37 +78,37 @@ class Watched:
 
 
 class Channel:
-    """An open way to a server."""
+    """An open transport to a server."""
 
     def __init__(self, read: Any, write: Any, pipe: StdioPipe | None = None) -> None:
-        self.read = Watched(read)
+        self.read = EndTrackingStream(read)
         self.write = write
         self._pipe = pipe
         self._status = 0
 
     async def why(self) -> str:
-        """Why the server does not answer, as far as the channel knows."""
+        """Return why the server does not answer, as far as known."""
         if self._pipe is not None:
             return await self._pipe.why()
         return f"it answered with HTTP status {self._status}" if self._status else ""
 
     @property
     def session_unknown(self) -> bool:
-        """Whether the server says that it does not know the session, as one started anew does."""
+        """Whether the server does not know the session, as after a restart."""
         return self._status == NOT_FOUND
 
     async def note(self, response: httpx2.Response) -> None:
-        """See every answer of an HTTP server; the MCP package tells nothing of a refusal."""
+        """Note the HTTP status of answers; the MCP package does not report a refusal."""
         if response.status_code >= CLIENT_ERRORS and response.request.method == "POST":
             self._status = response.status_code
 
 
 async def _bound(response: httpx2.Response) -> None:
-    """Have an answer that is no stream of events end where it is too large."""
+    """Limit the size of an answer that is not an event stream."""
     import httpx2
 
     if response.headers.get("content-type", "").startswith("text/event-stream"):
-        # As long as the conversation; each event of it has a bound.
+        # It lasts as long as the connection; each event has a limit.
         return
     whole = response.stream
     assert isinstance(whole, httpx2.AsyncByteStream)
@@ -131,7 +131,7 @@ async def _bound(response: httpx2.Response) -> None:
 
 @asynccontextmanager
 async def open_channel(spec: ServerSpec, cwd: str) -> AsyncGenerator[Channel]:
-    """Reach the server by its transport."""
+    """Open the transport of a server."""
     if spec.transport == "stdio":
         async with stdio_pipe(spec, cwd) as pipe:
             yield Channel(pipe.read, pipe.write, pipe)
@@ -170,7 +170,7 @@ async def _sse(spec: ServerSpec) -> AsyncGenerator[Channel]:
     async def note(response: httpx2.Response) -> None:
         if seen and response.status_code >= CLIENT_ERRORS:
             await seen[0].note(response)
-            # The package logs that and lets the caller wait for ever.
+            # The package only logs this, and the caller would wait for ever.
             seen[0].read.ended.set()
 
     def client(
@@ -193,4 +193,4 @@ async def _sse(spec: ServerSpec) -> AsyncGenerator[Channel]:
         yield seen[0]
 
 
-__all__ = ["Channel", "Watched", "open_channel"]
+__all__ = ["Channel", "EndTrackingStream", "open_channel"]

@@ -1,6 +1,6 @@
-"""The tool calls of one session as plain JSON, and what was approved of them.
+"""The tool calls of one session as plain JSON, and their approvals.
 
-`guard` and the translators read messages and not structs; this stands between them and the one
+`guard` and the translators work with JSON and not with structs; this module adapts them to the
 matcher in `client/permissions/approvals.py`.
 """
 
@@ -14,7 +14,7 @@ from accord.client.permissions.approvals import Act, Approvals, approve
 from accord.client.permissions.commands import terminal_line
 from accord.client.permissions.policy import Facts
 from accord.client.permissions.request import PermissionRequest
-from accord.proxy.builtin.permission_facts import (
+from accord.proxy.permission_facts import (
     Json,
     brief,
     changes_of,
@@ -25,23 +25,23 @@ from accord.proxy.builtin.permission_facts import (
 )
 
 CALLS_MAX: Final = 1024
-"""Tool calls of a session that are remembered; the oldest are forgotten first."""
+"""The oldest tool calls of a session are forgotten first."""
 FINAL: Final = frozenset({"completed", "failed", "cancelled"})
 
 
 class ApprovedCalls:
-    """Guards: an approval is for a call as it was told when the answer came."""
+    """Guards: an approval covers a call as it was known when the answer arrived."""
 
     def __init__(self, folder: str | None) -> None:
-        """`folder` is where the session works, if that is known."""
+        """Create the state of a session that works in `folder`, if that is known."""
         self.folder = None if folder is None else os.path.realpath(folder)
         self._calls: dict[str, Json] = {}
-        # Calls that the user is being asked about; changed ones are taken out.
+        # Calls that the user is being asked about; a call that changes is removed.
         self._open: list[Json] = []
         self._approvals = Approvals()
 
     def told(self, patch: Json) -> Json:
-        """Learn of a tool call or of a patch of one; the call as it is known now."""
+        """Record a tool call or a patch of one; return the call as it is known now."""
         call_id = str(patch.get("toolCallId"))
         known = self._calls.pop(call_id, {})
         self._calls[call_id] = now = merged(known, brief(patch))
@@ -52,23 +52,23 @@ class ApprovedCalls:
         return now
 
     def shown(self, call_id: str, item: Any) -> Json:
-        """Learn of one more content item of a call; the call as it is known now."""
+        """Record one more content item of a call; return the call as it is known now."""
         before = self._calls.get(call_id, {}).get("content", [])
         more = brief({"content": [item]})["content"]
         return self.told({"toolCallId": call_id, "content": [*before, *more]})
 
     def open(self, call: Json) -> None:
-        """The user is asked about this call, as it was told."""
+        """Note that the user is asked about this call."""
         self._open = [*self._open[1 - CALLS_MAX :], call]
 
     def close(self, call: Json) -> bool:
-        """The question is over; whether the call is still what it was when the user was asked."""
+        """End the question; return whether the call has not changed since the user was asked."""
         before = len(self._open)
         self._open = [one for one in self._open if one is not call]
         return len(self._open) < before
 
     def allow(self, request: PermissionRequest, call: Json, *, seen: bool) -> None:
-        """A request about this call was approved; with `seen` by the user, else by a rule."""
+        """Approve a request about this call; with `seen` the user did, else a rule."""
         call_id = call.get("toolCallId")
         approval = approve(
             request,
@@ -82,14 +82,14 @@ class ApprovedCalls:
         self._approvals.add(approval)
 
     def refuse(self, call: Json) -> None:
-        """A request about this call was not approved: what was approved of it before is not."""
+        """Refuse a request about this call, and revoke earlier approvals of it."""
         self._approvals.drop(str(call.get("toolCallId")))
 
     def _is_over(self, call_id: str) -> bool:
         return self._calls.get(call_id, {}).get("status") in FINAL
 
     def covers(self, facts: Facts, content: object = None) -> bool:
-        """Whether an approval covers an act; if so it is used up."""
+        """Whether an approval covers an action; if so, the approval is used up."""
         return self._approvals.spend(Act.of(facts, content if isinstance(content, str) else None))
 
     def clear(self) -> None:
@@ -98,17 +98,17 @@ class ApprovedCalls:
 
 
 class SessionApprovals:
-    """The same for a translator; see `translate.message.Approvals`."""
+    """The approvals of a session for a translator; see `translate.message.Approvals`."""
 
     def __init__(self, cwd: str) -> None:
         self._calls = ApprovedCalls(cwd)
 
     def told(self, call: Json) -> None:
-        """Learn of a tool call, or of a patch of one."""
+        """Record a tool call or a patch of one."""
         self._calls.told(call)
 
     def asked(self, call: Json) -> Callable[[bool], None]:
-        """The client is asked about this call; what is returned is told whether it said yes."""
+        """Note that the client is asked; call the returned function with its answer."""
         told = self._calls.told(call)
         self._calls.open(told)
 
@@ -122,34 +122,34 @@ class SessionApprovals:
         return answered
 
     def _allowed(self, call: Json) -> None:
-        """The client said yes to this call.
+        """Approve a call that the client allowed.
 
-        Whether a person or a rule of the client's did is not known, so a text counts only where
-        the client knew that it judges a command, and was given no other one and no changes.
+        It is not known whether a person or a rule of the client did so.  A text therefore counts
+        only if the client saw that it is a command, and saw no other command and no changes.
         """
         request = of_call("", call)
         is_all = request.command is None and not changes_of(call)
         self._calls.allow(request, call, seen=request.kind == "execute" and is_all)
 
     def covers(self, method: str, params: Json) -> bool:
-        """Whether an allowed call covers this request; if so it is used up."""
+        """Whether an allowed call covers this request; if so, the approval is used up."""
         request = of_service("", method, params)
         if request is None:
             return False
         return self._calls.covers(Facts.of(request, self._calls.folder), params.get("content"))
 
     def clear(self) -> None:
-        """The turn is over."""
+        """Forget every approval at the end of the turn."""
         self._calls.clear()
 
 
 def _is_same(before: Json, now: Json) -> bool:
-    """Whether a call is about the same; its status is no part of that."""
+    """Whether two versions of a call differ at most in status."""
     return {**before, "status": None} == {**now, "status": None}
 
 
 def command_line(params: Json) -> str:
-    """The command that `terminal/create` with these params would run."""
+    """Return the command line that `terminal/create` with these params would run."""
     env = {one["name"]: one["value"] for one in params.get("env") or ()}
     return terminal_line(params["command"], params.get("args") or (), env)
 

@@ -2,9 +2,9 @@
 
 What always holds
     * Messages of each side keep their order, also around handlers that wait.
-    * What no handler wants goes on as the bytes that came.
-    * When one side goes, the open requests of the other are answered, and all that came before is
-      passed on first.
+    * A message without a handler is forwarded byte for byte.
+    * When one side disconnects, everything it sent before is forwarded first, and then the open
+      requests of the other side are answered.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ INITIALIZE_PROXY: Final = {
     "proxy/initialize": "proxy/successor",
     "_proxy/initialize": "_proxy/successor",
 }
-"""How a component is told that it has a successor, and how it then speaks to it."""
+"""The request that tells a component of its successor, and the method to reach that with."""
 LAST_ANSWERS_SECONDS_MAX: Final = 2.0
-"""How long what is under way may go on when one side has gone."""
-LAST_WORDS_SECONDS_MAX: Final = 10.0
-"""How long an agent may take to end by itself when its client has said its last word."""
+"""How long open requests may continue after one side has disconnected."""
+AGENT_EXIT_SECONDS_MAX: Final = 10.0
+"""How long an agent may take to exit after its client has stopped sending."""
 
 
 class OrderedAnswerForwarder(AnswerForwarder):
-    """The answer to a request that was passed on untouched; it takes its turn on the way back."""
+    """Returns the answer to a forwarded request, in order with other messages to the sender."""
 
     __slots__ = ("_conversation", "_message")
 
@@ -65,24 +65,24 @@ class OrderedAnswerForwarder(AnswerForwarder):
         self._message = message
 
     def answered(self, result: Raw) -> None:
-        """Hand the result back, by way of whoever wants to see it."""
+        """Return the result through the response handlers."""
         queue = self._conversation.queue_to(self._message.sender)
         size = memoryview(result).nbytes
         queue.put(lambda: self._conversation.answer_with(self.request, self._message, result), size)
 
     def failed(self, code: int, message: str, data: Raw | None) -> None:
-        """Hand the error back."""
+        """Return the error."""
         queue = self._conversation.queue_to(self._message.sender)
         queue.put(lambda: self.request.refuse(code, message, data))
 
     def lost(self, hop: Hop, why: Ended) -> None:
-        """Say who is gone, behind all that it has said."""
+        """Answer that the other side is gone, after everything that it sent."""
         queue = self._conversation.queue_to(self._message.sender)
         queue.put(lambda: AnswerForwarder.lost(self, hop, why))
 
 
 class ProxyConversation:
-    """See the module.  `serve` is its whole life."""
+    """One client and one agent; `serve` runs it from start to end."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class ProxyConversation:
         *,
         frame_bytes_max: int = FRAME_BYTES_MAX,
     ) -> None:
-        """Without an agent the client is a conductor, and the agent is behind that."""
+        """Without an agent, the client is a conductor that reaches the agent."""
         self.name = name
         self.tasks = tasks
         self._handlers = handlers
@@ -125,13 +125,13 @@ class ProxyConversation:
         for queue in self._queues.values():
             self._queue_changed(queue)
 
-    # ---- life
+    # ---- lifetime
 
     async def serve(self) -> tuple[Sender, Ended]:
-        """Pass messages until one side goes; who went first, and why.
+        """Forward messages until one side disconnects; return which side, and why.
 
         Raises:
-            SpawnFailed: there is no such agent.
+            SpawnFailed: the agent's program cannot be started.
         """
         try:
             if not self._is_member:
@@ -149,25 +149,25 @@ class ProxyConversation:
         return self.ended_first
 
     async def _finish(self) -> None:
-        """One side has said its last; what that leaves under way ends in its own way."""
+        """Let open requests end after one side has disconnected."""
         assert self.ended_first is not None
         who, why = self.ended_first
         back = self._back.transport
         if who == "client" and why.writable:
-            # What it said last may still wait for a handler.
+            # Its last messages may still wait for a handler.
             with anyio.move_on_after(LAST_ANSWERS_SECONDS_MAX):
                 await self._settled(lambda: self._queues["client"].is_free)
         if who == "client" and why.writable and isinstance(back, SubprocessTransport):
-            # It learns it as it would from the client itself, and ends in its own time.
+            # The agent sees the end of its stdin, as it would without a proxy, and exits.
             back.close_write()
-            with anyio.move_on_after(LAST_WORDS_SECONDS_MAX):
+            with anyio.move_on_after(AGENT_EXIT_SECONDS_MAX):
                 await self._settled(lambda: self._back.why is not None)
         elif who == "client" and why.writable and not self._is_member:
             with anyio.move_on_after(LAST_ANSWERS_SECONDS_MAX):
                 await self._settled(lambda: not self._front.open_requests)
         with anyio.move_on_after(LAST_ANSWERS_SECONDS_MAX):
             await self._settled(self._is_idle)
-        # Not before: until here an agent may still have said something.
+        # Not earlier: until here the agent may still have sent something.
         tell_end(self._handlers.ends, Neighbour(self, "client"), self.name)
 
     async def _settled(self, is_so: Callable[[], bool]) -> None:
@@ -179,14 +179,14 @@ class ProxyConversation:
         return not self._runs and all(queue.is_free for queue in self._queues.values())
 
     def gone(self, hop: Hop, why: Ended) -> None:
-        """A side has gone."""
+        """Take notice that a side has disconnected."""
         if self.ended_first is None:
             self.ended_first = ("client" if hop is self._front else "agent", why)
             self._over.set()
         self._quiet.set()
 
     def start_soon(self, job: Callable[..., Awaitable[Any]], *arguments: Any) -> None:
-        """Run something beside the messages; it ends with the conversation at the latest."""
+        """Run a job until the conversation ends at the latest."""
 
         async def work() -> None:
             try:
@@ -199,7 +199,7 @@ class ProxyConversation:
     # ---- for handlers and their messages
 
     def end_of(self, who: Sender) -> Endpoint:
-        """The client or the agent, as it is to be spoken to."""
+        """Return the endpoint of the client or of the agent."""
         return self._queues[who].end
 
     def notify(self, who: Sender, method: str, params: bytes) -> None:
@@ -207,15 +207,15 @@ class ProxyConversation:
         self.end_of(who).notify(method, params)
 
     def queue_from(self, who: Sender) -> DirectionQueue:
-        """What comes from a side."""
+        """Return the queue of messages from a side."""
         return self._queues[who]
 
     def queue_to(self, who: Sender) -> DirectionQueue:
-        """What goes to a side, which is what comes from the other."""
+        """Return the queue of messages to a side, which are those from the other."""
         return self._queues["agent" if who == "client" else "client"]
 
     async def ask(self, who: Sender, method: str, params: bytes, hold: Hold | None) -> Any:
-        """A request of the proxy's own; its answer stands in no line."""
+        """Send a request of the proxy's own; its answer does not wait in a queue."""
         if hold is not None:
             hold.release()
         end = self.end_of(who)
@@ -236,14 +236,14 @@ class ProxyConversation:
             queue.update_reading()
 
     def done(self, run: RequestRun) -> None:
-        """A handler has ended."""
+        """Forget a handler that has ended."""
         self._runs.discard(run)
         self._quiet.set()
 
-    # ---- what comes
+    # ---- receiving
 
     def _queue_changed(self, queue: DirectionQueue) -> None:
-        """Let bytes through while nobody holds the lane and nobody wants all of it."""
+        """Forward bytes directly while the queue is free and no handler wants every message."""
         if self._is_member:
             return
         hop = queue.end.hop
@@ -259,7 +259,7 @@ class ProxyConversation:
         return "agent" if end is self._agent else "client"
 
     def notified(self, end: Endpoint, method: str, params: Raw, frame: bytes | None) -> None:
-        """A notification came that somebody may want, or that has to wait."""
+        """Take a notification that may have a handler, or has to wait in the queue."""
         sender = self._sender(end)
         queue = self._queues[sender]
         if queue.is_free:
@@ -307,7 +307,7 @@ class ProxyConversation:
     ) -> None:
         try:
             encoded = message.encoded
-        except Exception as error:  # noqa: BLE001 - what a handler made of it has no JSON form
+        except Exception as error:  # noqa: BLE001 - the handler's value has no JSON form
             report(error, f"accord: the proxy {self.name!r} dropped {message.method}")
             return
         self._pass(to, message.method, encoded, frame if encoded is params else None)
@@ -320,16 +320,16 @@ class ProxyConversation:
             to.notify(method, params)
 
     def requested(self, request: OpenRequest, params: Raw) -> None:
-        """A request came."""
+        """Take a request."""
         if request.method in INITIALIZE_PROXY:
             if not self._is_member:
-                said = f"the proxy {self.name!r} has an agent of its own and takes no successor"
+                said = f"the proxy {self.name!r} has its own agent and accepts no successor"
                 request.refuse(INVALID_REQUEST, said)
                 return
             self._agent.wrapper = INITIALIZE_PROXY[request.method]
             request.method = INITIALIZE
         elif self._is_member and request.method == INITIALIZE and request.end is self._front.near:
-            said = f"the proxy {self.name!r} has no agent behind it: start it by a conductor"
+            said = f"the proxy {self.name!r} has no agent: run it inside a conductor's chain"
             request.refuse(INVALID_REQUEST, said, encode({"proxy": self.name}))
             return
         queue = self._queues[self._sender(request.end)]
@@ -351,7 +351,7 @@ class ProxyConversation:
             run.run_now()
 
     def send_on(self, request: OpenRequest, message: Message) -> None:
-        """Pass a request on, with nobody waiting for its answer but the asker."""
+        """Forward a request; only its sender waits for the answer."""
         to = self.queue_to(message.sender).end
         request.run = None
         pass_on(
@@ -363,7 +363,7 @@ class ProxyConversation:
         )
 
     def answer_with(self, request: OpenRequest, message: Message, result: Raw | bytes) -> None:
-        """Answer a request with a result, by way of whoever wants to see it."""
+        """Answer a request, after the response handlers have seen the result."""
         if message.method == INITIALIZE:
             use_version(result, (self._front, self._back))
         chosen = self._handlers.for_response(message.sender, message.method)
@@ -375,7 +375,7 @@ class ProxyConversation:
             try:
                 show_now(chosen, response)
                 request.answer(response.encoded)
-            except Exception as error:  # noqa: BLE001 - the asker gets an answer
+            except Exception as error:  # noqa: BLE001 - the sender gets an answer
                 self._refuse_for(request, message, error)
             return
         queue = self.queue_to(message.sender)
@@ -395,7 +395,7 @@ class ProxyConversation:
     async def answer_and_wait(
         self, request: OpenRequest, message: Message, result: Raw | bytes
     ) -> None:
-        """The same, and wait until it is given."""
+        """Do the same, and wait until the answer is sent."""
         if message.method == INITIALIZE:
             use_version(result, (self._front, self._back))
         chosen = self._handlers.for_response(message.sender, message.method)
@@ -403,18 +403,18 @@ class ProxyConversation:
         try:
             await show(chosen, response)
             request.answer(response.encoded)
-        except Exception as error:  # noqa: BLE001 - the asker gets an answer
+        except Exception as error:  # noqa: BLE001 - the sender gets an answer
             self._refuse_for(request, message, error)
 
     def _refuse_for(self, request: OpenRequest, message: Message, error: Exception) -> None:
         request.refuse(*refused_answer(error, self.name, message.method))
 
     def answered(self, request: OpenRequest) -> None:
-        """Somebody may wait for the last answer."""
+        """Wake the task that waits until all requests are answered."""
         self._quiet.set()
 
     def withdrawn(self, request: OpenRequest, params: Raw) -> None:
-        """The asker wants no answer any more."""
+        """Cancel a request that its sender has withdrawn."""
         queue = self._queues[self._sender(request.end)]
         run: RequestRun | None = request.run
         if queue.withdraw(request):

@@ -1,7 +1,7 @@
-"""One direction through a proxy, as a line: while a handler is busy, what is behind it waits.
+"""One direction through a proxy: while a handler works, later messages wait in a queue.
 
-Must not know what waits.  Always holds: steps are taken in the order in which they came; a lane
-that nobody holds has nobody waiting.
+Must not know what waits.  Always holds: steps run in the order in which they were put; a queue that
+nobody holds is empty.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Final
 from accord.proxy.hop import Endpoint, OpenRequest
 
 HELD_BYTES_MAX: Final = 4 * 1024 * 1024
-"""What may wait behind a busy handler before its sender is not read any more."""
+"""How much may wait behind a handler before its sender is not read any more."""
 
 Step = Callable[[], None]
 
 
 class DirectionQueue:
-    """What comes from one end.  `changed` is called when it becomes held or free."""
+    """The messages from one endpoint.  `changed` is called when the queue becomes held or free."""
 
     def __init__(self, end: Endpoint, changed: Callable[[DirectionQueue], None]) -> None:
         self.end = end
@@ -32,11 +32,11 @@ class DirectionQueue:
 
     @property
     def is_free(self) -> bool:
-        """Whether what comes now need not wait."""
+        """Whether a new message need not wait."""
         return self.holder is None and not self._waiting
 
     def put(self, step: Step, size: int = 0, request: OpenRequest | None = None) -> None:
-        """Take a step, now or when its turn comes."""
+        """Run a step now, or when its turn comes."""
         if self.is_free:
             step()
             return
@@ -45,7 +45,7 @@ class DirectionQueue:
         self.update_reading()
 
     def update_reading(self) -> None:
-        """Read of the sender, or do not, as much waits and as somebody needs its answers."""
+        """Pause the sender while too much waits, unless somebody waits for its answer."""
         hop = self.end.hop
         is_full = self._bytes > HELD_BYTES_MAX and not hop.is_awaited
         if is_full and not self._paused:
@@ -56,7 +56,7 @@ class DirectionQueue:
             hop.resume()
 
     def withdraw(self, request: OpenRequest) -> bool:
-        """Take a request out of the line; False if it does not stand there."""
+        """Remove a request from the queue; False if it does not wait there."""
         for item in self._waiting:
             if item[1] is request:
                 self._waiting.remove(item)
@@ -65,13 +65,13 @@ class DirectionQueue:
         return False
 
     def hold(self, holder: object) -> None:
-        """Let everything wait that comes from now on."""
-        assert self.holder is None, "a lane has one holder"
+        """Make every message wait from now on."""
+        assert self.holder is None, "a queue has one holder"
         self.holder = holder
         self._changed(self)
 
     def release(self, holder: object) -> None:
-        """Go on, if this is who holds it."""
+        """Continue, if this is the holder."""
         if self.holder is not holder:
             return
         self.holder = None

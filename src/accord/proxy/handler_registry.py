@@ -1,11 +1,11 @@
-"""Which functions a proxy has for which messages.
+"""The functions that a program registered with its proxy, by message.
 
-Must not know how messages travel.  Always holds: what no function was given for is not looked at.
+Must not know how messages are transported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from inspect import Parameter, iscoroutinefunction, signature
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ SENDERS: Final[tuple[Sender, ...]] = ("client", "agent")
 
 
 class Handler:
-    """One function of the program."""
+    """One registered function."""
 
     __slots__ = ("call", "is_async", "name", "takes")
 
@@ -47,31 +47,30 @@ def _count(function: Callable[..., Any], name: str, given: tuple[str, ...]) -> i
 
 
 class Handlers:
-    """The tables.  Requests have one function each; the others may have several, in order."""
+    """The tables of functions: one per request method, several in order for everything else."""
 
-    def __init__(self) -> None:
+    def __init__(self, outgoing_filters: Mapping[Sender, OutgoingFilter]) -> None:
         self._requests: dict[tuple[Sender, str], Handler] = {}
         self._responses: dict[tuple[Sender, str], list[Handler]] = {}
         self._notifications: dict[tuple[Sender, str], list[Handler]] = {}
         self._updates: dict[str, list[Handler]] = {}
         self.ends: list[Handler] = []
-        # Who sees all that goes to a side, last of all.
-        self.outgoing_filters: dict[Sender, OutgoingFilter] = {}
+        self.outgoing_filters = outgoing_filters
 
     def add_request(self, method: str, function: Callable[..., Any], of: Sender | None) -> None:
-        """A function for requests of a method.
+        """Add a function for requests of a method.
 
         Raises:
-            LocalProtocolError: there is one already, or it does not take what it is given.
+            LocalProtocolError: the method has a function, or this one takes the wrong parameters.
         """
         handler = Handler(function, "message", "forward")
         for sender in _senders(of):
             if (sender, method) in self._requests:
-                raise LocalProtocolError(f"there is a handler for {method} already")
+                raise LocalProtocolError(f"there is already a handler for {method}")
             self._requests[sender, method] = handler
 
     def add_response(self, method: str, function: Callable[..., Any], of: Sender | None) -> None:
-        """A function for the good answers to requests of a method, which `of` sent."""
+        """Add a function for results of requests of a method that `of` sent."""
         handler = Handler(function, "response")
         for sender in _senders(of):
             self._responses.setdefault((sender, method), []).append(handler)
@@ -79,20 +78,20 @@ class Handlers:
     def add_notification(
         self, method: str, function: Callable[..., Any], of: Sender | None
     ) -> None:
-        """A function for notifications of a method."""
+        """Add a function for notifications of a method."""
         handler = Handler(function, "message")
         for sender in _senders(of):
             self._notifications.setdefault((sender, method), []).append(handler)
 
     def add_update(self, kind: str, function: Callable[..., Any]) -> None:
-        """A function for updates of a kind."""
+        """Add a function for session updates of a kind."""
         self._updates.setdefault(kind, []).append(Handler(function, "update", "message"))
 
     def add_end(self, function: Callable[..., Any]) -> None:
-        """A function for the end of a conversation.
+        """Add a function for the end of a conversation.
 
         Raises:
-            LocalProtocolError: it waits, or does not take what it is given.
+            LocalProtocolError: the function is async, or takes the wrong parameters.
         """
         handler = Handler(function, "client")
         if handler.is_async:
@@ -100,30 +99,30 @@ class Handlers:
         self.ends.append(handler)
 
     def for_request(self, sender: Sender, method: str) -> Handler | None:
-        """Who wants such a request."""
+        """Return the function for a request, if there is one."""
         return self._requests.get((sender, method)) or self._requests.get((sender, ANY))
 
     def for_response(self, sender: Sender, method: str) -> list[Handler]:
-        """Who wants the answer to such a request."""
+        """Return the functions for the answer to a request."""
         found = self._responses
         return [*found.get((sender, method), ()), *found.get((sender, ANY), ())]
 
     def for_notification(self, sender: Sender, method: str) -> list[Handler]:
-        """Who wants such a notification."""
+        """Return the functions for a notification."""
         found = self._notifications
         return [*found.get((sender, method), ()), *found.get((sender, ANY), ())]
 
     def for_update(self, kind: str) -> list[Handler]:
-        """Who wants such an update."""
+        """Return the functions for a session update."""
         return [*self._updates.get(kind, ()), *self._updates.get(ANY, ())]
 
     @property
     def has_updates(self) -> bool:
-        """Whether anybody wants any update."""
+        """Whether there are functions for session updates."""
         return bool(self._updates)
 
     def watched(self, sender: Sender) -> frozenset[str] | None:
-        """The notifications of a side that somebody wants; None for all."""
+        """Return the notifications of a side that have functions; None for all."""
         methods = {method for who, method in self._notifications if who == sender}
         if sender == "agent" and self._updates:
             methods.add(SESSION_UPDATE)
@@ -132,7 +131,7 @@ class Handlers:
 
 def _senders(of: Sender | None) -> tuple[Sender, ...]:
     if of is not None and of not in SENDERS:
-        raise LocalProtocolError(f"messages are of the client or of the agent, not of {of!r}")
+        raise LocalProtocolError(f"`of` must be 'client' or 'agent', not {of!r}")
     return SENDERS if of is None else (of,)
 
 

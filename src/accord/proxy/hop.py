@@ -1,19 +1,18 @@
-"""One neighbour of a component in between: its bytes, its ids, and what is open between us.
+"""The connection to one neighbour: its bytes, the ids of its wire, and the open requests.
 
-A hop is a transport with a splitter and a JSON-RPC peer.  Whoever owns hops says where messages
-go; a hop keeps the ids of its own wire, so that no id ever crosses to another.  It is a base for
-everything that stands between two programs: the proxy, the conductor, and any other driver that
-wants frames, ids and backpressure handled and messages left encoded.
+A hop is a transport with a splitter and a JSON-RPC peer.  Its owner, a proxy or a conductor,
+decides where messages go; the hop keeps the ids of its own wire, so that no id crosses to another
+wire, and leaves messages encoded.
 
-A neighbour may stand for two: on the wire to a conductor, what is wrapped in `proxy/successor`
-comes from and goes to the component behind us.  Such a hop has a second `End`.
+On the wire to a conductor, messages wrapped in `proxy/successor` belong to the component behind
+us.  Such a hop has a second `Endpoint`.
 
 What always holds
-    * What came is handled in order, and all of it before `gone` is told.
-    * A notification that nobody watches goes `through` as the bytes that came.
-    * What one chunk gives rise to is written in one piece per neighbour.
+    * Messages are handled in order, and all of them before `gone` is called.
+    * A notification that is not `watched` is forwarded `through` byte for byte.
+    * The messages that one chunk causes are written in one piece per neighbour.
     * A call ends exactly once: answered, failed or lost.
-    * A neighbour that does not take what it is sent makes those pause who send to it.
+    * A neighbour that does not take its messages pauses the hops that send to it.
 """
 
 from __future__ import annotations
@@ -39,78 +38,78 @@ _log = logger("accord.proxy")
 _read_wrapped = reading(Wrapped)
 
 ENVELOPE_BYTES: Final = 64 * 1024
-"""What every component on the way may add to a frame of the allowed length: an id, a wrapper."""
+"""What components may add to a frame of the allowed length: an id, a wrapper."""
 OPEN_MAX: Final = 4096
-"""Requests that may be open at once on one hop, per direction; each neighbour may have 1024."""
+"""Open requests on one hop, per direction; each neighbour may have 1024."""
 
 SHARED_BYTES_MAX: Final = 16 * 1024 * 1024
-"""What may wait for a neighbour that is asked and told on the same wire.
+"""What may wait on a wire that carries both directions.
 
-More than elsewhere: to pause that wire stops both directions, of which one may be free.
+More than elsewhere, because pausing that wire stops both directions.
 """
 
 
 class AnswerReceiver(Protocol):
-    """Who waits for the answer to a call."""
+    """Gets the answer to a call."""
 
     def answered(self, result: Raw) -> None:
-        """It went well."""
+        """Take the result."""
         ...
 
     def failed(self, code: int, message: str, data: Raw | None) -> None:
-        """It was refused."""
+        """Take the error."""
         ...
 
     def lost(self, hop: Hop, why: Ended) -> None:
-        """The neighbour has gone without an answer."""
+        """Take notice that the neighbour is gone without an answer."""
         ...
 
 
 class HopOwner(Protocol):
-    """Who has hops, and is told what came on them."""
+    """The owner of hops, which gets their messages."""
 
     def notified(self, end: Endpoint, method: str, params: Raw, frame: bytes | None) -> None:
-        """A notification; `frame` is what came, None where it came wrapped or had to be mended."""
+        """Take a notification; `frame` is None if it was wrapped or had to be repaired."""
         ...
 
     def requested(self, request: OpenRequest, params: Raw) -> None:
-        """A request; it is answered once, whenever that is."""
+        """Take a request, to be answered once, at any time."""
         ...
 
     def withdrawn(self, request: OpenRequest, params: Raw) -> None:
-        """The asker does not want the answer any more: it said so, or it is gone."""
+        """Cancel a request: its sender withdrew it, or is gone."""
         ...
 
     def answered(self, request: OpenRequest) -> None:
-        """A request was answered, whoever did it."""
+        """Take notice that a request was answered."""
         ...
 
     def gone(self, hop: Hop, why: Ended) -> None:
-        """Nothing more comes on this hop."""
+        """Take notice that nothing more arrives on this hop."""
         ...
 
 
 class OutgoingFilter(Protocol):
-    """Sees all that goes to one end, last of all, and may change it.
+    """Sees every message to one endpoint last of all, and may change it.
 
-    What it does not change it gives back as the same object.
+    It returns the same object if it changes nothing.
     """
 
     def params(self, method: str, params: bytes | Raw) -> bytes | Raw:
-        """The params of a request or a notification."""
+        """Filter the params of a request or a notification."""
         ...
 
     def result(self, method: str, result: bytes | Raw) -> bytes | Raw:
-        """The result of a request of this method."""
+        """Filter the result of a request of this method."""
         ...
 
     def error(self, message: str, data: bytes | Raw | None) -> tuple[str, bytes | Raw | None]:
-        """The message and the data of an error."""
+        """Filter the message and the data of an error."""
         ...
 
 
 class Endpoint:
-    """One component as seen through a hop: plainly, or wrapped."""
+    """One component behind a hop, reached directly or through a wrapper."""
 
     __slots__ = ("hop", "outgoing_filter", "wrapper")
 
@@ -120,11 +119,11 @@ class Endpoint:
         self.outgoing_filter: OutgoingFilter | None = None
 
     def passes_unchanged(self, method: str, params: bytes | Raw) -> bool:
-        """Whether a message may go to it as it came."""
+        """Whether the filter leaves a message as it is."""
         return self.outgoing_filter is None or self.outgoing_filter.params(method, params) is params
 
     def call(self, method: str, params: bytes | Raw, receiver: AnswerReceiver) -> int:
-        """Ask it; returns the id on its wire, 0 where the answer was given at once."""
+        """Send a request; return its id, or 0 if it failed at once."""
         if self.outgoing_filter is not None:
             params = self.outgoing_filter.params(method, params)
         if self.wrapper is None:
@@ -132,7 +131,7 @@ class Endpoint:
         return self.hop.call(self.wrapper, wrapped(method, params), receiver)
 
     def notify(self, method: str, params: bytes | Raw) -> None:
-        """Tell it."""
+        """Send a notification."""
         if self.outgoing_filter is not None:
             params = self.outgoing_filter.params(method, params)
         if self.wrapper is None:
@@ -152,20 +151,20 @@ class OpenRequest:
         self.method = method
         self.is_open = True
         self.is_withdrawn = False
-        # Whom it was passed on to, under which id.
+        # Where it was forwarded to, and under which id.
         self.sent: tuple[Hop, int] | None = None
-        # For the owner: what is being done about it.
+        # For the owner: the handler at work on it.
         self.run: Any = None
 
     def answer(self, result: bytes | Raw) -> None:
-        """Give the result; harmless when it is answered already, or the asker is gone."""
+        """Answer with a result; do nothing if it is already answered or its sender is gone."""
         if self.is_open:
             if self.end.outgoing_filter is not None:
                 result = self.end.outgoing_filter.result(self.method, result)
             self.end.hop.settle(self, result)
 
     def refuse(self, code: int, message: str, data: bytes | Raw | None = None) -> None:
-        """Answer with an error; as `answer`."""
+        """Answer with an error, under the same conditions as `answer`."""
         if self.is_open:
             if self.end.outgoing_filter is not None:
                 message, data = self.end.outgoing_filter.error(message, data)
@@ -173,7 +172,7 @@ class OpenRequest:
 
 
 class Outbox:
-    """What waits to be written while a chunk is handled.  Shared by the hops of one owner."""
+    """Collects frames while a chunk is handled; shared by the hops of one owner."""
 
     __slots__ = ("depth", "dirty")
 
@@ -192,7 +191,7 @@ class Outbox:
 
 
 class Hop:
-    """The wire to one neighbour.  `name` is what people call it in errors."""
+    """The wire to one neighbour.  `name` appears in error messages."""
 
     def __init__(
         self,
@@ -209,9 +208,9 @@ class Hop:
         self.transport = transport
         self.owner = owner
         self.near = Endpoint(self)
-        # The component behind this neighbour, where the neighbour is a conductor.
+        # The component behind this neighbour, if the neighbour is a conductor.
         self.far: Endpoint | None = None
-        # Where notifications go that nobody watches; None makes all of them go to the owner.
+        # Where unwatched notifications go; None sends all of them to the owner.
         self.through: Hop | None = None
         self.watched: frozenset[str] = frozenset((CANCEL_REQUEST,))
         self.why: Ended | None = None
@@ -223,26 +222,26 @@ class Hop:
         self._outbox = outbox
         self._splitter = splitter_for(framing, frame_bytes_max=bytes_max)
         self._out: list[bytes] = []
-        # Those whom we made wait for this neighbour, and for how many neighbours we wait.
+        # The hops that wait for this neighbour, and the number of `pause` calls in force.
         self._waiting: set[Hop] = set()
         self._slowed_by = 0
-        # How many wait for an answer of this neighbour, so that it has to be read.
+        # Tasks that wait for an answer of this neighbour, so it has to be read.
         self.awaited = 0
 
     @property
     def is_awaited(self) -> bool:
-        """Whether somebody in this process waits for its answer."""
+        """Whether a task waits for an answer of this neighbour."""
         return self.awaited > 0
 
     @property
     def is_listening(self) -> bool:
-        """Whether it can be told something: also who has said its last word may still read."""
+        """Whether it still reads; it may do so after it has stopped sending."""
         return self.why is None or self.why.writable
 
-    # ---- what comes
+    # ---- receiving
 
     def data_received(self, data: bytes) -> None:
-        """The next bytes of the neighbour, from its transport."""
+        """Take the next bytes of the neighbour from its transport."""
         if self.why is not None:
             return
         try:
@@ -255,7 +254,7 @@ class Hop:
         self._take(frames)
 
     def ended(self, why: Ended) -> None:
-        """The transport's word that nothing more comes."""
+        """Take the transport's notice that no more data will arrive."""
         if self.why is None:
             self._take(self._splitter.finish())
             self._lose(why)
@@ -319,9 +318,9 @@ class Hop:
                 if event.answer is not None:
                     self.send(event.answer)
             case events.StrayAnswer():
-                _log.debug("%s: an answer that nobody waits for (id %r)", self.name, event.id)
+                _log.debug("%s: an answer without a pending call (id %r)", self.name, event.id)
             case events.Batch():
-                # One by one, as if each had come alone: nothing but single messages goes on.
+                # One by one, as if each had arrived alone: only single messages are forwarded.
                 for one, entry in zip(event.events, event.entries, strict=True):
                     self._event(one, entry)
                 if event.answer is not None:
@@ -341,9 +340,9 @@ class Hop:
         try:
             inner: Wrapped = _read_wrapped(event.params)
         except Invalid as error:
-            _log.warning("%s: a wrapped message was dropped: %s", self.name, error)
+            _log.warning("%s: dropped a wrapped message: %s", self.name, error)
             return
-        # An id of another wire means nothing here; cancelling goes from hop to hop.
+        # An id of another wire means nothing here; a cancellation goes from hop to hop.
         if inner.method != CANCEL_REQUEST:
             self.owner.notified(self.far, inner.method, inner.inner_params, None)
 
@@ -374,7 +373,7 @@ class Hop:
         )
 
     def retire(self, why: Ended) -> None:
-        """Hear nothing more of this neighbour; its owner knows, and is not told that it went."""
+        """Ignore this neighbour from now on, without calling `gone`."""
         self.why = why
         with self._outbox:
             self.peer.fail_all()
@@ -392,10 +391,10 @@ class Hop:
                     self.owner.withdrawn(one, NO_PARAMS)
             self.owner.gone(self, why)
 
-    # ---- what goes
+    # ---- sending
 
     def send(self, frame: bytes) -> None:
-        """Write a frame of ours; together with others while a chunk is handled."""
+        """Write a frame, together with others while a chunk is handled."""
         if self._outbox.depth:
             if not self._out:
                 self._outbox.dirty.add(self)
@@ -404,33 +403,33 @@ class Hop:
             self.transport.write(self._splitter.encode(frame))
 
     def flush(self) -> None:
-        """Write what was gathered."""
+        """Write the collected frames."""
         frames, self._out = self._out, []
         if frames:
             self.transport.write(self._splitter.encode_all(frames))
 
     def post(self, frame: bytes) -> None:
-        """Pass a frame on as it came, but for line breaks."""
+        """Forward a frame unchanged but for line breaks."""
         if not self._breaks_lines:
             frame = one_line(frame)
         self.send(frame)
 
     def call(self, method: str, params: bytes | Raw | None, receiver: AnswerReceiver) -> int:
-        """Ask the neighbour; returns the id, 0 where `then` was told at once that it cannot be."""
+        """Send a request; return its id, or 0 if `receiver` got a failure at once."""
         if self.why is not None:
             receiver.lost(self, self.why)
             return 0
         try:
             call_id, frame = self.peer.call(method, params)
         except LocalProtocolError as error:
-            receiver.failed(INTERNAL_ERROR, f"{method} cannot be passed on: {error}", None)
+            receiver.failed(INTERNAL_ERROR, f"{method} cannot be forwarded: {error}", None)
             return 0
         self.calls[call_id] = receiver
         self.send(frame)
         return call_id
 
     def notify(self, method: str, params: bytes | Raw | None) -> None:
-        """Tell the neighbour, if it is there."""
+        """Send a notification if the neighbour still reads."""
         if self.is_listening:
             self.send(notification_frame(method, params))
 
@@ -453,7 +452,7 @@ class Hop:
         request.is_open = False
         if self.open_requests.get(request.id) is request:
             del self.open_requests[request.id]
-        # Empty: it goes with the rest of its batch.
+        # An empty frame: the answer waits for the rest of its batch.
         if frame and self.is_listening:
             self.send(frame)
         self.owner.answered(request)
@@ -461,7 +460,7 @@ class Hop:
     # ---- slow neighbours
 
     def slow_down(self, source: Hop) -> None:
-        """This neighbour has too much to take already: let the source wait."""
+        """Pause a source: this neighbour already has too much to take."""
         if source in self._waiting:
             return
         if not self._waiting:
@@ -476,12 +475,12 @@ class Hop:
             source.resume()
 
     def pause(self) -> None:
-        """Read nothing of this neighbour, until as many `resume`."""
+        """Stop reading from this neighbour until the same number of `resume` calls."""
         self._slowed_by += 1
         self.transport.pause()
 
     def resume(self) -> None:
-        """Take back one `pause`."""
+        """Undo one `pause`."""
         self._slowed_by -= 1
         if not self._slowed_by and self.why is None:
             self.transport.resume()

@@ -1,7 +1,7 @@
-"""What a handler of a proxy is given: a message on its way, a response, and the two neighbours.
+"""The arguments of a proxy's handlers: a message, a response, and the two neighbours.
 
-What always holds: params and results that a handler did not change go on as the bytes that came,
-also where it looked at them.
+What always holds: params and results that a handler read but did not change are forwarded byte for
+byte.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Conversation(Protocol):
 
 
 class Content:
-    """JSON that is read when somebody looks, and written again only if that made it another."""
+    """JSON that is decoded on first use, and encoded again only if it was changed."""
 
     __slots__ = ("_raw", "_value")
 
@@ -50,7 +50,7 @@ class Content:
 
     @property
     def value(self) -> Any:
-        """The plain value; change it in place."""
+        """The decoded value; change it in place."""
         if self._value is UNSET:
             self._value = to_python(self._raw)
         return self._value
@@ -60,34 +60,34 @@ class Content:
         self._value = value
 
     def rewrite(self) -> None:
-        """Have it go on as it was read, also where the bytes can be read in another way."""
+        """Encode the decoded value, so that a reader cannot read the original bytes differently."""
         self._raw = encode(self.value)
 
     @property
     def has_key_twice(self) -> bool:
-        """Whether readers may differ in what the bytes say."""
-        # Few proxies ask, and the redactor takes long to load.
+        """Whether an object repeats a key, so that readers may differ."""
+        # Imported here: few proxies need it, and the redactor takes long to load.
         from accord.machine.redaction.redactor import decoded
 
         return not decoded(bytes(memoryview(self._raw)))[1]
 
     @property
     def encoded(self) -> Raw | bytes:
-        """The bytes that came, or those of what it was changed to."""
+        """The original bytes, or new ones if the value was changed."""
         return self._raw if self._value is UNSET else same_or_new(self._raw, self._value)
 
 
 def same_or_new(raw: Raw | bytes, value: Any) -> Raw | bytes:
-    """The bytes that came if the value still says the same, else those of the value."""
+    """Return the original bytes if the value is unchanged, else the encoded value."""
     new = encode(value)
     return raw if new == encode(to_python(raw)) else new
 
 
 class Message:
-    """A request or a notification on its way.
+    """A request or a notification that passes the proxy.
 
-    `params` may be changed in place, or set.  `sender` is `client` or `agent`.  The two neighbours,
-    `client` and `agent`, may be told or asked something of the proxy's own.
+    Change `params` in place, or set them.  `sender` is `client` or `agent`.  Through `client` and
+    `agent` the proxy can send notifications and requests of its own.
     """
 
     __slots__ = ("_content", "conversation", "hold", "method", "sender")
@@ -99,22 +99,22 @@ class Message:
         self.sender: Sender = sender
         self.method = method
         self._content = Content(params)
-        # Who works on it, where somebody does: what that holds up must not keep its answers away.
+        # Held by the handler at work; released before it waits, so that its answer can arrive.
         self.hold: Hold | None = None
 
     @property
     def client(self) -> Neighbour:
-        """The client, to be told or asked something."""
+        """The client, for messages of the proxy's own."""
         return Neighbour(self.conversation, "client", self.hold)
 
     @property
     def agent(self) -> Neighbour:
-        """The agent, to be told or asked something."""
+        """The agent, for messages of the proxy's own."""
         return Neighbour(self.conversation, "agent", self.hold)
 
     @property
     def params(self) -> dict[str, Any]:
-        """The params; those that are no object, which no method of the protocol has, read as {}."""
+        """The params; {} if they are not an object, which no method of the protocol allows."""
         value = self._content.value
         return value if isinstance(value, dict) else {}
 
@@ -123,23 +123,23 @@ class Message:
         self._content.value = params
 
     def rewrite(self) -> None:
-        """Have the params go on as they were read: a key that came twice goes on once."""
+        """Encode the params as they were read: a repeated key is forwarded once."""
         self._content.rewrite()
 
     @property
     def has_key_twice(self) -> bool:
-        """Whether readers may differ in what the params are."""
+        """Whether the params repeat a key, so that readers may differ."""
         return self._content.has_key_twice
 
     @property
     def session_id(self) -> str | None:
-        """The session that it is about, if it says so."""
+        """The id of the session, if the params name one."""
         found = self.params.get("sessionId")
         return found if isinstance(found, str) else None
 
     @property
     def encoded(self) -> Raw | bytes:
-        """The params as they go on."""
+        """The params to forward."""
         return self._content.encoded
 
     def __repr__(self) -> str:
@@ -147,7 +147,7 @@ class Message:
 
 
 class Response:
-    """The good answer to a request, on its way back; `result` may be changed in place, or set."""
+    """The result of a request on its way back; change `result` in place, or set it."""
 
     __slots__ = ("_content", "request")
 
@@ -157,7 +157,7 @@ class Response:
 
     @property
     def result(self) -> Any:
-        """The result."""
+        """The decoded result."""
         return self._content.value
 
     @result.setter
@@ -166,12 +166,12 @@ class Response:
 
     @property
     def encoded(self) -> Raw | bytes:
-        """The result as it goes on."""
+        """The result to forward."""
         return self._content.encoded
 
 
 class Neighbour:
-    """The client or the agent, for what a proxy has to say by itself."""
+    """The client or the agent, for messages of the proxy's own."""
 
     __slots__ = ("_hold", "_who", "conversation")
 
@@ -181,20 +181,20 @@ class Neighbour:
         self._hold = hold
 
     def notify(self, method: str, params: dict[str, Any]) -> None:
-        """Tell it something, behind all that went to it before."""
+        """Send a notification after everything that was sent before."""
         self.conversation.notify(self._who, method, encode(params))
 
     async def request(self, method: str, params: dict[str, Any]) -> Any:
-        """Ask it something; the result is plain JSON.
+        """Send a request and return its result as plain JSON.
 
         Raises:
-            RequestFailed: it refused.
-            ConnectionLost: it is gone.
+            RequestFailed: the neighbour answered with an error.
+            ConnectionLost: the neighbour is gone.
         """
         return await self.conversation.ask(self._who, method, encode(params), self._hold)
 
 
 Forward: TypeAlias = Callable[[Message], Awaitable[Any]]
-"""Passes a request on and gives the result of its answer as plain JSON."""
+"""Forwards a request and returns its result as plain JSON."""
 
 __all__ = ["Forward", "Message", "Neighbour", "Response", "Sender", "same_or_new"]

@@ -1,7 +1,7 @@
-"""Running the functions that a program gave for notifications, updates and responses.
+"""Runs the handlers for notifications, updates and responses.
 
-What always holds: a function that fails is told on stderr.  A notification at which one failed is
-not passed on, since a function that was to take something out of it has not done so.
+What always holds: a handler that fails is reported on stderr.  Its notification is dropped, because
+the handler may have been about to remove something from it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ class _Tag(BareStruct, frozen=True, kw_only=True):
 
 
 class _Tagged(BareStruct, frozen=True, kw_only=True):
-    """As much of a `session/update` as says what kind it is."""
+    """The part of a `session/update` that names its kind."""
 
     update: _Tag
 
 
 def kind_of_update(params: Raw) -> str | None:
-    """The kind of a session's update; None where it has none."""
+    """Return the kind of a session update, or None."""
     try:
         return decode(_Tagged, params).update.session_update
     except Invalid:
@@ -34,7 +34,7 @@ def kind_of_update(params: Raw) -> str | None:
 
 
 class NotificationRun:
-    """The functions that one notification goes through: those for its update first, in order."""
+    """Runs the handlers of one notification in order, those for its update first."""
 
     __slots__ = ("_handlers", "_message", "_name", "_updates")
 
@@ -48,11 +48,11 @@ class NotificationRun:
 
     @property
     def is_async(self) -> bool:
-        """Whether any of them may wait."""
+        """Whether a handler is async."""
         return any(one.is_async for one in (*self._handlers, *self._updates))
 
     def run_now(self) -> bool:
-        """Whether it is to be passed on."""
+        """Run synchronous handlers; return whether to forward the notification."""
         try:
             for one in self._updates:
                 if not self._took(one.call(*self._of_update(one))):
@@ -66,7 +66,7 @@ class NotificationRun:
         return True
 
     async def run(self) -> bool:
-        """The same, where one of them may wait."""
+        """Run handlers of which some are async; return whether to forward the notification."""
         try:
             for one in self._updates:
                 if not self._took(await finished(one, one.call(*self._of_update(one)))):
@@ -89,32 +89,32 @@ class NotificationRun:
 
     def _failed(self, error: Exception) -> None:
         method = self._message.method
-        report(error, f"accord: the proxy {self._name!r} failed at {method}, which is dropped")
+        report(error, f"accord: the proxy {self._name!r} failed at {method}, which was dropped")
 
 
 async def finished(handler: Handler, said: Any) -> Any:
-    """What a function said in the end, whether it waits or not."""
+    """Return what a handler returned, awaited if it is async."""
     return await said if handler.is_async else said
 
 
 async def show(handlers: list[Handler], response: Response) -> None:
-    """Show a response to every function that wants to see it."""
+    """Run the handlers of a response."""
     for one in handlers:
         await finished(one, one.call(response))
 
 
 def show_now(handlers: list[Handler], response: Response) -> None:
-    """The same where none of them waits."""
+    """Run synchronous handlers of a response."""
     for one in handlers:
         one.call(response)
 
 
 def tell_end(handlers: list[Handler], client: Neighbour, name: str) -> None:
-    """Tell every function that wants to know it that the conversation is over."""
+    """Run the handlers for the end of the conversation."""
     for one in handlers:
         try:
             one.call(client)
-        except Exception as error:  # noqa: BLE001 - the others are told
+        except Exception as error:  # noqa: BLE001 - the other handlers still run
             report(error, f"accord: the proxy {name!r} failed at the end of the conversation")
 
 

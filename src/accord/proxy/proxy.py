@@ -8,15 +8,15 @@
 
     proxy.run("python my_agent.py")
 
-A function is given the messages it was registered for; everything else passes as the bytes that
-came.  What a function changes goes on changed; what it returns False for does not go on.
+A function gets the messages it was registered for; everything else is forwarded byte for byte.  A
+message that a function changes is forwarded changed; one that it returns False for is dropped.
 """
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import anyio
@@ -25,6 +25,7 @@ from accord.errors import AccordError
 from accord.jsonrpc.framing import FRAME_BYTES_MAX
 from accord.proxy.conversation import ProxyConversation
 from accord.proxy.handler_registry import ANY, Handlers
+from accord.proxy.hop import OutgoingFilter
 from accord.proxy.message import Sender
 from accord.transport.transport import Ended, Transport
 
@@ -34,25 +35,32 @@ INTERRUPTED = 130
 
 
 class Proxy:
-    """See the module.  One proxy may serve several conversations; each has a `Link` of its own.
+    """A program between clients and agents.  One proxy may serve several conversations.
 
-    `of` limits a function to messages of the `client` or of the `agent`; the method `*` stands
-    for all that no other function was given for, or for all notifications.
+    `of` limits a function to messages of the `client` or of the `agent`.  The method `*` stands
+    for all requests without a function of their own, or for all notifications.
     """
 
-    def __init__(self, name: str = "proxy", *, frame_bytes_max: int = FRAME_BYTES_MAX) -> None:
+    def __init__(
+        self,
+        name: str = "proxy",
+        *,
+        frame_bytes_max: int = FRAME_BYTES_MAX,
+        outgoing_filters: Mapping[Sender, OutgoingFilter] | None = None,
+    ) -> None:
+        """Create a proxy; `outgoing_filters` see every message to a side last of all."""
         self.name = name
-        self._handlers = Handlers()
+        self._handlers = Handlers(outgoing_filters or {})
         self._frame_bytes_max = frame_bytes_max
 
-    # ---- what it cares about
+    # ---- handlers
 
     def on_request(self, method: str, *, of: Sender | None = None) -> Callable[[F], F]:
-        """For requests: `(message)` or, if it waits for the answer, `async (message, forward)`.
+        """Register `(message)` or, to wait for the answer, `async (message, forward)`.
 
-        `await forward(message)` passes the request on and gives the result as plain JSON; what the
-        function returns is the answer.  Returning nothing passes the request on, or its answer
-        back.  `RequestError` answers with that error.
+        `await forward(message)` forwards the request and returns the result as plain JSON; what the
+        function returns is the answer.  A function that returns None forwards the request, or
+        returns its answer unchanged.  Raise `RequestError` to answer with an error.
         """
 
         def register(function: F) -> F:
@@ -62,9 +70,9 @@ class Proxy:
         return register
 
     def on_response(self, method: str, *, of: Sender | None = None) -> Callable[[F], F]:
-        """For good answers to requests of this method: `(response)`, which may be changed.
+        """Register `(response)` for results of requests of this method; it may change the result.
 
-        `of` is who sent the request.
+        `of` is the sender of the request.
         """
 
         def register(function: F) -> F:
@@ -74,7 +82,7 @@ class Proxy:
         return register
 
     def on_notification(self, method: str, *, of: Sender | None = None) -> Callable[[F], F]:
-        """For notifications: `(message)`; returning False drops it."""
+        """Register `(message)` for notifications; return False to drop one."""
 
         def register(function: F) -> F:
             self._handlers.add_notification(method, function, of)
@@ -83,9 +91,9 @@ class Proxy:
         return register
 
     def on_update(self, kind: str = ANY) -> Callable[[F], F]:
-        """For updates of a session by their kind: `(update)` or `(update, message)`.
+        """Register `(update)` or `(update, message)` for session updates of a kind.
 
-        The update is changed in place; one that is returned takes its place; False drops it.
+        Change the update in place, or return another one; return False to drop it.
         """
 
         def register(function: F) -> F:
@@ -95,9 +103,9 @@ class Proxy:
         return register
 
     def on_end(self) -> Callable[[F], F]:
-        """For the end of a conversation: `(client)`, who may be told something last.
+        """Register `(client)` for the end of a conversation, to send the client a last message.
 
-        That arrives where it is the agent that went.
+        It arrives if the agent ended the conversation.
         """
 
         def register(function: F) -> F:
@@ -106,14 +114,14 @@ class Proxy:
 
         return register
 
-    # ---- its life
+    # ---- serving
 
     async def serve(
         self, client: Transport, agent: Transport | None = None
     ) -> tuple[Sender, Ended]:
-        """Stand between two transports until one of them ends; says which, and why.
+        """Forward messages between two transports until one ends; return which one, and why.
 
-        Without an agent the first is the wire to a conductor, which has the agent behind it.
+        Without an agent, `client` is the transport to a conductor, which reaches the agent.
 
         Raises:
             SpawnFailed: the agent's program cannot be started.
@@ -132,7 +140,7 @@ class Proxy:
             try:
                 ended = await conversation.serve()
             except AccordError as error:
-                # Raised outside, where no group wraps it.
+                # Raised below, where no task group wraps it.
                 problem = error
             tasks.cancel_scope.cancel()
         if problem is not None:
@@ -141,9 +149,9 @@ class Proxy:
         return ended
 
     async def serve_stdio(self, command: str | Sequence[str] | None = None) -> tuple[Sender, Ended]:
-        """Stand between whoever started this process and an agent that is started now.
+        """Start an agent, and forward messages between it and this process's stdin and stdout.
 
-        Without a command this is a member of a conductor's chain.
+        Without a command, this process is a component in a conductor's chain.
 
         Raises:
             SpawnFailed: the agent's program cannot be started.
@@ -157,9 +165,9 @@ class Proxy:
         return await self.serve(StdioTransport(), agent)
 
     def run(self, command: str | Sequence[str] | None = None) -> None:
-        """`serve_stdio`, as the whole life of a program.
+        """Run `serve_stdio` as the main function of a program.
 
-        The process ends with 1, and with a sentence, when the agent went first.
+        If the agent ended first, the process prints why and exits with status 1.
         """
         from accord.machine.console.control_characters import visible
 

@@ -1,12 +1,12 @@
-"""One request in the hands of a handler: from its coming to its answer.
+"""Runs a handler for one request, from its arrival to its answer.
 
-The direction that it came from is held until the handler has passed it on or is done, and the
-other one from the answer's coming until the handler is done: so whoever follows stays behind.  A
-handler that asks somebody something of its own lets go of both first: what it waits for may come
-behind what it holds up.
+The queue of the sender is held until the handler has forwarded the request or is done, and the
+other queue from the arrival of the answer until the handler is done: later messages stay behind.  A
+handler that sends a request of its own releases both queues first, because its answer may wait in
+one of them.
 
 What always holds: the request is answered exactly once, whatever the handler does; a handler that
-fails costs its own request and nothing else.
+fails affects no other request.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Outcome = Raw | bytes | Exception
 
 
 class AwaitedAnswer:
-    """Waits for the answer to a call, in a task."""
+    """Lets a task wait for the answer to a call."""
 
     __slots__ = ("_done", "_method", "outcome", "request")
 
@@ -43,32 +43,32 @@ class AwaitedAnswer:
         self._done = anyio.Event()
 
     def answered(self, result: Raw) -> None:
-        """It went well."""
+        """Take the result."""
         self.settle(result)
 
     def failed(self, code: int, message: str, data: Raw | None) -> None:
-        """It was refused."""
+        """Take the error."""
         plain = None if data is None else plain_or_none(data)
         self.settle(request_failed(self._method, code, message, plain))
 
     def lost(self, hop: Hop, why: Ended) -> None:
-        """Nobody is there to answer."""
+        """Take notice that the neighbour is gone."""
         said = gone_sentence(hop, why)
         lost = ConnectionLost(said, exit_status=why.exit_status, stderr_tail=why.stderr_tail)
         lost.__cause__ = RequestError(INTERNAL_ERROR, said, gone_data(hop, why))
         self.settle(lost)
 
     def settle(self, outcome: Outcome) -> None:
-        """The answer, once it is its turn."""
+        """Set the outcome and wake the task."""
         self.outcome = outcome
         self._done.set()
 
     async def wait(self) -> Raw | bytes:
-        """The result.
+        """Return the result.
 
         Raises:
-            RequestFailed: it was refused.
-            ConnectionLost: nobody is there to answer.
+            RequestFailed: the answer is an error.
+            ConnectionLost: the neighbour is gone.
         """
         await self._done.wait()
         assert self.outcome is not None
@@ -78,7 +78,7 @@ class AwaitedAnswer:
 
 
 class ForwardedAnswer(AwaitedAnswer):
-    """Waits for the answer to the request that a handler passed on, in its place in the order."""
+    """The answer to a request that a handler forwarded, in order with other messages."""
 
     __slots__ = ("_run",)
 
@@ -87,7 +87,7 @@ class ForwardedAnswer(AwaitedAnswer):
         self._run = run
 
     def settle(self, outcome: Outcome) -> None:
-        """Stand in line, unless it is the handler itself that holds it up."""
+        """Wait in the queue, unless the handler itself holds it."""
         queue, run = self._run.way_back, self._run
 
         def take() -> None:
@@ -156,10 +156,10 @@ class RequestRun:
     # ---- for the handler
 
     async def forward(self, message: Message) -> Any:
-        """Pass the request on and wait for the answer: its result, as plain JSON.
+        """Forward the request and return its result as plain JSON.
 
         Raises:
-            RequestFailed: it was refused; not caught, it goes back as it is.
+            RequestFailed: the answer is an error; if not caught, it is returned unchanged.
             ConnectionLost: the other side is gone.
         """
         waiting = ForwardedAnswer(self)
@@ -171,27 +171,27 @@ class RequestRun:
         self._last = await waiting.wait()
         return to_python(self._last)
 
-    # ---- for the link
+    # ---- for the conversation
 
     def run_now(self) -> None:
-        """Run a handler that does not wait."""
+        """Run a synchronous handler."""
         try:
             result = self._result(self._handler.call(self.message))
             if result is not None:
                 self._conversation.answer_with(self.request, self.message, result)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is answered
+        except Exception as error:  # noqa: BLE001 - the request is answered in any case
             self._fail(error)
         self.is_busy = False
 
     async def run(self) -> None:
-        """Run a handler that may wait."""
+        """Run an async handler."""
         arguments = (self.message, self.forward)[: self._handler.takes]
         try:
             with self._scope:
                 result = self._result(await self._handler.call(*arguments))
                 if result is not None:
                     await self._conversation.answer_and_wait(self.request, self.message, result)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is answered
+        except Exception as error:  # noqa: BLE001 - the request is answered in any case
             self._fail(error)
         finally:
             self.is_busy = False
@@ -201,20 +201,20 @@ class RequestRun:
             self._conversation.done(self)
 
     def withdraw(self, params: Raw) -> None:
-        """The asker wants no answer any more: so does the next one, or else the handler ends."""
+        """Cancel the forwarded request, or the handler if it has not forwarded it."""
         if self.is_forwarding:
             pass_on_cancel(self.request, params)
         else:
             self._scope.cancel()
 
     def abort(self) -> None:
-        """The asker is gone: nobody needs to wait for anything."""
+        """Cancel everything: the sender is gone."""
         if self.is_forwarding:
             pass_on_cancel(self.request, NO_PARAMS)
         self._scope.cancel()
 
     def _result(self, value: Any) -> Raw | bytes | None:
-        """What to answer with; None where the request was passed on for its own answer."""
+        """Return the answer; None if the request was forwarded and is answered later."""
         if value is not None:
             return encode(value) if self._last is None else same_or_new(self._last, value)
         if self._last is None:
@@ -227,7 +227,7 @@ class RequestRun:
             case RequestError():
                 pass
             case Invalid():
-                # Params that Python cannot hold, such as 1e400; untouched they would have passed.
+                # Params without a Python value, such as 1e400; unread, they would pass.
                 error = RequestError.invalid_params(error.reason, error.path)
             case RequestFailed():
                 error = RequestError(error.code, error.message, error.data)
@@ -239,10 +239,10 @@ class RequestRun:
                 error = RequestError(
                     INTERNAL_ERROR, said, {"proxy": self._conversation.name, **data}
                 )
-        self.request.refuse(*_told(error))
+        self.request.refuse(*_error_parts(error))
 
 
-def _told(error: RequestError) -> tuple[int, str, bytes | None]:
+def _error_parts(error: RequestError) -> tuple[int, str, bytes | None]:
     try:
         data = None if error.data is None else encode(error.data)
     except (TypeError, ValueError):
@@ -251,16 +251,16 @@ def _told(error: RequestError) -> tuple[int, str, bytes | None]:
 
 
 def refused_answer(error: Exception, proxy: str, method: str) -> tuple[int, str, bytes | None]:
-    """How an answer is refused that a function raised this at; `RequestError` in its own words."""
+    """Return the error for a request whose response handler raised; a `RequestError` as it is."""
     if isinstance(error, RequestError):
-        return _told(error)
+        return _error_parts(error)
     _, _, data = unforeseen(error, method)
     said = f"the proxy {proxy!r} failed at the answer to {method}"
     return INTERNAL_ERROR, said, encode({"proxy": proxy, **data})
 
 
 def plain_or_none(raw: Raw) -> Any:
-    """Data of an error as plain JSON; what Python cannot hold is left out."""
+    """Return the data of an error as plain JSON; None if Python cannot represent it."""
     try:
         return to_python(raw)
     except Invalid:

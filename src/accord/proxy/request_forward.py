@@ -1,6 +1,6 @@
-"""Passing a request on to another hop: ids are mapped, the answer finds its way back.
+"""Forwards a request to another hop, with mapped ids, and returns the answer.
 
-Must not know who stands on the hops, or why a request goes where it goes.
+Must not know who is at the hops, or why a request goes where it goes.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from accord.transport.transport import Ended
 
 ELICIT: Final = "elicitation/create"
 """The one request whose params may name another request, by its id on the same wire."""
-LAST_LINES: Final = 5
-LAST_CHARACTERS: Final = 2000
+STDERR_LINES_MAX: Final = 5
+STDERR_CHARACTERS_MAX: Final = 2000
 
 
 class AnswerForwarder:
-    """Waits for the answer to a request that was passed on, and hands it back."""
+    """Returns the answer to a forwarded request to its sender."""
 
     __slots__ = ("request",)
 
@@ -31,15 +31,15 @@ class AnswerForwarder:
         self.request = request
 
     def answered(self, result: Raw) -> None:
-        """Hand the result back, byte for byte."""
+        """Return the result, byte for byte."""
         self.request.answer(result)
 
     def failed(self, code: int, message: str, data: Raw | None) -> None:
-        """Hand the error back as it is."""
+        """Return the error unchanged."""
         self.request.refuse(code, message, data)
 
     def lost(self, hop: Hop, why: Ended) -> None:
-        """Say who is gone."""
+        """Answer that the neighbour is gone."""
         self.request.refuse(INTERNAL_ERROR, gone_sentence(hop, why), encode(gone_data(hop, why)))
 
 
@@ -50,12 +50,14 @@ def pass_on(
     receiver: AnswerReceiver,
     method: str | None = None,
 ) -> None:
-    """Ask `to` what was asked of us."""
+    """Forward a request to an endpoint."""
     method = request.method if method is None else method
     if method == ELICIT:
         mapped = _with_their_id(request, params, to)
         if mapped is None:
-            request.refuse(INVALID_PARAMS, "Invalid params: requestId names no open request")
+            request.refuse(
+                INVALID_PARAMS, "Invalid params: requestId does not name an open request"
+            )
             return
         params = mapped
     call_id = to.call(method, params, receiver)
@@ -64,9 +66,9 @@ def pass_on(
 
 
 def pass_on_cancel(request: OpenRequest, params: Raw) -> None:
-    """Withdraw from the next hop what was passed on to it, by the id that it knows.
+    """Cancel a forwarded request at the next hop, by the id on that wire.
 
-    Without params it is the end of the asker that says so: then once is enough.
+    Without params, the sender itself is gone: then one cancellation is enough.
     """
     if request.sent is None or (request.is_withdrawn and params is NO_PARAMS):
         return
@@ -79,7 +81,7 @@ def pass_on_cancel(request: OpenRequest, params: Raw) -> None:
 
 
 def _with_their_id(request: OpenRequest, params: bytes | Raw, to: Endpoint) -> bytes | Raw | None:
-    """Params with the id of the request that they name as `to` knows it; None if it is not open."""
+    """Replace the id of the named request by its id on `to`'s wire; None if it is not open."""
     try:
         named = to_python(params)
     except Invalid:
@@ -96,7 +98,7 @@ def _with_their_id(request: OpenRequest, params: bytes | Raw, to: Endpoint) -> b
 
 
 class _Agreed(BareStruct, frozen=True, kw_only=True):
-    """As much of an answer to `initialize` as tells the version; v1 has a key that v2 has not."""
+    """The part of an answer to `initialize` that shows the version; v2 has no agentCapabilities."""
 
     protocol_version: Omit[int] = UNSET
     agent_capabilities: Omit[Raw] = UNSET
@@ -106,7 +108,7 @@ _V2: Final = _Agreed(protocol_version=2)
 
 
 def use_version(result: bytes | Raw, hops: Iterable[Hop | None]) -> None:
-    """Read by the rules of v2 from now on if the answer to `initialize` agrees on it."""
+    """Use the JSON-RPC rules of v2 from now on if the answer to `initialize` agrees on it."""
     try:
         agreed = decode(_Agreed, result)
     except Invalid:
@@ -118,20 +120,20 @@ def use_version(result: bytes | Raw, hops: Iterable[Hop | None]) -> None:
 
 
 def gone_sentence(hop: Hop, why: Ended) -> str:
-    """One sentence about a neighbour that is gone."""
+    """Return a sentence about a neighbour that is gone."""
     said = f"{hop.name} is gone: {why.reason}"
     lines = why.stderr_tail.strip().splitlines()
-    return f"{said}; it last said: {lines[-1][:200]}" if lines else said
+    return f"{said}; its last line on stderr: {lines[-1][:200]}" if lines else said
 
 
 def gone_data(hop: Hop, why: Ended) -> dict[str, Any]:
-    """The same for programs: who, how its process ended, and its last words."""
+    """Return the same for programs: the component, its exit status, and its last stderr lines."""
     found: dict[str, Any] = {"reason": "component_gone", "component": hop.name}
     if why.exit_status is not None:
         found["exitStatus"] = why.exit_status
     lines = why.stderr_tail.strip().splitlines()
     if lines:
-        found["stderr"] = "\n".join(lines[-LAST_LINES:])[-LAST_CHARACTERS:]
+        found["stderr"] = "\n".join(lines[-STDERR_LINES_MAX:])[-STDERR_CHARACTERS_MAX:]
     return found
 
 

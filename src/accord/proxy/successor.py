@@ -12,26 +12,26 @@ SUCCESSOR_METHODS: Final = frozenset({"proxy/successor", "_proxy/successor"})
 
 
 class Wrapped(BareStruct, frozen=True, kw_only=True):
-    """The params of `proxy/successor`; a `_meta` beside them concerns that hop alone."""
+    """The params of `proxy/successor`; a `_meta` beside them concerns only that hop."""
 
     method: str
     params: Omit[Raw] = UNSET
 
     @property
     def inner_params(self) -> Raw:
-        """The params of the message inside; null stands for none."""
+        """The params of the wrapped message; null means none."""
         params = self.params
         return NO_PARAMS if params is UNSET or is_null(params) else params
 
 
 def is_null(params: bytes | Raw) -> bool:
-    """Whether these params are null, which stands for none."""
-    # Looked at without a copy: params may be large.
+    """Whether these params are null, which means none."""
+    # Compared without a copy: params may be large.
     return memoryview(params) == _NULL
 
 
 def wrapped(method: str, params: bytes | Raw) -> bytes:
-    """The params of the wrapper around a message; inner params are there only as they may be."""
+    """Return the params of the wrapper around a message."""
     if params is NO_PARAMS or is_null(params):
         return b'{"method":%b}' % json_text(method)
     return b'{"method":%b,"params":%b}' % (json_text(method), params)

@@ -1,4 +1,4 @@
-"""Where sessions rest: one small interface, and the store that keeps them in memory."""
+"""The store of sessions: its interface, and an implementation in memory."""
 
 from accord.store.interface import Page, SessionLog, SessionRecord, SessionStore
 from accord.store.memory import MemoryStore

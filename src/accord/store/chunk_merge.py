@@ -1,8 +1,8 @@
-"""Chunks of one text that follow each other, as one.
+"""Merges consecutive chunks of one text.
 
-A model's answer comes in hundreds of pieces.  Whoever reads it again wants the text, so a run of
-pieces with the same id becomes one piece with the same meaning.  Anything that a piece says
-besides its text, such as `_meta`, keeps it as it is.
+A model's answer arrives in hundreds of chunks.  On replay a run of chunks with the same id becomes
+one chunk with the same meaning.  A chunk with anything besides its text, such as `_meta`, is not
+merged.
 
 Pure: updates in, updates out.
 """
@@ -15,16 +15,16 @@ from typing import Any
 from accord.schema import v2
 from accord.schema.struct import UNSET
 
-# A piece that is as long as this is sent as it is: far below what a frame may have.
+# The longest merged chunk, far below the frame limit.
 COALESCED_CHARACTERS_MAX = 256 * 1024
 
 _MESSAGES = frozenset((v2.AgentMessageChunk, v2.AgentThoughtChunk, v2.UserMessageChunk))
 
 
 class Coalescer:
-    """Takes updates in their order and gives them back in it, runs merged.
+    """Returns updates in order, with runs of chunks merged.
 
-    Guards: what was taken and not given back is one run, or nothing.
+    Guards: what is held back is one run, or nothing.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Coalescer:
         self._length = 0
 
     def take(self, updates: Iterable[Any]) -> list[Any]:
-        """What is complete after these."""
+        """Take updates; return those that are complete."""
         done: list[Any] = []
         for update in updates:
             kind = type(update)
@@ -57,7 +57,7 @@ class Coalescer:
         return done
 
     def rest(self) -> list[Any]:
-        """The run that may have gone on."""
+        """Return the run that is still held back."""
         done: list[Any] = []
         self._give(done)
         return done
@@ -87,7 +87,7 @@ class Coalescer:
 
 
 def coalesced(updates: Iterable[Any]) -> list[Any]:
-    """All of a log at once."""
+    """Merge all updates of a log."""
     coalescer = Coalescer()
     return coalescer.take(updates) + coalescer.rest()
 

@@ -1,9 +1,9 @@
-"""Opening the file of a store, and what can be wrong with it, in words.
+"""Opens the file of a store, and explains what is wrong with it.
 
 What always holds
-    * Only the user can read it: the file is 0600, and a folder that we make is 0700.
+    * Only the user can read it: the file is 0600, and a folder that we create is 0700.
       (SQLite gives its `-wal` and `-shm` files the mode of the file itself.)
-    * A file that we do not understand is left as it is.
+    * A file that we do not understand is not changed.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ Synchronous = Literal["NORMAL", "FULL"]
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
-# How long one process waits for another that is writing; a commit takes a millisecond.
+# How long to wait for another process that is writing; a commit takes a millisecond.
 BUSY_SECONDS_MAX = 10.0
 BUSY_SECONDS_STEP = 0.005
-# What the write-ahead log may keep on the disk once its content is in the file.
+# The size of the write-ahead log on disk once its content is in the file.
 LOG_FILE_BYTES_MAX = 16 * 1024 * 1024
 
 
 def open_file(path: Path, synchronous: Synchronous) -> sqlite3.Connection:
-    """Open a store, make it if there is none, and bring it up to date.
+    """Open a store, create it if necessary, and migrate it.
 
-    The connection is the caller's to guard: it may be used from any one thread at a time.
+    The caller guards the connection: it may be used by one thread at a time.
 
     Raises:
-        StoreError: it cannot be reached, is damaged, is newer than this program, or is none.
+        StoreError: the file is unreachable, damaged, newer than this program, or not a store.
     """
     try:
         _look(path)
@@ -48,7 +48,7 @@ def open_file(path: Path, synchronous: Synchronous) -> sqlite3.Connection:
         )
     except (OSError, sqlite3.Error) as error:
         raise explained(error, path) from None
-    # Text that is none is shown with marks in its place; it must not hide all other rows.
+    # Invalid text is shown with replacement characters; it must not hide all other rows.
     connection.text_factory = _text
     try:
         _prepare(connection, path, synchronous)
@@ -56,24 +56,24 @@ def open_file(path: Path, synchronous: Synchronous) -> sqlite3.Connection:
         close_unchanged(connection, path)
         if isinstance(error, StoreError) or not isinstance(error, Exception):
             raise
-        # Of any kind: SQLite and its Python module trip over damage in many ways.
+        # Of any kind: damage makes SQLite and its Python module fail in many ways.
         raise explained(error, path) from None
     return connection
 
 
 HEADER_BYTES = 100
-"""What every database begins with."""
+"""The size of a database header."""
 
 
 def _look(path: Path) -> None:
-    """Read the schema and the log without a chance to change the file.
+    """Check the schema and the log with a connection that cannot change the file.
 
-    Who opens a file for writing may write to it: a log is moved into it when it is closed.
+    A connection for writing may change it: closing moves the log into the file.
 
     Raises:
         StoreError: it is damaged, of another program, or newer than this one.
     """
-    # Before the file, which has content before its log has: another process may be making both.
+    # Before the file, which has content before its log: another process may be creating both.
     has_log = has_content(f"{path}-wal")
     try:
         about = path.stat()
@@ -81,7 +81,7 @@ def _look(path: Path) -> None:
     except FileNotFoundError:
         size = 0
     except OSError:
-        # Who opens it for writing says better what is wrong.
+        # Opening it for writing gives a better error.
         return
     else:
         if not stat.S_ISREG(about.st_mode):
@@ -89,12 +89,12 @@ def _look(path: Path) -> None:
     if size == 0:
         if has_log:
             # SQLite would delete the log.
-            raise _damaged("it is empty, and its log is not", path)
+            raise _damaged("it is empty, but its log is not", path)
         return
     if size < HEADER_BYTES:
-        # SQLite would take it for an empty one, and write over it.
+        # SQLite would treat it as empty, and overwrite it.
         raise _damaged("it is too short", path)
-    # Without a log nobody writes, and there is nothing to be locked.
+    # Without a log there is no writer, so no lock is needed.
     how = "mode=ro" if has_log else "mode=ro&immutable=1"
     try:
         connection = sqlite3.connect(
@@ -113,16 +113,16 @@ def _look(path: Path) -> None:
         problem = explained(error, path)
         if problem.reason == "store_damaged":
             raise problem from None
-        # Busy, or a folder that nobody may write to: that is not for us to judge here.
+        # Busy, or a read-only folder: opening it for writing reports that.
     finally:
         connection.close()
 
 
 def close_unchanged(connection: sqlite3.Connection, path: Path) -> None:
-    """Close a file that is damaged, and leave its log where it is.
+    """Close a damaged file without touching its log.
 
-    Whoever closes a file last moves the log into it and deletes the log.  One that may only read
-    does not, so such a one is the last.
+    The last connection to close moves the log into the file and deletes it.  A read-only connection
+    does not, so one is closed last.
     """
     with contextlib.suppress(sqlite3.Error, OSError):
         if connection.in_transaction:
@@ -133,7 +133,7 @@ def close_unchanged(connection: sqlite3.Connection, path: Path) -> None:
         connection.close()
         return
     try:
-        # It has a part in the log once it has read something.
+        # It takes part in the log once it has read something.
         last.execute("PRAGMA schema_version").fetchone()
     except (sqlite3.Error, UnicodeError):
         pass
@@ -147,19 +147,19 @@ def _text(data: bytes) -> str:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, synchronous: Synchronous) -> None:
-    """Bring the file up to date and choose how it is written.
+    """Migrate the file and choose how it is written.
 
-    While several processes make one file, SQLite does not wait in all places; so we try again.
+    SQLite does not always wait while several processes create one file, so try again.
     """
     deadline = time.monotonic() + BUSY_SECONDS_MAX
     while True:
         try:
             if connection.execute("PRAGMA page_count").fetchone() == (0,):
-                # A new file: large pages, as a model's history has many kilobytes, and pages
-                # that can be given back to the disk.
+                # A new file: large pages, since a model's history has many kilobytes, and pages
+                # that can be returned to the disk.
                 connection.execute("PRAGMA page_size = 8192")
                 connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-            # Reads first: what is no database, or not ours, must not be changed by what follows.
+            # First, because it reads: a file that is not ours must not be changed below.
             bring_up_to_date(connection, str(path))
             _make_private(path)
             connection.execute("PRAGMA journal_mode = WAL")
@@ -171,7 +171,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, synchronous: Synchronou
             time.sleep(BUSY_SECONDS_STEP)
     connection.execute(f"PRAGMA synchronous = {synchronous}")
     connection.execute(f"PRAGMA journal_size_limit = {LOG_FILE_BYTES_MAX}")
-    # What is deleted is overwritten.
+    # Overwrite deleted data.
     connection.execute("PRAGMA secure_delete = ON")
 
 
@@ -183,12 +183,12 @@ def _make(path: Path) -> None:
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)) from None
         if path.exists() and not path.is_file():
-            raise OSError(errno.EINVAL, "it is no file") from None
+            raise OSError(errno.EINVAL, "not a regular file") from None
         _make_logs_writable(path)
 
 
 def _make_logs_writable(path: Path) -> None:
-    """Let the log be written where the file can be: it was read while the file was read-only."""
+    """Make the log writable again if it was created while the file was read-only."""
     if not os.access(path, os.W_OK):
         return
     for name in (f"{path}-wal", f"{path}-shm"):
@@ -199,7 +199,7 @@ def _make_logs_writable(path: Path) -> None:
 
 
 def _make_private(path: Path) -> None:
-    """Close a file of ours that others can read, such as one that was copied here."""
+    """Make a file private that others can read, such as one that was copied here."""
     for name in (path, f"{path}-wal", f"{path}-shm"):
         with contextlib.suppress(FileNotFoundError):
             about = os.stat(name)
@@ -219,25 +219,25 @@ UNREACHABLE = frozenset(
         sqlite3.SQLITE_AUTH,
     }
 )
-"""Errors that say something about the way to the file, and nothing about what is in it."""
+"""Errors about access to the file, not about its content."""
 
 WHY_CHARACTERS_MAX = 200
 
 
 def _code(error: Exception) -> int:
-    """What kind of error SQLite reports; 0 where it is one of its Python module's own."""
+    """Return SQLite's error code; 0 for an error of its Python module."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
 def _is_out_of_space(error: Exception) -> bool:
-    """Whether the system said so, or SQLite could not make the index of its log larger."""
+    """Whether the disk is full, or SQLite could not enlarge the index of its log."""
     if isinstance(error, OSError):
         return error.errno in (errno.ENOSPC, errno.EDQUOT)
     return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHMSIZE
 
 
 def _short(why: str) -> str:
-    """What SQLite said, without what it quoted of the damage."""
+    """Shorten SQLite's message, which may quote the damage."""
     from accord.machine.console.control_characters import visible_line
 
     plain = visible_line(why)
@@ -245,31 +245,31 @@ def _short(why: str) -> str:
 
 
 def _damaged(why: str, path: Path, is_written: bool = False) -> StoreError:
-    left = "is not written to any more" if is_written else "was left as it is"
+    state = "is not written to any more" if is_written else "was not changed"
     text = (
-        f"{path} is damaged or no store of sessions ({_short(why)}); it {left}:"
-        " `accord sessions rescue` saves what can be read into a new store, or move it away, with"
-        " its -wal and -shm files, to begin with an empty one"
+        f"{path} is damaged or not a session store ({_short(why)}); it {state}:"
+        " `accord sessions rescue` recovers what can be read into a new store, or move it away,"
+        " with its -wal and -shm files, to start with an empty one"
     )
     return StoreError("store_damaged", text, path=str(path))
 
 
 def explained(error: Exception, path: Path, is_written: bool = False) -> StoreError:
-    """What happened to the file, in a sentence that says what to do.
+    """Return an error that says what happened to the file and what to do.
 
-    `is_written`: this process has written to it before it found the damage.
+    `is_written` means that this process wrote to it before it found the damage.
     """
     code = _code(error)
     details = {"path": str(path)}
     if code == sqlite3.SQLITE_FULL or _is_out_of_space(error):
-        text = f"there is no space left for {path}; free some, and go on"
+        text = f"no space left for {path}; free some disk space and try again"
         return StoreError("store_full", text, **details)
     if not isinstance(error, OSError) and code not in UNREACHABLE:
         return _damaged(str(error) or type(error).__name__, path, is_written)
     why = (error.strerror if isinstance(error, OSError) else None) or str(error)
     text = (
-        f"sessions cannot be kept in {path}: {why}; make it writable, or set ACCORD_STATE_DIR"
-        " to a folder that is"
+        f"cannot store sessions in {path}: {why}; make it writable, or set ACCORD_STATE_DIR"
+        " to a writable folder"
     )
     return StoreError("store_unreachable", text, **details)
 

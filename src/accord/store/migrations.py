@@ -1,12 +1,12 @@
-"""The tables of a store, version by version.
+"""The tables of a store, migration by migration.
 
-A version is the number of steps that were taken, and is written into the file (`user_version`)
-in the same transaction as the step.  A step is never changed once it was released; a new one is
-added at the end.
+The format of a file is the number of migrations that it has had, stored in `user_version` in the
+same transaction as the migration.  A released migration is never changed; new ones are added at the
+end.
 
 What always holds
-    * A file of a newer version, or of another program, is not written to.
-    * Of two processes that open an old file at once, one takes the steps and the other sees them.
+    * A file of a newer format, or of another program, is not written to.
+    * Of two processes that open an old file at once, one migrates and the other sees the result.
 """
 
 from __future__ import annotations
@@ -68,30 +68,30 @@ COLUMNS = {
     "kept": ("session", "name", "value"),
     "pruned": ("id", "cwd", "title", "updated_at", "pruned_at"),
 }
-"""What the newest version has."""
+"""The columns of the newest format."""
 
 
 def bring_up_to_date(
     connection: sqlite3.Connection, path: str, steps: Sequence[str] = STEPS
 ) -> None:
-    """Take the steps that this file has not seen.
+    """Run the migrations that this file has not had.
 
     Raises:
-        StoreError: the file is newer than this program, or is no store.
+        StoreError: the file is newer than this program, or is not a store.
     """
-    # In one transaction: another process may be making the file at this moment.
+    # In one transaction, because another process may be creating the file.
     connection.execute("BEGIN")
     try:
-        version = _version(connection, path, len(steps))
+        stored = _format(connection, path, len(steps))
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-    if version == len(steps):
+    if stored == len(steps):
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        # Another process may have been quicker.
-        for number in range(_version(connection, path, len(steps)), len(steps)):
+        # Another process may have been faster.
+        for number in range(_format(connection, path, len(steps)), len(steps)):
             # Not `executescript`, which would end the transaction first.
             for statement in steps[number].split(";"):
                 connection.execute(statement)
@@ -99,52 +99,53 @@ def bring_up_to_date(
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute("COMMIT")
     except BaseException:
-        # Some errors have ended the transaction already.
+        # Some errors have already ended the transaction.
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
 
 
 def check_schema(connection: sqlite3.Connection, path: str) -> None:
-    """Read the version and the tables of a file that may be damaged; changes nothing.
+    """Check the format and the tables of a file that may be damaged, without changing it.
 
     Raises:
-        StoreError: it is newer than this program, or is no store, or a table of it is not there.
+        StoreError: it is newer than this program, or is not a store.
         sqlite3.Error: it cannot be read.
     """
-    version = _version(connection, path, len(STEPS))
-    if version < len(STEPS):
+    stored = _format(connection, path, len(STEPS))
+    if stored < len(STEPS):
         return
     for table, columns in COLUMNS.items():
-        # Fails where one is not there.
+        # Fails if a table or column is missing.
         connection.execute(f"SELECT {', '.join(columns)} FROM {table} LIMIT 0")
-    # Where the next rows go: without that nothing can be added.
+    # The place of the next rows, without which nothing can be added.
     for query in ("SELECT max(number) FROM sessions", "SELECT max(session) FROM events"):
         connection.execute(query).fetchone()
 
 
-def _version(connection: sqlite3.Connection, path: str, newest: int) -> int:
+def _format(connection: sqlite3.Connection, path: str, newest: int) -> int:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (stored,) = connection.execute("PRAGMA user_version").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    is_fresh = application == 0 and version == 0 and tables == 0
-    if not is_fresh and (application != APPLICATION_ID or version < 1):
+    is_fresh = application == 0 and stored == 0 and tables == 0
+    if not is_fresh and (application != APPLICATION_ID or stored < 1):
         raise StoreError(
             "store_damaged",
-            f"{path} is a database of another program, or damaged; it was left as it is: move it"
-            " away, or set ACCORD_STATE_DIR to another folder (`accord sessions rescue` saves what"
-            " can be read)",
+            f"{path} is a database of another program, or damaged; it was not changed: move it"
+            " away, or set ACCORD_STATE_DIR to another folder (`accord sessions rescue` recovers"
+            " what can be read)",
             path=path,
         )
-    if version > newest:
+    if stored > newest:
         raise StoreError(
             "store_newer",
-            f"{path} was written by a newer version of accord (its format is {version}, this"
-            f" program knows {newest}); it was left as it is: update accord, or set another place",
+            f"{path} was written by a newer version of accord (its format is {stored}, this"
+            f" program knows {newest}); it was not changed: update accord, or set"
+            " ACCORD_STATE_DIR to another folder",
             path=path,
-            version=version,
+            version=stored,
         )
-    return int(version)
+    return int(stored)
 
 
 __all__ = ["APPLICATION_ID", "COLUMNS", "STEPS", "bring_up_to_date", "check_schema"]

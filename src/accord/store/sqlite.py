@@ -23,7 +23,7 @@ from accord.errors import StoreError
 from accord.machine import clock
 from accord.schema import v2
 from accord.schema.codec import Invalid, encode, reading
-from accord.store import queries as tables
+from accord.store import queries
 from accord.store.chunk_merge import Coalescer
 from accord.store.database_file import Synchronous, close_unchanged, explained, open_file
 from accord.store.interface import Page, SessionLog, SessionRecord, check_kept
@@ -60,7 +60,7 @@ class SqliteLog:
         """
         at, data = int(clock.seconds() * 1000), encode(update)
         return self._writer.submit(
-            partial(tables.append, number=self._number, owner=self._owner, at=at, data=data)
+            partial(queries.append, number=self._number, owner=self._owner, at=at, data=data)
         )
 
     async def replay(self) -> AsyncIterator[Any]:
@@ -91,7 +91,7 @@ class SqliteLog:
             read = update_reader()
             updates = coalescer.take([read(data) for _, data in rows])
         except (Invalid, TypeError, ValueError) as error:
-            raise tables.damaged(self._session_id, str(error)) from None
+            raise queries.damaged(self._session_id, str(error)) from None
         return (rows[-1][0] if rows else last), updates
 
 
@@ -105,8 +105,8 @@ def try_store(path: Path) -> None:
     nobody = Owner("", 0, 0, "")
     try:
         connection.execute("BEGIN IMMEDIATE")
-        number = tables.insert(connection, SessionRecord(os.urandom(16).hex(), "/"), nobody)
-        tables.append(connection, number, nobody, 0, b"{}")
+        number = queries.insert(connection, SessionRecord(os.urandom(16).hex(), "/"), nobody)
+        queries.append(connection, number, nobody, 0, b"{}")
     except StoreError:
         close_unchanged(connection, path)
         raise
@@ -145,8 +145,8 @@ class SqliteStore:
         """Keep a new session and open its log."""
 
         def work(db: sqlite3.Connection) -> int:
-            tables.sweep(db, self._owner)
-            return tables.insert(db, record, self._owner)
+            queries.sweep(db, self._owner)
+            return queries.insert(db, record, self._owner)
 
         return self._opened(record.session_id, await self._writer.submit(work))
 
@@ -158,18 +158,18 @@ class SqliteStore:
         """The record, if there is one."""
 
         def work(db: sqlite3.Connection) -> SessionRecord | None:
-            row = tables.find(db, session_id)
+            row = queries.find(db, session_id)
             return None if row is None else row.record()
 
         return await self._writer.submit(work, reads=True)
 
-    async def _find(self, session_id: str) -> tables.Row | None:
-        return await self._writer.submit(partial(tables.find, session_id=session_id), reads=True)
+    async def _find(self, session_id: str) -> queries.Row | None:
+        return await self._writer.submit(partial(queries.find, session_id=session_id), reads=True)
 
     async def open(self, session_id: str) -> SessionLog | None:
         """The log, if there is one; the session is ours until it is released."""
         number = await self._writer.submit(
-            partial(tables.take, session_id=session_id, owner=self._owner)
+            partial(queries.take, session_id=session_id, owner=self._owner)
         )
         return None if number is None else self._opened(session_id, number)
 
@@ -184,13 +184,13 @@ class SqliteStore:
 
     async def put(self, record: SessionRecord) -> None:
         """Replace the record of a known session."""
-        await self._writer.submit(partial(tables.update, record=record, owner=self._owner))
+        await self._writer.submit(partial(queries.update, record=record, owner=self._owner))
 
     async def list(self, cwd: str | None, cursor: str | None, archived: bool | None = None) -> Page:
         """One page, newest first; sessions that come or go meanwhile do not move it."""
         return await self._writer.submit(
             partial(
-                tables.page, cwd=cwd, cursor=cursor, archived=archived, length=self._page_sessions
+                queries.page, cwd=cwd, cursor=cursor, archived=archived, length=self._page_sessions
             ),
             reads=True,
         )
@@ -198,7 +198,7 @@ class SqliteStore:
     async def delete(self, session_id: str) -> bool:
         """Forget a session; raises StoreError while another process has it."""
         gone = await self._writer.submit(
-            partial(tables.delete, session_id=session_id, owner=self._owner)
+            partial(queries.delete, session_id=session_id, owner=self._owner)
         )
         self._holders.pop(session_id, None)
         return gone
@@ -206,7 +206,7 @@ class SqliteStore:
     async def fork(self, session_id: str, record: SessionRecord) -> SessionLog | None:
         """Copy log and values under a new record; the source may be open anywhere."""
         number = await self._writer.submit(
-            partial(tables.copy, session_id=session_id, record=record, owner=self._owner)
+            partial(queries.copy, session_id=session_id, record=record, owner=self._owner)
         )
         return None if number < 0 else self._opened(record.session_id, number)
 
@@ -215,7 +215,7 @@ class SqliteStore:
         check_kept(name, value)
 
         def work(db: sqlite3.Connection) -> None:
-            row = tables.find_free(db, session_id, self._owner)
+            row = queries.find_free(db, session_id, self._owner)
             if row is not None:
                 values = (row.number, name, value)
                 db.execute("INSERT OR REPLACE INTO kept VALUES (?,?,?)", values)
@@ -233,9 +233,9 @@ class SqliteStore:
                 raise
             except sqlite3.DatabaseError as error:
                 # A page of this value; other sessions are not touched.
-                raise tables.damaged(session_id, str(error)) from None
+                raise queries.damaged(session_id, str(error)) from None
             if row is not None and not isinstance(row[0], bytes):
-                raise tables.damaged(session_id, f"{name!r} is no bytes")
+                raise queries.damaged(session_id, f"{name!r} is no bytes")
             return None if row is None else row[0]
 
         return await self._writer.submit(work, reads=True)
@@ -247,7 +247,7 @@ class SqliteStore:
         row = await self._find(session_id)
         if row is None:
             return None
-        await self._writer.submit(partial(tables.check_log, row=row), reads=True)
+        await self._writer.submit(partial(queries.check_log, row=row), reads=True)
         nobody = Owner("", 0, 0, "")
         return SqliteLog(self._writer, nobody, session_id, row.number)
 
@@ -265,7 +265,7 @@ class SqliteStore:
         """
         text = before.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         return await self._writer.submit(
-            partial(tables.prune, before=text, owner=self._owner, keep=keep)
+            partial(queries.prune, before=text, owner=self._owner, keep=keep)
         )
 
     async def aclose(self) -> None:
@@ -280,7 +280,7 @@ class SqliteStore:
     async def _give_back(self, session_id: str) -> None:
         try:
             await self._writer.submit(
-                partial(tables.give_back, session_id=session_id, owner=self._owner)
+                partial(queries.give_back, session_id=session_id, owner=self._owner)
             )
         except StoreError as error:
             # A damaged file is not written to; the session is free when this process ends.

@@ -195,7 +195,7 @@ class Writer:
                 self._damage = problem
             return problem
         if isinstance(error, StoreError) and error.reason == "session_damaged":
-            text = f"{error}; `accord sessions rescue` saves what can be read of {self._path}"
+            text = f"{error}; `accord sessions rescue` recovers what can be read of {self._path}"
             return StoreError(error.reason, text, path=str(self._path), **error.details)
         return error
 

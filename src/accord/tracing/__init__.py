@@ -1,6 +1,5 @@
-"""Looking: what two programs said to each other, recorded, shown, judged and played again.
+"""Records the messages between two programs, shows, validates and replays them.
 
-`recorder/` stands between them, `recording_file.py` is the file, `frames.py` says what each frame
-is; on these stand the rows that people see (`display/`), the rules that were broken
-(`validation/`) and the replay (`replay.py`).
+`recorder/` makes a recording, `recording_file.py` is its format, `frames.py` classifies frames;
+`display/` shows a recording, `validation/` finds broken rules and `replay.py` plays one side.
 """

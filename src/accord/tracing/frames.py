@@ -1,10 +1,10 @@
-"""What one frame is: asked, told, answered, or nothing that JSON-RPC knows.
+"""Classifies frames: request, notification, answer, or not JSON-RPC at all.
 
 Must not know files, clocks or rows.
 
 What always holds
-    * Every bytes have a `Frame`; what cannot be read is of the kind `noise` and says why.
-    * An answer and the request that it answers have the same `pair`, the number of the request.
+    * Any bytes give a `Frame`; bytes that cannot be read are of the kind `noise`, with a reason.
+    * An answer and its request have the same `pair`, the number of the request.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ Speaker = Literal["client", "agent"]
 Kind = Literal["request", "notification", "answer", "error", "batch", "noise", "blank"]
 
 OPEN_MAX = 4096
-"""Requests of one side that are remembered until they are answered; the oldest is forgotten."""
+"""Open requests of one side; beyond that the oldest is forgotten."""
 
 ENTRIES_MAX = 1024
-"""Entries of an array that are looked at; nobody takes more."""
+"""How many entries of an array are read."""
 
 _NOTHING: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One frame, read as far as everybody needs it.
+    """One parsed frame.
 
-    `message` is the plain value of an object; `why` says of noise why it is none.  `entries` are
-    those of an array, which is the kind `batch`.
+    `message` is the plain value of an object; `why` is the reason for `noise`.  `entries` are the
+    entries of an array, which is of the kind `batch`.
     """
 
     kind: Kind
@@ -45,19 +45,19 @@ class Frame:
 
     @property
     def params(self) -> Mapping[str, Any]:
-        """The params, where they are an object."""
+        """The params, or {} if they are not an object."""
         params = self.message.get("params")
         return params if isinstance(params, dict) else _NOTHING
 
     @property
     def result(self) -> Mapping[str, Any]:
-        """The result, where it is an object."""
+        """The result, or {} if it is not an object."""
         result = self.message.get("result")
         return result if isinstance(result, dict) else _NOTHING
 
     @property
     def session_id(self) -> str | None:
-        """The session that it names."""
+        """The session id in the params or the result."""
         for source in (self.params, self.result):
             session_id = source.get("sessionId")
             if isinstance(session_id, str):
@@ -66,7 +66,7 @@ class Frame:
 
     @property
     def update(self) -> tuple[str, Mapping[str, Any]] | None:
-        """The kind and the content of a `session/update`, in whichever version."""
+        """The kind and the content of a `session/update`, in any version."""
         if self.method != SESSION_UPDATE:
             return None
         params = self.params
@@ -82,13 +82,13 @@ _BLANK = Frame("blank")
 
 
 def read_frame(raw: bytes) -> Frame:
-    """Say what a frame is."""
+    """Parse and classify a frame."""
     try:
         value = to_python(raw)
     except Invalid:
         if not raw.strip():
             return _BLANK
-        return Frame("noise", why=_why_no_json(raw))
+        return Frame("noise", why=_why_not_json(raw))
     if isinstance(value, list):
         return Frame("batch", entries=tuple(map(_read_value, value[:ENTRIES_MAX])))
     return _read_value(value)
@@ -96,7 +96,7 @@ def read_frame(raw: bytes) -> Frame:
 
 def _read_value(value: Any) -> Frame:
     if not isinstance(value, dict):
-        return Frame("noise", why="JSON, but no object")
+        return Frame("noise", why="JSON, but not an object")
     method, has_id = value.get("method"), "id" in value
     if isinstance(method, str) and "result" not in value and "error" not in value:
         if has_id:
@@ -109,7 +109,7 @@ def _read_value(value: Any) -> Frame:
     return Frame("noise", None, value.get("id"), value, "neither a request nor an answer")
 
 
-def _why_no_json(raw: bytes) -> str:
+def _why_not_json(raw: bytes) -> str:
     try:
         raw.decode()
     except UnicodeDecodeError:
@@ -118,10 +118,10 @@ def _why_no_json(raw: bytes) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class OpenRequest:
     """A request that is not answered yet.
 
-    `number` is its frame's, which requests of one array share; `serial` is its own.
+    `number` is that of its frame, which requests of one array share; `serial` is unique.
     """
 
     number: int
@@ -132,14 +132,14 @@ class Asked:
 
 
 class Pairing:
-    """Who answers whom.  Guards: a request is answered once."""
+    """Finds the request of each answer.  Guards: a request is answered once."""
 
     def __init__(self) -> None:
-        self._open: dict[Speaker, dict[object, Asked]] = {"client": {}, "agent": {}}
+        self._open: dict[Speaker, dict[object, OpenRequest]] = {"client": {}, "agent": {}}
         self._count = 0
 
-    def pair(self, number: int, time: float, speaker: Speaker, frame: Frame) -> Asked | None:
-        """The request that this frame is or answers; None for all other frames."""
+    def pair(self, number: int, time: float, speaker: Speaker, frame: Frame) -> OpenRequest | None:
+        """Return the request that this frame is or answers; None for other frames."""
         if frame.kind == "request":
             return self._ask(number, time, speaker, frame)
         if frame.kind in ("answer", "error"):
@@ -151,13 +151,13 @@ class Pairing:
         """Whether a request of this side and id waits for its answer."""
         return _key(request_id) in self._open[speaker]
 
-    def open_requests(self, speaker: Speaker) -> tuple[Asked, ...]:
-        """What this side still waits for, oldest first."""
+    def open_requests(self, speaker: Speaker) -> tuple[OpenRequest, ...]:
+        """Return the open requests of this side, oldest first."""
         return tuple(self._open[speaker].values())
 
-    def _ask(self, number: int, time: float, speaker: Speaker, frame: Frame) -> Asked:
+    def _ask(self, number: int, time: float, speaker: Speaker, frame: Frame) -> OpenRequest:
         self._count += 1
-        asked = Asked(number, frame.method or "", time, frame.session_id, self._count)
+        asked = OpenRequest(number, frame.method or "", time, frame.session_id, self._count)
         waiting = self._open[speaker]
         waiting[_key(frame.id)] = asked
         if len(waiting) > OPEN_MAX:
@@ -166,8 +166,8 @@ class Pairing:
 
 
 def _key(request_id: object) -> object:
-    """7 and "7" are two ids, and what cannot be an id is one by its text."""
+    """Tell 7 and "7" apart, and accept values that cannot be ids."""
     return (type(request_id).__name__, repr(request_id))
 
 
-__all__ = ["OPEN_MAX", "Asked", "Frame", "Kind", "Pairing", "Speaker", "read_frame"]
+__all__ = ["OPEN_MAX", "Frame", "Kind", "OpenRequest", "Pairing", "Speaker", "read_frame"]

@@ -1,12 +1,12 @@
 """The file of a recording: JSON Lines, written and read.  docs/reference/recording-format.md.
 
-The first line says what the file is; each further line is one entry.  The file may be hostile, cut
-off or still growing.
+The first line is a header; each further line is one entry.  The file may be malicious, truncated or
+still growing.
 
 What always holds
-    * Reading raises `NotARecording` for a first line that is none, and nothing else for any bytes;
-      a later line that cannot be read is an entry of the kind `damage` that says so.
-    * `frame_bytes` of a frame that was read is what `frame_line` was given.
+    * Reading raises `NotARecording` for a wrong first line, and nothing else for any bytes; a later
+      line that cannot be read becomes an entry of the kind `damage`.
+    * Reading a frame returns the bytes that `frame_line` got.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ VERSION = 1
 EntryKind = Literal["frame", "stderr", "gap", "end", "damage"]
 
 TIME_MAX = 1e9
-"""Seconds; a recording that claims to be longer than thirty years is not believed."""
+"""In seconds; a longer time (thirty years) is damage."""
 
 
 class NotARecording(AccordError):
-    """The file does not begin as a recording does, or is of a version that is not known."""
+    """The file is not a recording, or has an unknown version."""
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line."""
+    """The first line of a recording."""
 
     version: int = VERSION
     started: str | None = None
@@ -49,9 +49,8 @@ class Header:
 class Entry:
     """One line of a recording.
 
-    `number` counts from 1 and is given by the reader.  `raw` is the frame, or what was written
-    to stderr.  `speaker` is None where neither side spoke.  `detail` is what a gap, an end or a
-    damaged line says about itself.
+    `number` counts from 1.  `raw` is the frame, or the text on stderr.  `speaker` is None if the
+    entry is from neither side.  `detail` describes a gap, an end or a damaged line.
     """
 
     number: int
@@ -64,14 +63,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """All of a file."""
+    """A whole file."""
 
     header: Header
     entries: tuple[Entry, ...]
 
 
 def header_line(*, started: str, command: Iterable[str], redacted: bool, program: str) -> bytes:
-    """The first line of a new recording."""
+    """Return the first line of a new recording."""
     return _line(
         {
             "format": FORMAT,
@@ -87,22 +86,22 @@ def header_line(*, started: str, command: Iterable[str], redacted: bool, program
 def frame_line(
     time: float, speaker: Speaker, raw: bytes, *, facts: Mapping[str, object] | None = None
 ) -> bytes:
-    """A frame; `facts` (kind, method, pair) are for people and other tools."""
+    """Return the line of a frame; `facts` (kind, method, pair) are for people and other tools."""
     return _line({"t": round(time, 6), "from": speaker, **(facts or {}), **_content("frame", raw)})
 
 
 def stderr_line(time: float, raw: bytes) -> bytes:
-    """What the agent wrote to stderr, without its line end."""
+    """Return the line of a text on stderr."""
     return _line({"t": round(time, 6), "from": "stderr", **_content("text", raw)})
 
 
 def gap_line(time: float, speaker: str, lost_bytes: int, why: str) -> bytes:
-    """Something was passed on and not recorded."""
+    """Return the line of a gap: bytes that were forwarded but not recorded."""
     return _line({"t": round(time, 6), "gap": {"from": speaker, "bytes": lost_bytes, "why": why}})
 
 
 def end_line(time: float, code: int | None, signal: str | None) -> bytes:
-    """How the agent ended."""
+    """Return the line for the exit of the agent."""
     how = {"code": code} if signal is None else {"signal": signal}
     return _line({"t": round(time, 6), "end": how})
 
@@ -122,18 +121,18 @@ def read_header(line: bytes) -> Header:
     """Read the first line.
 
     Raises:
-        NotARecording: it is none.
+        NotARecording: it is not a header.
     """
     try:
         value = to_python(line)
     except Invalid:
         value = None
     if not isinstance(value, dict) or value.get("format") != FORMAT:
-        raise NotARecording("this file is no recording: its first line does not say so")
-    version = value.get("version")
-    if version != VERSION:
+        raise NotARecording("not a recording: the first line is not a recording header")
+    found = value.get("version")
+    if found != VERSION:
         raise NotARecording(
-            f"a recording of version {json.dumps(version)[:20]}; this accord reads {VERSION}"
+            f"recording format {json.dumps(found)[:20]} is not supported, only {VERSION}"
         )
     command, started = value.get("command"), value.get("started")
     return Header(
@@ -145,13 +144,13 @@ def read_header(line: bytes) -> Header:
 
 
 def read_entry(line: bytes, number: int, time_before: float = 0.0) -> Entry:
-    """Read one further line, whatever it is."""
+    """Read one line after the first, whatever it contains."""
     try:
         value = to_python(line)
     except Invalid as error:
         return _damaged(number, time_before, error.reason)
     if not isinstance(value, dict):
-        return _damaged(number, time_before, "no object")
+        return _damaged(number, time_before, "not an object")
     time = value.get("t")
     if isinstance(time, bool) or not isinstance(time, int | float) or not 0 <= time <= TIME_MAX:
         return _damaged(number, time_before, "no time")
@@ -166,7 +165,7 @@ def read_entry(line: bytes, number: int, time_before: float = 0.0) -> Entry:
         return Entry(number, float(time), "stderr", raw=raw)
     if speaker in ("client", "agent"):
         return Entry(number, float(time), "frame", speaker, raw)
-    return _damaged(number, float(time), "it does not say who spoke")
+    return _damaged(number, float(time), "unknown sender")
 
 
 def _raw(value: Mapping[str, Any]) -> bytes | None:
@@ -185,7 +184,7 @@ def _damaged(number: int, time: float, why: str) -> Entry:
 
 
 def read_entries(lines: Iterable[bytes]) -> Iterator[Entry]:
-    """The entries of the lines behind the first; blank ones are skipped."""
+    """Yield the entries of all lines after the first; blank lines are skipped."""
     number, time = 0, 0.0
     for line in lines:
         if line.strip():
@@ -196,10 +195,10 @@ def read_entries(lines: Iterable[bytes]) -> Iterator[Entry]:
 
 
 def read_recording(lines: Iterable[bytes]) -> Recording:
-    """All of a file, from its lines.
+    """Read a whole file from its lines.
 
     Raises:
-        NotARecording: its first line says so.
+        NotARecording: the first line is not a header.
     """
     all_lines = iter(lines)
     header = read_header(next(all_lines, b""))

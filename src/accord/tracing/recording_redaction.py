@@ -1,8 +1,7 @@
-"""Entries of a recording without secrets, for whoever shows them.
+"""Removes secrets from the entries of a recording before they are shown.
 
-A recording without secrets has none in it, unless it was made by an older version: that one kept
-what was told in pieces over several frames, and a view joins them.  A recording that was made to
-keep its secrets keeps them.
+A redacted recording may still contain secrets if an older version made it, which kept those split
+over several frames; a view joins the frames.  A recording made with its secrets keeps them.
 """
 
 from __future__ import annotations
@@ -16,20 +15,20 @@ from accord.tracing.recording_file import Entry, Recording
 
 
 class EntryRedactor:
-    """Takes entries as they come, and gives them back when they may be shown."""
+    """Redacts entries one by one, and returns them when they may be shown."""
 
     def __init__(self) -> None:
         self._redactor = Redactor.of_environment()
         self._conversation: ConversationRedactor[Entry] = ConversationRedactor(self._redactor)
 
     def feed(self, entry: Entry) -> Iterator[Entry]:
-        """The next entry; those that are ready."""
+        """Take the next entry; yield those that are ready."""
         if entry.kind == "frame" and entry.speaker is not None:
             ready = self._conversation.frame(entry, entry.speaker, entry.raw)
         elif entry.kind == "stderr":
             ready = self._conversation.stderr(entry, entry.raw)
         else:
-            # Written by a recorder, but anybody may have edited the file.
+            # A recorder wrote it, but anybody may have edited the file.
             detail = self._redactor.value(dict(entry.detail))
             ready = self._conversation.other(replace(entry, detail=detail), entry.raw)
         if entry.kind == "end":
@@ -37,7 +36,7 @@ class EntryRedactor:
         return self._cleaned(ready)
 
     def finish(self) -> Iterator[Entry]:
-        """All the rest, when nothing more comes."""
+        """Yield the rest."""
         return self._cleaned(self._conversation.finish())
 
     def _cleaned(self, ready: list[tuple[Entry, bytes]]) -> Iterator[Entry]:
@@ -45,7 +44,7 @@ class EntryRedactor:
 
 
 def without_secrets(recording: Recording) -> Recording:
-    """The recording as it may be shown."""
+    """Return the recording as it may be shown."""
     header = recording.header
     if not header.redacted:
         return recording

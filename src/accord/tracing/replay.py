@@ -1,14 +1,14 @@
-"""Plays one side of a recording to a living program, and notes what that program says.
+"""Plays one side of a recording to a program, and compares the program's messages.
 
-The script is the recording.  What the other side said then is waited for where our next words
-depend on it: its questions, its answers, the end of its work.  Everything else it may say when it
-likes; in the end all that it said is compared with the recording (`replay_comparison.py`).
+The player waits for a recorded message of the other side if its own next message depends on it:
+requests, answers, the end of a turn.  Other messages may arrive at any time; at the end all of them
+are compared with the recording (`replay_comparison.py`).
 
-Must not know pipes or processes: it is handed a way to send and a way to receive.
+Must not know pipes or processes: it gets a function to send and a function to receive.
 
 What always holds
-    * It waits for nothing longer than it was told to; who waits for us is answered.
-    * Ids and made-up names that the other side chose anew are used in what we send.
+    * It never waits longer than `patience`, and answers every request.
+    * New ids of the other side are used in the messages that it sends.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from accord.schema.codec import encode
 from accord.schema.method import CANCEL_REQUEST
 from accord.tracing.frames import Frame, Pairing, Speaker, read_frame
 from accord.tracing.recording_file import Entry
-from accord.tracing.replay_comparison import Said, differences, made_up_names, renamed
+from accord.tracing.replay_comparison import MessageLines, differences, generated_ids, renamed
 
 NOT_RECORDED = -32601
 _OTHER: dict[Speaker, Speaker] = {"client": "agent", "agent": "client"}
 
 Receive = Callable[[float], "bytes | None"]
-"""Waits so many seconds for a frame; None when none came, or none will come any more."""
+"""Waits so many seconds for a frame; None if none arrived, or none will."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +43,19 @@ class Step:
 
 @dataclass
 class Outcome:
-    """What came of it: the diff (empty when all was as recorded), and why it broke off."""
+    """The diff, empty if everything was as recorded, and why the replay stopped early."""
 
     diff: list[str] = field(default_factory=list)
     broken_off: str | None = None
 
     @property
     def same(self) -> bool:
-        """Whether the other side did what it did then."""
+        """Whether the other side behaved as recorded."""
         return not self.diff and self.broken_off is None
 
 
 def script_of(entries: Iterable[Entry]) -> list[Step]:
-    """The frames of a recording, answers with what they answer."""
+    """Return the frames of a recording; answers have the method of their request."""
     pairing = Pairing()
     steps: list[Step] = []
     for entry in entries:
@@ -81,19 +81,19 @@ class Player:
         speed: float = 0.0,
         patience: float = 30.0,
     ) -> None:
-        """`speed` 0 is as fast as it goes, 1 as recorded; `patience` is in seconds."""
+        """Create a player; `speed` 0 means no delays, 1 as recorded; `patience` is in seconds."""
         self._script = script
         self._ours: Speaker = role
         self._send, self._receive, self._wait = send, receive, wait
         self._speed, self._patience = speed, patience
-        self._recorded, self._now = Said(), Said()
+        self._recorded, self._now = MessageLines(), MessageLines()
         self._inbox: list[Frame] = []
         self._ids: dict[str, Any] = {}
         self._names: dict[tuple[str, str], str] = {}
         self._asked: dict[str, str] = {}
 
     def play(self) -> Outcome:
-        """Play all of it."""
+        """Play the whole script."""
         outcome = Outcome()
         before = self._script[0].time if self._script else 0.0
         for at, step in enumerate(self._script):
@@ -109,21 +109,21 @@ class Player:
         return outcome
 
     def finish(self, outcome: Outcome) -> Outcome:
-        """After the other side has ended, or was given time to: what it said last, and the diff."""
+        """Take the last messages of the other side, and make the diff."""
         while (raw := self._receive(0.0)) is not None:
             self._arrived(raw, [])
         outcome.diff = list(differences(self._recorded, self._now))
         return outcome
 
     def rest(self, seconds: float) -> None:
-        """Go on answering for a while, until nothing more comes."""
+        """Keep answering until nothing arrives for this time."""
         while (raw := self._receive(seconds)) is not None:
             self._arrived(raw, [])
 
-    # ---- what the other side says
+    # ---- receiving
 
     def _gates(self, frame: Frame) -> bool:
-        """Whether what we say next may depend on this."""
+        """Whether our next message may depend on this frame."""
         if frame.kind in ("request", "answer", "error"):
             return True
         if frame.kind != "notification":
@@ -134,12 +134,12 @@ class Player:
         return update is not None and update[0] == "state_update" and "state" in update[1]
 
     def _meet(self, step: Step, later: list[Step]) -> str | None:
-        """Wait for what this step says; a sentence when it does not come."""
+        """Wait for the message of a step; return a sentence if it does not arrive."""
         found = next((one for one in self._inbox if self._matches(step.frame, one)), None)
         while found is None:
             raw = self._receive(self._patience)
             if raw is None:
-                return f"waited in vain for {self._described(step)}"
+                return f"timed out waiting for {self._described(step)}"
             arrived = self._arrived(raw, [step, *later])
             if arrived is not None and self._matches(step.frame, arrived):
                 found = arrived
@@ -150,11 +150,11 @@ class Player:
         self._inbox.remove(frame)
         if recorded.kind == "request":
             self._ids[repr(recorded.id)] = frame.id
-        for key, then, now in made_up_names(recorded.message, frame.message):
+        for key, then, now in generated_ids(recorded.message, frame.message):
             self._names[key, then] = now
 
     def _arrived(self, raw: bytes, expected: list[Step]) -> Frame | None:
-        """Note a frame; a request that the recording never has is refused, so nobody hangs."""
+        """Take a frame; refuse a request that the recording does not have, so nothing hangs."""
         frame = read_frame(raw)
         answered = self._asked.get(repr(frame.id)) if frame.kind in ("answer", "error") else None
         self._now.take(frame, raw, answered)
@@ -189,7 +189,7 @@ class Player:
         update = frame.update
         return f"the {frame.kind} {frame.method if update is None else update[0]}"
 
-    # ---- what we say
+    # ---- sending
 
     def _say(self, step: Step) -> str | None:
         frame = step.frame
@@ -213,7 +213,7 @@ class Player:
         try:
             self._send(raw)
         except OSError as error:
-            return f"the {_OTHER[self._ours]} takes nothing more: {error.strerror}"
+            return f"the {_OTHER[self._ours]} does not accept more data: {error.strerror}"
         return None
 
 

@@ -1,8 +1,8 @@
-"""What one side said in a recording, and what it says now, as lines that can be compared.
+"""Turns the messages of one side into lines that can be compared with a recording.
 
-Names that a side makes up (sessions, tool calls, terminals, messages) are numbered in the order of
-their first use, times and `_meta` are left out, and a stream of chunks is one text: two runs of the
-same program are then equal.
+Generated ids (of sessions, tool calls, terminals, messages) are numbered in the order of their
+first use, times and `_meta` are omitted, and a stream of chunks is one text, so that two runs of
+the same program are equal.
 
 Must not know connections.
 """
@@ -18,7 +18,7 @@ from accord.machine.redaction.secret_patterns import MARK
 from accord.tracing.display.row import text_of
 from accord.tracing.frames import Frame
 
-MADE_UP = frozenset(
+GENERATED = frozenset(
     {
         "sessionId",
         "toolCallId",
@@ -30,11 +30,11 @@ MADE_UP = frozenset(
         "requestId",
     }
 )
-LEFT_OUT = frozenset({"_meta", "timestamp", "createdAt", "updatedAt"})
+OMITTED = frozenset({"_meta", "timestamp", "createdAt", "updatedAt"})
 
 
-class Said:
-    """Lines of one side.  Guards: a made-up name gets its number once."""
+class MessageLines:
+    """The lines of one side.  Guards: a generated id gets one number."""
 
     def __init__(self) -> None:
         self._names: dict[tuple[str, str], str] = {}
@@ -44,7 +44,7 @@ class Said:
         self._text = ""
 
     def take(self, frame: Frame, raw: bytes, answered: str | None = None) -> None:
-        """One more frame; `answered` is the method that an answer is for."""
+        """Add a frame; `answered` is the method of the request that it answers."""
         update = frame.update
         if update is not None and update[0].endswith("message_chunk"):
             key = (update[0], self._name("sessionId", frame.session_id or ""))
@@ -69,7 +69,7 @@ class Said:
         self._blocks.append([name.strip(), *(f"  {line}" for line in text.splitlines())])
 
     def lines(self) -> list[str]:
-        """All of it."""
+        """Return all lines."""
         self._close()
         return [line for block in self._blocks for line in block]
 
@@ -85,11 +85,11 @@ class Said:
             return {
                 name: self._plain(name, member)
                 for name, member in value.items()
-                if name not in LEFT_OUT
+                if name not in OMITTED
             }
         if isinstance(value, list):
             return [self._plain(key, item) for item in value]
-        if key in MADE_UP and isinstance(value, str | int):
+        if key in GENERATED and isinstance(value, str | int):
             return self._name(key, str(value))
         return value
 
@@ -101,15 +101,15 @@ class Said:
         return name
 
 
-def differences(recorded: Said, now: Said) -> Iterator[str]:
-    """A unified diff; what was taken out of the recording as a secret is equal to anything."""
+def differences(recorded: MessageLines, now: MessageLines) -> Iterator[str]:
+    """Yield a unified diff; a removed secret in the recording equals anything."""
     before, after = recorded.lines(), now.lines()
     before, after = _without_redacted(before, after)
     yield from difflib.unified_diff(before, after, "recorded", "now", lineterm="")
 
 
 def _without_redacted(before: list[str], after: list[str]) -> tuple[list[str], list[str]]:
-    """Lines of the recording with a secret take over what stands there now."""
+    """Replace recorded lines with a removed secret by the lines that match them now."""
     if not any(MARK in line for line in before):
         return before, after
     changed = list(before)
@@ -123,7 +123,7 @@ def _without_redacted(before: list[str], after: list[str]) -> tuple[list[str], l
 
 
 def _fits(pattern: str, line: str) -> bool:
-    """Whether a line is what was recorded, with anything in place of a secret."""
+    """Whether a line matches a recorded one, with any text for a removed secret."""
     parts = pattern.split(MARK)
     if len(parts) == 1 or not line.startswith(parts[0]) or not line.endswith(parts[-1]):
         return False
@@ -136,21 +136,21 @@ def _fits(pattern: str, line: str) -> bool:
     return at <= len(line) - len(parts[-1])
 
 
-def made_up_names(recorded: Any, now: Any, key: str = "") -> Iterator[tuple[str, str, str]]:
-    """Where two values differ in a made-up name: the key, the name then, the name now."""
+def generated_ids(recorded: Any, now: Any, key: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield generated ids in two values: the key, the recorded id, the current id."""
     if isinstance(recorded, dict) and isinstance(now, dict):
         for name, member in recorded.items():
             if name in now:
-                yield from made_up_names(member, now[name], name)
+                yield from generated_ids(member, now[name], name)
     elif isinstance(recorded, list) and isinstance(now, list):
         for one, other in zip(recorded, now, strict=False):
-            yield from made_up_names(one, other, key)
+            yield from generated_ids(one, other, key)
     elif _is_name(key) and isinstance(recorded, str) and isinstance(now, str):
         yield key, recorded, now
 
 
 def renamed(value: Any, names: dict[tuple[str, str], str], key: str = "") -> Any:
-    """A value with the names that are in use now."""
+    """Return a value with the ids that are in use now."""
     if isinstance(value, dict):
         return {name: renamed(member, names, name) for name, member in value.items()}
     if isinstance(value, list):
@@ -161,15 +161,15 @@ def renamed(value: Any, names: dict[tuple[str, str], str], key: str = "") -> Any
 
 
 def _is_name(key: str) -> bool:
-    return key in MADE_UP or key == "optionId"
+    return key in GENERATED or key == "optionId"
 
 
-def said(frames: Iterable[tuple[Frame, bytes, str | None]]) -> Said:
-    """All frames of one side."""
-    all_said = Said()
+def lines_of(frames: Iterable[tuple[Frame, bytes, str | None]]) -> MessageLines:
+    """Return the lines of all frames of one side."""
+    lines = MessageLines()
     for frame, raw, answered in frames:
-        all_said.take(frame, raw, answered)
-    return all_said
+        lines.take(frame, raw, answered)
+    return lines
 
 
-__all__ = ["MADE_UP", "Said", "differences", "made_up_names", "renamed", "said"]
+__all__ = ["GENERATED", "MessageLines", "differences", "generated_ids", "lines_of", "renamed"]

@@ -1,7 +1,7 @@
-"""Two ends of a transport in one process: for tests, and for an agent inside its client.
+"""A transport inside one process: for tests, and for an agent inside its client.
 
-It has the same backlog and the same pauses as a pipe, so what deadlocks or overflows there does
-so here.  It runs on every backend of anyio.
+It has the same backlog and pauses as a pipe, so a deadlock or overflow there also happens here.  It
+runs on every backend of anyio.
 """
 
 from collections import deque
@@ -26,12 +26,12 @@ class MemoryTransport:
         self._receiver: Receiver | None = None
         self._paused = False
         self._closed = False
-        # The other end has said its last, and may still listen.
+        # The other end has stopped sending, and may still read.
         self._is_last = False
         self._ended = False
 
     def join(self, peer: "MemoryTransport") -> None:
-        """What is written here comes out there."""
+        """Connect this end to its peer."""
         self._peer = peer
 
     @property
@@ -72,7 +72,7 @@ class MemoryTransport:
             self._peer._drained.set()
 
     def write(self, data: bytes) -> None:
-        """Hand bytes to the other end; they are delivered by its task."""
+        """Queue bytes for the other end, whose task delivers them."""
         peer = self._peer
         if peer is None or self._closed or peer._closed or peer._is_last:
             return
@@ -83,7 +83,7 @@ class MemoryTransport:
     async def drain(self) -> None:
         """Wait until the other end has taken most of what was written."""
         while self.backlog > BACKLOG_BYTES_LOW and not self._closed:
-            # Several may wait at once: they share one event, or only the last would be woken.
+            # Several tasks may wait: they share one event, or only the last would be woken.
             if self._drained.is_set():
                 self._drained = anyio.Event()
             await self._drained.wait()
@@ -98,13 +98,13 @@ class MemoryTransport:
         self._wake.set()
 
     def close_write(self) -> None:
-        """Say that nothing more will be written; what the other end writes still comes."""
+        """Stop writing; bytes from the other end still arrive."""
         if self._peer is not None:
             self._peer._is_last = True
             self._peer._wake.set()
 
     async def aclose(self) -> None:
-        """Close both directions; the other end is told."""
+        """Close both directions, and notify the other end."""
         if self._closed:
             return
         self._closed = True
@@ -118,7 +118,7 @@ class MemoryTransport:
 
 
 def memory_pair() -> tuple[MemoryTransport, MemoryTransport]:
-    """Two ends that talk to each other."""
+    """Return two connected ends."""
     one, other = MemoryTransport(), MemoryTransport()
     one.join(other)
     other.join(one)

@@ -1,15 +1,15 @@
-"""A pair of file descriptors as a transport: the engine under stdio and subprocess.
+"""A pair of file descriptors as a transport, used by stdio and subprocess.
 
-A chunk is read and handed over in the callback that found it readable, and a write goes to the
-descriptor at once.  Only a burst, of many writes before the event loop comes round, is gathered:
-one write to a pipe costs as much as all else that happens to a small message, on both sides.
+A chunk is delivered in the callback that read it, and a write goes to the descriptor at once.  Only
+in a burst of many writes within one iteration of the event loop are writes joined: one write to a
+pipe costs as much as everything else that happens to a small message.
 
 What always holds
-    * One `os.write` per write while nothing waits and no burst goes on; the rest of a burst is
-      written when the loop comes round, or when it is long.
+    * One `os.write` per write while nothing waits and there is no burst; the rest of a burst is
+      written in the next iteration of the loop, or when it is long.
     * A full pipe makes the rest wait in order.
-    * A peer that takes nothing for STALL_SECONDS_MAX ends the transport with that reason, and so
-      does one that closed its reading side, a moment later.
+    * A peer that takes nothing for STALL_SECONDS_MAX ends the transport with that reason; so does,
+      a moment later, one that closed its reading side.
     * A peer that closed only its writing side can still be answered until `aclose`.
     * A regular file works in place of a pipe, so that a recorded session can be fed in.
 """
@@ -27,24 +27,23 @@ from accord.transport.readiness import Driver, driver_for, is_pipe
 from accord.transport.transport import BACKLOG_BYTES_LOW, STALL_SECONDS_MAX, Ended, Receiver
 
 READ_BYTES_MIN = 64 * 1024
-# Not more in one go: a buffer of this size is used again and again, where larger ones would come
-# fresh from the system each time, and every page of them would have to be given to us anew.
+# Buffers of this size are reused; larger ones would be allocated from the system each time.
 READ_BYTES_MAX = 256 * 1024
-# So much is read before the loop comes round, while each read brings all that was asked for.
+# Read in one iteration of the loop, as long as each read fills its buffer.
 READ_BYTES_AT_ONCE = 1024 * 1024
 PIPE_BYTES = 1024 * 1024
 _F_SETPIPE_SZ = 1031
-# So many writes go out at once before the loop comes round; those behind them go out together.
+# Writes that go out directly in one iteration of the loop; further ones are joined.
 BURST_WRITES = 8
 GATHERED_BYTES_MAX = 4 * 1024
-# How long a peer that reads no more may still say something, such as why.
-DEAF_SECONDS_MAX = 1.0
-# How long the peer may take for what is left when we close.
+# How long a peer that no longer reads may still send something, such as an error.
+UNREAD_SECONDS_MAX = 1.0
+# How long closing waits for the peer to take the rest.
 FLUSH_SECONDS_MAX = 1.0
 
 
 def widen_pipe(fd: int) -> None:
-    """Ask for a 1 MiB pipe: large frames need far fewer wake-ups.  Not being granted is fine."""
+    """Try to enlarge a pipe to 1 MiB, so that large frames need fewer wake-ups."""
     with contextlib.suppress(OSError):
         fcntl.fcntl(fd, _F_SETPIPE_SZ, PIPE_BYTES)
 
@@ -69,7 +68,7 @@ class PipeTransport:
         # Bytes that wait because the pipe is full.
         self.backlog = 0
         self._taken_bytes = 0
-        # Writes since the loop last came round, as far as that counts, and what they held back.
+        # Writes in this iteration of the loop, up to BURST_WRITES, and the joined rest.
         self._burst = 0
         self._gathered: list[bytes] = []
         self._gathered_bytes = 0
@@ -86,16 +85,16 @@ class PipeTransport:
 
     @property
     def is_paused(self) -> bool:
-        """Whether somebody wants nothing to be read."""
+        """Whether reading is paused."""
         return self._paused
 
     @property
     def has_ended(self) -> bool:
-        """Whether `ended` was told."""
+        """Whether the transport has ended."""
         return self._ended
 
     async def start(self, receiver: Receiver, tasks: TaskGroup) -> None:
-        """Begin to read; the descriptors become non-blocking."""
+        """Start to read; the descriptors become non-blocking."""
         self._receiver = receiver
         for fd in (self._read_fd, self._write_fd):
             os.set_blocking(fd, False)
@@ -103,7 +102,7 @@ class PipeTransport:
         self._driver = driver_for(tasks)
         self.resume()
         if self._write_fd != self._read_fd and is_pipe(self._write_fd):
-            self._driver.watch_hang_up(self._write_fd, self._deafened)
+            self._driver.watch_hang_up(self._write_fd, self._peer_stopped_reading)
         self._burst = 0
         self._write_gathered()
         if self._waiting:
@@ -141,27 +140,27 @@ class PipeTransport:
                 return
             got = len(data)
             self.read_bytes += got
-            self._ask_for_more_or_less(got)
+            self._adapt_buffer(got)
             assert self._receiver is not None
             self._receiver.data_received(data)
             if got < asked or self.read_bytes >= read_until:
                 return
-            # Given back before the next read, which can then use the same memory.
+            # Freed before the next read, which can then use the same memory.
             del data
 
-    def _ask_for_more_or_less(self, got: int) -> None:
-        """A large buffer costs a small message dearly, and a small one a large message."""
+    def _adapt_buffer(self, got: int) -> None:
+        """Adapt the buffer: large ones are slow for small messages, and the other way round."""
         if got == self._ask_bytes:
             self._ask_bytes = min(2 * got, READ_BYTES_MAX)
         elif got < READ_BYTES_MIN:
             self._ask_bytes = READ_BYTES_MIN
 
     def write(self, data: bytes) -> None:
-        """Write through when nothing waits; keep what the pipe does not take."""
+        """Write directly if nothing waits; keep what the pipe does not take."""
         if self._burst < BURST_WRITES:
             self._burst += 1
             if self._burst == BURST_WRITES and self._driver is not None:
-                self._driver.soon(self._come_round)
+                self._driver.soon(self._next_iteration)
             self._write(data)
             return
         if len(data) >= GATHERED_BYTES_MAX:
@@ -174,12 +173,12 @@ class PipeTransport:
         if self._gathered_bytes >= GATHERED_BYTES_MAX:
             self._write_gathered()
 
-    def _come_round(self) -> None:
-        """The loop has come round; a burst ends when nothing more of it came meanwhile."""
+    def _next_iteration(self) -> None:
+        """Write the joined rest; the burst ends when there is none."""
         if self._gathered:
             self._write_gathered()
             if self._driver is not None and self._write_open:
-                self._driver.soon(self._come_round)
+                self._driver.soon(self._next_iteration)
                 return
         self._burst = 0
 
@@ -197,7 +196,7 @@ class PipeTransport:
             self._waiting.append(memoryview(data))
             self.backlog += len(data)
             if self._driver is not None and len(data) >= GATHERED_BYTES_MAX:
-                # The parts of a large frame come one by one, and the peer reads meanwhile.
+                # The parts of a large frame are written one by one while the peer reads.
                 self._flush()
             return
         try:
@@ -205,7 +204,7 @@ class PipeTransport:
         except (BlockingIOError, InterruptedError):
             taken = 0
         except OSError:
-            self._deafened()
+            self._peer_stopped_reading()
             return
         if taken < len(data):
             self._waiting.append(memoryview(data)[taken:])
@@ -239,7 +238,7 @@ class PipeTransport:
         except (BlockingIOError, InterruptedError):
             pass
         except OSError:
-            self._deafened()
+            self._peer_stopped_reading()
             return
         if self.backlog <= BACKLOG_BYTES_LOW and self._drained is not None:
             self._drained.set()
@@ -258,14 +257,14 @@ class PipeTransport:
         else:
             self._watch_stall()
 
-    def _deafened(self) -> None:
-        """The peer reads no more.  What it still sends may tell why, but not for long."""
+    def _peer_stopped_reading(self) -> None:
+        """Stop writing, and read a little longer: the peer may still send an error."""
         if not self._write_open:
             return
         self._stop_writing()
         if self._driver is not None and not self._ended:
             end = Ended("the peer closed its reading side")
-            self._driver.later("deaf", DEAF_SECONDS_MAX, lambda: self.end(end))
+            self._driver.later("unread", UNREAD_SECONDS_MAX, lambda: self.end(end))
 
     def _stop_writing(self) -> None:
         if self._write_open and self._driver is not None:
@@ -282,15 +281,15 @@ class PipeTransport:
                 event.set()
 
     async def drain(self) -> None:
-        """Wait until most of the backlog is taken, or nothing will ever be."""
+        """Wait until most of the backlog is taken, or writing has ended."""
         while self.backlog > BACKLOG_BYTES_LOW and self._write_open:
-            # Several may wait at once: they share one event, or only the last would be woken.
+            # Several tasks may wait: they share one event, or only the last would be woken.
             if self._drained is None or self._drained.is_set():
                 self._drained = anyio.Event()
             await self._drained.wait()
 
     async def flush(self) -> None:
-        """Wait until all of the backlog is taken, or nothing will ever be."""
+        """Wait until all of the backlog is taken, or writing has ended."""
         self._write_gathered()
         while self._waiting and self._write_open:
             if self._flushed is None or self._flushed.is_set():
@@ -298,7 +297,7 @@ class PipeTransport:
             await self._flushed.wait()
 
     def close_write(self) -> None:
-        """Tell the peer that no more comes; reading goes on."""
+        """Close the writing side; reading continues."""
         if self._write_fd < 0:
             return
         self._write_gathered()
@@ -308,7 +307,7 @@ class PipeTransport:
         self._write_fd = -1
 
     def end(self, why: Ended) -> None:
-        """Stop both directions, or only reading if `why` says so, and tell the receiver once."""
+        """Stop both directions, or only reading if `why.writable`, and notify the receiver once."""
         if self._ended:
             return
         self.pause()
@@ -322,7 +321,7 @@ class PipeTransport:
             self._receiver.ended(why)
 
     async def aclose(self) -> None:
-        """Close both descriptors; what still waits after a moment is given up."""
+        """Close both descriptors; bytes that still wait after a moment are dropped."""
         self._write_gathered()
         if self._waiting and self._driver is not None:
             with anyio.move_on_after(FLUSH_SECONDS_MAX, shield=True):

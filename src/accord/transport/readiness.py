@@ -1,7 +1,7 @@
-"""When a descriptor is ready, a moment has passed or the event loop comes round: callbacks for it.
+"""Callbacks for ready descriptors, timers, and the next iteration of the event loop.
 
-On asyncio these are the loop's own callbacks.  On other backends tasks do the same through anyio,
-slower and with the same order.
+On asyncio these are the loop's own callbacks.  On other backends, tasks do the same through anyio,
+more slowly and in the same order.
 """
 
 import asyncio
@@ -16,9 +16,9 @@ from anyio.abc import TaskGroup
 
 
 def _is_file(fd: int) -> bool:
-    """Whether a descriptor is always ready and so no business of the event loop's selector.
+    """Whether a descriptor is always ready and cannot be registered with a selector.
 
-    Regular files are, and devices such as /dev/null, which a selector refuses.
+    This holds for regular files, and for devices such as /dev/null.
     """
     mode = os.fstat(fd).st_mode
     return not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(fd))
@@ -37,12 +37,12 @@ def is_task_cancelled() -> bool:
 
 
 def is_pipe(fd: int) -> bool:
-    """Whether it is one end of a pipe."""
+    """Whether a descriptor is one end of a pipe."""
     return stat.S_ISFIFO(os.fstat(fd).st_mode)
 
 
 class Driver:
-    """Calls back when a descriptor is ready."""
+    """Calls back when a descriptor is ready or a timer expires."""
 
     def watch_read(self, fd: int, callback: Callable[[], None]) -> None: ...
     def unwatch_read(self, fd: int) -> None: ...
@@ -58,13 +58,13 @@ class Driver:
 class LoopDriver(Driver):
     """asyncio's own readiness callbacks; regular files are always ready.
 
-    Callbacks run outside of tasks, where anyio finds its backend by a context variable, if at all;
-    whoever began the loop by other means than anyio has not set it.
+    Callbacks run outside of tasks, where anyio finds its backend through a context variable.  If
+    the program did not start the loop with anyio, that variable is not set.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        # Copied for each use: one that is entered cannot be entered again.
+        # Copied for each use, since an entered context cannot be entered again.
         self._context = _context_of_asyncio()
         self._files: dict[int, asyncio.Handle] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
@@ -94,7 +94,7 @@ class LoopDriver(Driver):
         self._loop.remove_writer(fd)
 
     def watch_hang_up(self, fd: int, callback: Callable[[], None]) -> None:
-        # There is never anything to read where we write: it can only be that nobody reads it.
+        # A writing end becomes readable only when its reader closes.
         self._hang_ups.add(fd)
         self._context.copy().run(self._loop.add_reader, fd, callback)
 
@@ -192,7 +192,7 @@ def _context_of_asyncio() -> Context:
 
 
 def driver_for(tasks: TaskGroup) -> Driver:
-    """That of the event loop that runs."""
+    """Return the driver for the running event loop."""
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:

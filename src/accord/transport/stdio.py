@@ -1,9 +1,9 @@
-"""This process's stdin and stdout as a transport, with stdout guarded.
+"""This process's stdin and stdout as a transport, protected from stray prints.
 
-The wire gets private copies of descriptors 0 and 1.  Then 1 leads to stderr and 0 to nowhere, so
-that a stray `print`, a C library or a child process can neither write into the conversation nor
-read from it.  When the transport closes, everything is as it was.  To a terminal, characters that
-it would obey or not draw are written as JSON's escapes.
+The transport gets private copies of descriptors 0 and 1.  Then 1 leads to stderr and 0 to
+/dev/null, so that a `print`, a C library or a child process can neither write into the conversation
+nor read from it.  Closing the transport restores both.  On a terminal, control characters are
+written as JSON escapes.
 """
 
 import os
@@ -19,10 +19,10 @@ from accord.transport.transport import STALL_SECONDS_MAX, Receiver
 
 
 def _private(fd: int, mode: int) -> int:
-    """A descriptor of our own for the same pipe or terminal.
+    """Return a private descriptor for the same pipe or terminal.
 
-    Opened anew where the system allows it: a mere copy would share its non-blocking flag with
-    everybody else who holds it, with our own stderr in a terminal and with the shell behind it.
+    It is opened again if possible: a duplicate would share its non-blocking flag with every other
+    holder, such as our own stderr on a terminal and the shell.
     """
     kind = os.fstat(fd).st_mode
     if stat.S_ISFIFO(kind) or os.isatty(fd):
@@ -48,7 +48,7 @@ def _to_nowhere(fd: int) -> None:
 
 
 def _flush_stdout() -> None:
-    # A program may have put anything there, or nothing.
+    # A program may have replaced it, also by None.
     if sys.stdout is not None:
         sys.stdout.flush()
 
@@ -57,23 +57,23 @@ class StdioTransport(PipeTransport):
     """The transport of an agent that an editor started."""
 
     def __init__(self, *, stall_seconds: float = STALL_SECONDS_MAX) -> None:
-        # The descriptors are taken over when it starts.
+        # `start` takes over the descriptors.
         super().__init__(-1, -1, stall_seconds=stall_seconds)
         self._saved: tuple[int, int] | None = None
         self._blocking = (True, True)
-        # Where a person sees the messages, they cannot command the terminal.
-        self._for_a_person: Callable[[bytes], bytes] | None = None
+        # Escapes control characters if stdout is a terminal.
+        self._escape: Callable[[bytes], bytes] | None = None
 
     async def start(self, receiver: Receiver, tasks: TaskGroup) -> None:
-        """Take over the descriptors and begin to read.
+        """Take over the descriptors and start to read.
 
         Raises:
-            LocalProtocolError: one of them is closed.
+            LocalProtocolError: stdin or stdout is closed.
         """
         for name, stream, fd in (("stdin", sys.__stdin__, 0), ("stdout", sys.__stdout__, 1)):
             if stream is None or not _is_open(fd):
                 raise LocalProtocolError(
-                    f"{name} is closed, and an agent speaks with its client through it;"
+                    f"{name} is closed, but an agent talks to its client through it;"
                     " start the agent from a client, or configure it in an editor"
                 )
         _flush_stdout()
@@ -82,7 +82,7 @@ class StdioTransport(PipeTransport):
         if os.isatty(1):
             from accord.machine.console.control_characters import VisibleMessages
 
-            self._for_a_person = VisibleMessages().feed
+            self._escape = VisibleMessages().feed
         self._saved = (os.dup(0), os.dup(1))
         nowhere = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nowhere, 0)
@@ -95,10 +95,10 @@ class StdioTransport(PipeTransport):
 
     def write(self, data: bytes) -> None:
         """Write a message, or a part of one."""
-        super().write(data if self._for_a_person is None else self._for_a_person(data))
+        super().write(data if self._escape is None else self._escape(data))
 
     async def aclose(self) -> None:
-        """Close the wire and give the process its stdin and stdout back."""
+        """Close the transport and restore the process's stdin and stdout."""
         if self._saved is None:
             return
         await super().aclose()

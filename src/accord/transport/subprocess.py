@@ -1,11 +1,11 @@
-"""An agent's process as a transport: its stdin and stdout carry frames, its stderr is kept.
+"""An agent's process as a transport: frames on its stdin and stdout; its stderr is kept.
 
-The process leads a group of its own, and whatever ends us ends the group.  Its stderr is always
-drained, since a full pipe would stop it, and the last words are part of the reason of the end.
+The process leads a process group of its own, which ends with us.  Its stderr is always read, since
+a full pipe would stop it, and its last lines are part of the reason for the end.
 
 What always holds
-    * The end is told with exit code or signal and the tail of stderr, as far as they are known.
-    * A process that is gone while a child of it holds stdout open does not keep us waiting.
+    * The end is reported with exit code or signal and the tail of stderr, as far as known.
+    * If the process exits while a child of it holds stdout open, we do not wait for the child.
     * After `aclose` no process of the group is alive.
 """
 
@@ -25,19 +25,19 @@ from accord.transport.pipes import PipeTransport
 from accord.transport.transport import STALL_SECONDS_MAX, Ended, Receiver
 
 STDERR_BYTES_KEPT = 64 * 1024
-# Of a long command, so much is shown where its end is told.
+# How much of a long command is shown in messages.
 COMMAND_CHARACTERS_SHOWN = 200
-# How long the exit code may lag behind the end of stdout, and the last output behind the exit.
+# How long to wait for the exit code after the end of stdout, and for output after the exit.
 EXIT_SECONDS_MAX = 1.0
-LAST_WORDS_SECONDS_MAX = 0.5
-# How long a process may take to go by itself when its stdin is closed.
+LAST_OUTPUT_SECONDS_MAX = 0.5
+# How long a process may take to exit after its stdin is closed.
 LEAVE_SECONDS_MAX = 2.0
 
 StderrListener = Callable[[bytes], None]
 
 
 class _Tail:
-    """The last bytes of a stream, cut from the front."""
+    """Keeps the last bytes of a stream."""
 
     def __init__(self, listener: StderrListener | None) -> None:
         self._kept = bytearray()
@@ -52,7 +52,7 @@ class _Tail:
             self._listener(data)
 
     def ended(self, why: Ended) -> None:
-        # A listener may have kept something back, such as the first half of a letter.
+        # A listener may have held something back, such as the first half of a character.
         finish = getattr(self._listener, "finish", None)
         if finish is not None:
             finish()
@@ -60,13 +60,13 @@ class _Tail:
 
     @property
     def text(self) -> str:
-        # Before it is cut, and before others take single lines of it: a private key has many.
+        # Redacted as a whole, since a private key spans many lines.
         whole = log_redactor().text(self._kept.decode("utf-8", "replace"))
         return whole.encode()[-STDERR_BYTES_KEPT:].decode("utf-8", "replace")
 
 
 class SubprocessTransport:
-    """Starts a command when it is started itself, and ends it when it is closed."""
+    """Starts a command in `start` and ends it in `aclose`."""
 
     def __init__(
         self,
@@ -92,22 +92,22 @@ class SubprocessTransport:
 
     @property
     def command(self) -> tuple[str, ...]:
-        """What was started."""
+        """The command line."""
         return self._command
 
     @property
     def pid(self) -> int | None:
-        """The process and its group, once started."""
+        """The id of the process and of its group, once started."""
         return None if self._process is None else self._process.pid
 
     @property
     def exit(self) -> Exit | None:
-        """How the process ended, once it has."""
+        """The exit status, once the process has ended."""
         return None if self._process is None else self._process.exit
 
     @property
     def stderr_tail(self) -> str:
-        """What the process said on stderr last."""
+        """The end of the process's stderr."""
         return self._tail.text
 
     @property
@@ -116,10 +116,10 @@ class SubprocessTransport:
         return 0 if self._pipes is None else self._pipes.backlog
 
     async def start(self, receiver: Receiver, tasks: TaskGroup) -> None:
-        """Start the process and begin to read.
+        """Start the process and start to read.
 
         Raises:
-            SpawnFailed: there is no such program or folder; the message says which.
+            SpawnFailed: the program or folder does not exist; the message says which.
         """
         self._receiver, self._tasks = receiver, tasks
         stdin_read, stdin_write = os.pipe()
@@ -150,7 +150,7 @@ class SubprocessTransport:
         tasks.start_soon(self._watch_exit, name="agent process")
 
     def write(self, data: bytes) -> None:
-        """Send to the process's stdin."""
+        """Write to the process's stdin."""
         assert self._pipes is not None
         self._pipes.write(data)
 
@@ -170,25 +170,25 @@ class SubprocessTransport:
             self._pipes.resume()
 
     def close_write(self) -> None:
-        """Tell the process that no more comes; what it still says is read until it ends."""
+        """Close the process's stdin; its output is read until it ends."""
         if self._pipes is not None:
             self._pipes.close_write()
 
     async def _watch_exit(self) -> None:
-        """The process may be gone while a child of it keeps stdout open."""
+        """End the transport when the process exits, even if a child keeps stdout open."""
         assert self._process is not None
         assert self._pipes is not None
         await self._process.wait()
-        # What it wrote before it ended is read to its end, unless a child of it holds the pipe
-        # open and says nothing.  While our own reader has paused, there is no hurry.
-        heard = -1
-        while not self._pipes.has_ended and (heard != self._pipes.read_bytes):
-            heard = self._pipes.read_bytes
-            await anyio.sleep(LAST_WORDS_SECONDS_MAX)
+        # Read its remaining output, unless a child holds the pipe open and writes nothing.
+        # While our own reader is paused, keep waiting.
+        bytes_before = -1
+        while not self._pipes.has_ended and (bytes_before != self._pipes.read_bytes):
+            bytes_before = self._pipes.read_bytes
+            await anyio.sleep(LAST_OUTPUT_SECONDS_MAX)
             while self._pipes.is_paused and not self._pipes.has_ended:
-                heard = -1
-                await anyio.sleep(LAST_WORDS_SECONDS_MAX)
-        self._pipes.end(Ended("the agent ended"))
+                bytes_before = -1
+                await anyio.sleep(LAST_OUTPUT_SECONDS_MAX)
+        self._pipes.end(Ended("the agent exited"))
 
     def _pipes_ended(self, why: Ended) -> None:
         assert self._tasks is not None
@@ -213,13 +213,13 @@ class SubprocessTransport:
         if status is None:
             reason = f"the agent `{line}`: {why.reason}"
         else:
-            reason = f"the agent `{line}` ended: {status}"
+            reason = f"the agent `{line}` exited: {status}"
         self._receiver.ended(
             Ended(reason, None if status is None else str(status), self._tail.text, why.clean)
         )
 
     async def aclose(self) -> None:
-        """Close stdin, then SIGTERM, then SIGKILL to the whole group, each within its bound."""
+        """Close stdin, then send SIGTERM and SIGKILL to the whole group, each after a while."""
         self._closing = True
         if self._pipes is not None and self._process is not None:
             self._pipes.close_write()

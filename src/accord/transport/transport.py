@@ -1,62 +1,62 @@
-"""What a transport promises to the connection that owns it.
+"""The interface between a connection and its transport.
 
-Bytes, not frames and not messages: where one message ends is the connection's business.  The
-layer is made of callbacks, because a task or a stream hop per frame costs more than the frame.
+A transport carries bytes; the connection finds the frames in them.  The interface uses callbacks,
+because a task switch per frame would cost more than the frame.
 
 What always holds
     * `data_received` is called in order, never from inside `write`, and never after `ended`.
     * `ended` is called exactly once.
-    * `write` never blocks and never raises for a peer that is gone; `ended` tells that.
+    * `write` never blocks, and never raises if the peer is gone; `ended` reports that.
 """
 
 from typing import NamedTuple, Protocol
 
 from anyio.abc import TaskGroup
 
-# Above this many waiting bytes a writer waits in `drain`; below the lower mark it goes on.
+# Above this many waiting bytes a writer waits in `drain`; below the lower mark it continues.
 BACKLOG_BYTES_MAX = 1024 * 1024
 BACKLOG_BYTES_LOW = 256 * 1024
-# A peer that takes not one byte for so long is lost.
+# A peer that takes no byte for this long is lost.
 STALL_SECONDS_MAX = 60.0
 
 
 class Ended(NamedTuple):
-    """Why a transport ended, in words for a person, with what its process left behind."""
+    """Why a transport ended, for people, with the exit status and stderr of its process."""
 
     reason: str
     exit_status: str | None = None
     stderr_tail: str = ""
     clean: bool = False
-    # The peer has said all it will say but may still read: answers to what it asked can be sent.
+    # The peer has stopped sending but may still read answers to its requests.
     writable: bool = False
 
 
 class Receiver(Protocol):
-    """The side of a connection that a transport calls."""
+    """The methods of a connection that a transport calls."""
 
     def data_received(self, data: bytes) -> None:
-        """Take the next bytes, in any split."""
+        """Take the next bytes, split anywhere."""
         ...
 
     def ended(self, why: Ended) -> None:
-        """No more bytes will come; what is written goes nowhere unless `why` says otherwise."""
+        """Take notice that no more bytes will arrive; writing is useless unless `why.writable`."""
         ...
 
 
 class Transport(Protocol):
-    """Bytes both ways."""
+    """Carries bytes in both directions."""
 
     @property
     def backlog(self) -> int:
-        """Bytes written but not yet taken by the peer's side."""
+        """Bytes that were written but not yet taken by the peer."""
         ...
 
     async def start(self, receiver: Receiver, tasks: TaskGroup) -> None:
-        """Begin to deliver.  Tasks that the transport needs live in `tasks`."""
+        """Start to deliver.  Tasks that the transport needs run in `tasks`."""
         ...
 
     def write(self, data: bytes) -> None:
-        """Send at once what the peer takes, keep the rest in order."""
+        """Send what the peer takes now, and keep the rest in order."""
         ...
 
     async def drain(self) -> None:
@@ -64,7 +64,7 @@ class Transport(Protocol):
         ...
 
     def pause(self) -> None:
-        """Deliver nothing until `resume`; the peer's writes back up."""
+        """Deliver nothing until `resume`; the peer has to wait."""
         ...
 
     def resume(self) -> None:
@@ -72,5 +72,5 @@ class Transport(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """End it from our side and free everything.  Harmless when repeated."""
+        """Close the transport and free everything.  May be called again."""
         ...

@@ -131,7 +131,7 @@ async def test_too_many_prompts_are_refused_before_their_turn() -> None:
     agent = agent_that(wait)
     async with draft_client(agent) as client:
         session = await client.new_session()
-        most = agent._definition.limits.prompts_queued
+        most = agent.limits.prompts_queued
         prompts = [client.start_prompt(session) for _ in range(most + 2)]
         assert (await client.answer(prompts[-1]))["error"]["code"] == -32600
         free.set()

@@ -69,7 +69,7 @@ async def test_a_client_of_both_versions_breaks_no_rule(
 async def test_a_malformed_notification_of_ones_own_is_one_line(
     version: int, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Ours: the client's mistake is no bug here, so there is no traceback."""
+    """Ours: the client's mistake is not a bug here, so there is no traceback."""
     agent = Agent("a", version="1")
 
     @agent.notification("_note")

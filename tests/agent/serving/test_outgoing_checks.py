@@ -51,7 +51,7 @@ MISUSES: dict[str, tuple[Misuse, str]] = {
     "in a stream": (lambda t: t.message().write(image(5)), r"at \$.data"),
     "a text that is none": (lambda t: t.say(v2.TextContent(text=5)), r"at \$.text"),  # type: ignore[arg-type]
     "a variant of a later version": (lambda t: t.say(own("type", "video")), "unknown variant"),
-    "a variant that is no JSON": (lambda t: t.say(own("type", "_x", b"{")), "cannot be sent"),
+    "a variant that is not JSON": (lambda t: t.say(own("type", "_x", b"{")), "cannot be sent"),
     "too little": (lambda t: t.usage(-1, 0), r"UsageUpdate cannot be sent: .*\$.used"),
     "too many": (lambda t: t.usage(0, 2**64), "UsageUpdate cannot be sent"),
     "anything": (lambda t: t.emit({"sessionUpdate": "x"}), "dict is not a session update"),

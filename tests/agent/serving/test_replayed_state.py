@@ -23,7 +23,7 @@ PROMPTS = 6
 
 
 def busy_agent(store: MemoryStore) -> Agent:
-    """An agent whose turns say everything that can be said anew."""
+    """An agent whose turns send every update that a replay condenses."""
     agent = Agent("busy", version="1.0", store=store)
     agent.add_mode("ask", "Ask")
     agent.add_mode("act", "Act")

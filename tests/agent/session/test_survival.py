@@ -146,7 +146,7 @@ async def test_an_agent_without_a_store_says_why_and_goes_on(path: Path) -> None
     path.parent.touch()
     with anyio.fail_after(HANG_SECONDS):
         async with started(path, 2) as client:
-            with pytest.raises(RequestFailed, match="sessions cannot be kept") as raised:
+            with pytest.raises(RequestFailed, match="cannot store sessions") as raised:
                 await client.new_session()
             assert raised.value.reason == "store_unreachable"
             path.parent.unlink()

@@ -114,7 +114,7 @@ async def test_a_session_with_a_name_or_a_past_is_kept(version: int) -> None:
         await client.result("session/fork", {"sessionId": empty, **PLACE})
     assert set(await kept(store)) == {used, named, forked}
     async with raw_client(made(store), version=version) as client:
-        # To look at it is no reason to delete it.
+        # Looking at it must not delete it.
         await client.result("session/resume", {"sessionId": forked, **PLACE})
     assert set(await kept(store)) == {used, named, forked}
 

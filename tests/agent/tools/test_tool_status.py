@@ -145,7 +145,7 @@ def test_a_status_is_followed_by_its_own_or_a_later_one() -> None:
 
 
 def test_an_update_that_was_not_sent_has_not_happened() -> None:
-    """Ours: a log that could not be written is no reason to refuse the next try."""
+    """Ours: a failed write to the log must not refuse the next try."""
     lives = ToolStatuses()
     for before in ((), ("pending",)):
         tell(lives, *before)

@@ -165,7 +165,7 @@ async def test_v1_capabilities_under_the_key_of_v2_are_understood() -> None:
 async def test_v1_asked_for_with_the_keys_of_v2_is_v1(
     strict: bool, capabilities: dict[str, Any]
 ) -> None:
-    """dialect 1.1 row 5a: `info` is no key of the draft, and the names inside count where known."""
+    """dialect 1.1 row 5a: `info` is not a key of the draft, and known names inside count."""
     info = {"name": "newer", "version": "3"}
     if strict:
         capabilities = {}

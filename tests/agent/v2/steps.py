@@ -101,7 +101,7 @@ async def between_tools(turn: Turn, halt: Halt) -> None:
 
 
 async def in_an_open_tool(turn: Turn, halt: Halt) -> None:
-    """With a tool call that is no block, so that the turn has to end it."""
+    """With a tool call that is not a block, so that the turn has to end it."""
     call = turn.tool_call("Read", kind="read")
     await call.announce()
     await halt.here()

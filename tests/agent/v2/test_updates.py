@@ -172,7 +172,7 @@ async def test_a_program_that_is_not_there_fails_the_call_and_shows_no_terminal(
 
 
 async def test_a_command_that_takes_too_long_is_ended_and_failed() -> None:
-    """Ours: a deadline of the agent's own is no cancellation."""
+    """Ours: a deadline of the agent itself is not a cancellation."""
 
     async def work(turn: Turn) -> None:
         done = await turn.run("sleep 60", timeout=0.05)

@@ -49,7 +49,7 @@ async def test_what_is_not_json_is_answered_without_an_id() -> None:
 @pytest.mark.rule("V2-GEN-03")
 @pytest.mark.parametrize("version", [1, 2])
 async def test_an_object_that_is_no_message_is_told_each_time(version: int) -> None:
-    """Issue 13: neither a request nor an answer, also right behind a line that is no JSON."""
+    """Issue 13: neither a request nor an answer, also right behind a line that is not JSON."""
     async with raw_client(made(), version=version, validate=False) as client:
         bad: list[dict[str, Any]] = [{}, {"params": {}}, {"id": None}, {"id": 1.5}, {"id": "x"}]
         client.send_bytes(b"not json\n")

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from accord.cli.agent_setup.chat import BUILT_IN, make_desk, orders_of
-from accord.cli.commands.chat import add_arguments, is_full_screen, run
-from accord.cli.run.job import UsageError
+from accord.cli.agent_setup.agent_choice import BUILT_IN
+from accord.cli.agent_setup.chat import orders_of
+from accord.cli.commands.chat import add_arguments, is_full_screen, make_desk, run
+from accord.cli.usage_error import UsageError
 from accord.discovery.config import AgentEntry, ChatSettings, Config, McpEntry
 from accord.terminal.model.settings import Settings, settings_of
 
@@ -94,7 +95,7 @@ def test_a_session_goes_on_by_its_id_or_as_the_last_one() -> None:
 def test_a_folder_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     """Ours: wrong usage is a sentence and exit code 2."""
     assert run(given("--cwd", "nowhere")) == 2
-    assert "there is no folder nowhere" in capsys.readouterr().err
+    assert "nowhere is not a folder" in capsys.readouterr().err
 
 
 def test_the_desk_has_the_persons_rules(tmp_path: Path) -> None:

@@ -60,11 +60,11 @@ def test_a_login_that_is_not_wanted_or_fails_is_told(home: Home) -> None:
         program.wait_for(QUESTION)
         program.press("\n")
         assert program.exit_code() == 1
-        assert "accord: the agent wants a login first: " in program.text
+        assert "accord: the agent needs a login: " in program.text
     with in_terminal(*words, env=home.env) as program:
         log_in_by_word(program, "wrong")
         assert program.exit_code() == 1
-        assert "the login 'By a word' failed: it ended with 3" in program.text
+        assert "the login 'By a word' failed with status 3" in program.text
     (home.project / "logged-in").unlink()
     with in_terminal(*words, env=home.env) as program:
         program.wait_for(QUESTION)
@@ -78,18 +78,18 @@ def test_without_a_terminal_run_says_how_to_log_in(home: Home) -> None:
     done = home.run("hi", agent=agent(home, wanted_by))
     assert done.code == 1
     command = " ".join(agent(home, wanted_by))
-    assert f"\n`accord login -- {command}` logs in\n" in done.error
+    assert f"\nrun `accord login -- {command}` to log in\n" in done.error
     name = home.config / "config.toml"
     listed = ", ".join(f'"{word}"' for word in agent(home, wanted_by))
     name.write_text(f"[agents.guarded]\ncommand = [{listed}]\n")
     done = home.accord("run", "hi", "--agent", "guarded")
-    assert "\n`accord login guarded` logs in\n" in done.error
+    assert "\nrun `accord login guarded` to log in\n" in done.error
     done = home.accord("login", "guarded", "--method", "page")
-    assert (done.code, done.out) == (0, "You are logged in to guarded.\n")
+    assert (done.code, done.out) == (0, "Logged in to guarded.\n")
     assert done.error == "Visit https://example.org/device\n"
     assert home.accord("run", "hi", "--agent", "guarded").out == "hello by page\n"
     done = home.accord("login", "guarded", "--logout")
-    assert (done.code, done.out) == (0, "You are logged out of guarded.\n")
+    assert (done.code, done.out) == (0, "Logged out of guarded.\n")
     assert home.accord("run", "hi", "--agent", "guarded").code == 1
 
 
@@ -99,13 +99,13 @@ def test_login_asks_which_way_where_there_are_several(home: Home) -> None:
     with in_terminal(*words, env=home.env) as program:
         log_in_by_word(program, "sesame")
         assert program.exit_code() == 0
-        assert "You are logged in to guarded." in program.text
+        assert "Logged in to guarded." in program.text
     assert (home.project / "logged-in").read_text() == "sesame"
     with in_terminal(*words, env=home.env) as program:
         program.wait_for(QUESTION)
         program.press("\n")
         assert program.exit_code() == 1
-        assert "you did not log in" in program.text
+        assert "not logged in" in program.text
 
 
 def test_login_uses_the_only_way_and_lists_them(home: Home) -> None:
@@ -114,15 +114,15 @@ def test_login_uses_the_only_way_and_lists_them(home: Home) -> None:
     assert (done.code, done.out) == (0, "page  By a page: Opens a page\n")
     done = home.accord("login", "--", *agent(home))
     assert done.code == 0
-    assert done.out.endswith("You are logged in to guarded.\n")
+    assert done.out.endswith("Logged in to guarded.\n")
 
 
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
         (["--method", "nope", "--", *[sys.executable, str(AGENT), ".", "prompt"]], 2, "'nope'"),
-        (["nobody"], 2, "no agent 'nobody' (built-in)"),
-        (["--"], 2, "missing after --"),
+        (["nobody"], 2, "no agent 'nobody' (known: built-in)"),
+        (["--"], 2, "after -- is missing"),
         (["built-in"], 2, "the agent offers no way to log in"),
         (["--", "/nowhere/agent"], 1, "cannot start"),
     ],

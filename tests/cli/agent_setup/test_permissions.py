@@ -38,7 +38,7 @@ def test_kinds_are_words_with_commas_and_groups_of_them() -> None:
     assert read_kinds(["read, edit", "run", "edit"]) == ("read", "edit", "execute")
     assert read_kinds(["write"]) == ("edit", "delete", "move")
     assert set(read_kinds(["all"])) == KINDS_OF_TOOL
-    with pytest.raises(KindError, match="'nothing' is no kind of tool"):
+    with pytest.raises(KindError, match="'nothing' is not a kind of tool"):
         read_kinds(["read,nothing"])
 
 
@@ -133,7 +133,7 @@ def test_a_policy_that_is_named_decides_alone(places: Path) -> None:
 def test_a_policy_of_the_configuration_must_be_there(places: Path) -> None:
     """Ours: a policy that is missing is not no policy."""
     config = Config(permissions=PermissionSettings(policy=places / "no.toml"))
-    with pytest.raises(ConfigError, match="there is no policy"):
+    with pytest.raises(ConfigError, match=r"the policy .* does not exist"):
         deciding(Wishes(), config, ("/",), attended=False)
 
 

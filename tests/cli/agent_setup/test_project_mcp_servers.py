@@ -50,7 +50,7 @@ def test_a_person_agrees_once_and_the_agent_gets_what_it_can_take(
     words = ["run", "go", "--cwd", str(home.project), "--", *agent]
     with in_terminal(*words, env=home.env) as program:
         program.wait_for("[y/n] ")
-        assert "wants the MCP server tool: it runs " in program.text
+        assert "uses the MCP server tool: it runs " in program.text
         program.press("y\n")
         program.wait_for("[y/n] ", 2)
         program.press("y\n")

@@ -51,7 +51,7 @@ def test_an_agent_is_chosen_and_what_was_said_is_remembered(home: Home) -> None:
             assert chat.exit_code() == 0
     done = home.accord("chat", stdin="hello\n")
     assert done.code == 2
-    assert "say which agent" in done.error
+    assert "choose an agent" in done.error
 
 
 def test_a_prompt_is_written_in_an_editor(home: Home, tmp_path: Path) -> None:

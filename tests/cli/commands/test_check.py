@@ -109,5 +109,5 @@ def test_a_rule_of_another_side_or_version_is_pointed_to(
     assert main(["check", "--only", "V1-INIT-03", "--", *HELLO]) == 2
     assert main(["check", "--only", "V2-INIT-01", "--", *HELLO]) == 2
     told = capsys.readouterr().err
-    assert "V1-INIT-03: it is a rule for another side (client)" in told
+    assert "V1-INIT-03: it is a rule for the other side (client)" in told
     assert "V2-INIT-01: see --protocol 2" in told

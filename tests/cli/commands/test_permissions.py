@@ -143,7 +143,7 @@ def test_remembered_answers_are_asked_for_the_agent_that_is_named(home: Home) ->
     assert grant is not None
     without = home.accord("permissions", "explain", "make all")
     assert without.code == 3
-    assert "left out: 1 remembered for one agent" in without.out
+    assert "not included: answers for one agent (1)" in without.out
     named = home.accord("permissions", "explain", "make all", "--agent", "tester")
     assert named.code == 0
     assert f"remembered answer {grant.grant_id}" in named.out

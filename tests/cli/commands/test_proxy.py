@@ -83,7 +83,7 @@ tell("and s")
 SAID_LATE = "so [secret]and s"
 GUARD = """
 import sys
-from accord.proxy.builtin.guard import guard
+from accord.proxy.builtin.guard.guard import guard
 guard().run(sys.argv[1:])
 """
 

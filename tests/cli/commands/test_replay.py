@@ -75,7 +75,7 @@ def test_an_agent_that_is_silent_is_not_waited_for_for_ever(home: Home, tmp_path
     silent = (sys.executable, "-c", "import sys; sys.stdin.read()")
     ended = home.accord("replay", str(path), "--as", "client", "--patience", "0.2", "--", *silent)
     assert ended.code == 1
-    assert "waited in vain for the answer to initialize" in ended.out
+    assert "timed out waiting for the answer to initialize" in ended.out
 
 
 @pytest.mark.parametrize(

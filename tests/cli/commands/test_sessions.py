@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 import pytest
 
-from accord.cli import session_resume
+from accord.cli.commands import sessions
 from accord.cli.main import main
 from accord.schema import v2
 from accord.store import SessionRecord
@@ -106,9 +106,9 @@ def test_a_folder_is_found_by_each_of_its_names(path: Path, said: Said, tmp_path
 
 def test_without_a_store_there_are_no_sessions(path: Path, said: Said) -> None:
     """Ours: asking makes nothing."""
-    assert said("list") == "There are no sessions.\n"
+    assert said("list") == "No sessions.\n"
     assert said("list", "--json") == ""
-    assert said("prune", "--older-than", "1") == "There is nothing to throw away.\n"
+    assert said("prune", "--older-than", "1") == "Nothing to delete.\n"
     assert json.loads(said("prune", "--older-than", "1", "--json")) == {"pruned": []}
     assert "there are no sessions in" in said("show", "abc", code=1)
     assert not path.parent.exists()
@@ -123,7 +123,7 @@ def test_sessions_are_listed(path: Path, said: Said, tmp_path: Path) -> None:
         "aaaaaaaaaaaa  2026-05-01 10:20  Mend it  /w",
     ]
     assert said("list", "--cwd", str(tmp_path)).startswith("bbbb")
-    assert said("list", "--here") == "There are no sessions.\n"
+    assert said("list", "--here") == "No sessions.\n"
     assert [json.loads(line)["sessionId"][0] for line in said("list", "--json").splitlines()] == [
         "b",
         "a",
@@ -184,8 +184,8 @@ def test_a_session_is_named_so_that_no_other_is_meant(path: Path, said: Said) ->
 def test_old_sessions_are_thrown_away_and_say_so(path: Path, said: Said) -> None:
     """Issue: prune, and pruned sessions say so."""
     fill(path, record("old"), SessionRecord("new", "/w", updated_at="2999-01-01T00:00:00.000Z"))
-    assert said("prune", "--older-than", "1", "--keep", "2") == "There is nothing to throw away.\n"
-    assert said("prune", "--older-than", "1") == "thrown away: old\n"
+    assert said("prune", "--older-than", "1", "--keep", "2") == "Nothing to delete.\n"
+    assert said("prune", "--older-than", "1") == "deleted: old\n"
     assert "was pruned at" in said("show", "old", code=1)
     assert said("delete", "old") == "deleted: old\n"
     for wrong in ("-1", "soon", "1e9"):
@@ -219,7 +219,7 @@ def test_a_session_goes_on(
 ) -> None:
     """Issue: accord sessions resume; with a prompt it is a run."""
     fill(path, SessionRecord("abc", str(tmp_path)), updates=())
-    assert "this is no terminal" in said("resume", "abc", code=1)
+    assert "not a terminal" in said("resume", "abc", code=1)
     ran: list[list[str]] = []
 
     def noted(arguments: list[str]) -> int:
@@ -227,6 +227,6 @@ def test_a_session_goes_on(
         return 7
 
     monkeypatch.setattr("accord.cli.main.main", noted)
-    assert session_resume.resume(SessionRecord("abc", "/w"), "-v is what?") == 7
+    assert sessions._resume(SessionRecord("abc", "/w"), "-v is what?") == 7
     assert ran[0][:6] == ["run", "--session", "abc", "--cwd", "/w", " -v is what?"]
     assert ran[0][6] == "--"

@@ -48,7 +48,7 @@ def test_advice_is_shown_and_breaks_nothing(
     tape.initialize()
     tape.message("client", {"id": None, "method": "_x"})
     assert main(["trace", file_of(tape, tmp_path), "--validate"]) == 0
-    assert "1 against advice" in capsys.readouterr().out
+    assert "1 recommendation not followed" in capsys.readouterr().out
 
 
 def test_programs_get_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,7 +142,7 @@ def test_follow_shows_what_is_recorded_while_it_is(tmp_path: Path) -> None:
         rest = following.communicate(timeout=HANG_SECONDS)[0]
         assert following.returncode == 0
     assert "Hello there" in rest
-    assert "the agent ended" in rest
+    assert "the agent exited" in rest
 
 
 def test_who_follows_may_leave_without_a_complaint(tmp_path: Path) -> None:

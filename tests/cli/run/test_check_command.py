@@ -31,7 +31,7 @@ def test_a_check_that_passes_changes_nothing(home: Home) -> None:
         ("hello", "accord: the check failed"),
         ("write a.txt", "accord: permission was denied for:"),
         ("stop refusal", "accord: the agent refused\nthe check failed"),
-        ("stop max_tokens", "accord: the agent stopped at a limit: max_tokens\nthe check failed"),
+        ("stop max_tokens", "accord: the agent reached a limit: max_tokens\nthe check failed"),
     ],
 )
 def test_a_check_that_fails_is_the_exit_code_6(home: Home, prompt: str, said: str) -> None:
@@ -106,24 +106,24 @@ def test_the_wait_is_bounded_and_can_be_switched_off(home: Home) -> None:
     """Issue 14: for a bounded time; an agent that wants more is told of at once."""
     done = home.run("limit 9 3600")
     assert done.code == 1
-    assert "it asks to wait 3600 s; `--retry 3600` waits so long\n" in done.error
+    assert "it asks to wait 3600 s; use `--retry 3600` to wait that long\n" in done.error
     done = home.run("limit 1 0", "--retry", "0")
     assert done.code == 1
     assert "next try" not in done.error
     done = home.run("limit 9 0.01", "--retry", "1.5")
     assert done.code == 1
     assert done.error.count("next try") == 2
-    assert "it was tried again for 1.5 s (see --retry)" in done.error
+    assert "gave up after 1.5 s (see --retry)" in done.error
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["--check", " "], "the command is empty"),
-        (["--check", "false", "--check", "true"], "it may be given once; join commands with &&"),
-        (["--retry", "-0.1"], "a number of seconds, not '-0.1'"),
-        (["--retry", "nan"], "a number of seconds, not 'nan'"),
-        (["--timeout", "0.0"], "a number of seconds, not '0.0'"),
+        (["--check", "false", "--check", "true"], "may be given only once; join commands with &&"),
+        (["--retry", "-0.1"], "'-0.1' is not a number of seconds"),
+        (["--retry", "nan"], "'nan' is not a number of seconds"),
+        (["--timeout", "0.0"], "'0.0' is not a positive number of seconds"),
     ],
 )
 def test_a_check_or_a_time_that_cannot_be_meant_is_told(
@@ -153,7 +153,7 @@ def test_no_line_of_stdout_has_one_of_stderr_behind_it(home: Home) -> None:
         assert program.exit_code() == 130
         lines = program.text.replace("^C", "").split("\n")
         assert "half a line" in lines
-        assert "accord: cancelling; Ctrl-C again leaves at once" in lines
+        assert "accord: cancelling; press Ctrl-C again to quit at once" in lines
         assert "accord: cancelled" in lines
     command = [sys.executable, "-m", "accord", *words]
     log = home.project / "log"
@@ -167,7 +167,11 @@ def test_no_line_of_stdout_has_one_of_stderr_behind_it(home: Home) -> None:
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         assert process.wait(HANG_SECONDS) == 130
-    said = ["half a line", "accord: cancelling; Ctrl-C again leaves at once", "accord: cancelled"]
+    said = [
+        "half a line",
+        "accord: cancelling; press Ctrl-C again to quit at once",
+        "accord: cancelled",
+    ]
     assert [line for line in log.read_text().split("\n") if line] == said
     assert log.read_text().endswith("\n")
 

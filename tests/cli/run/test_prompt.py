@@ -93,7 +93,7 @@ def test_a_mark_at_the_beginning_says_how_it_is_written(folder: Path, data: byte
 
 def test_what_is_no_text_is_no_prompt(folder: Path) -> None:
     """Found in review: a picture was sent as a text of question marks."""
-    with pytest.raises(PromptError, match="is no text"):
+    with pytest.raises(PromptError, match="is not text"):
         read_prompt(["@pic.png"], folder)
 
 
@@ -116,7 +116,7 @@ def test_there_is_a_bound_on_files(folder: Path) -> None:
     """Ours: everything has a bound."""
     for number in range(FILES_MAX + 1):
         (folder / f"f{number}").touch()
-    with pytest.raises(PromptError, match="files come along"):
+    with pytest.raises(PromptError, match="files are attached"):
         read_prompt(["see", *(f"@f{number}" for number in range(FILES_MAX + 1))], folder)
     (folder / "large").write_text("x" * (FILE_BYTES_MAX + 1))
     with pytest.raises(PromptError, match="larger than"):

@@ -30,7 +30,7 @@ def test_files_are_named_in_the_folder_of_the_session(home: Home) -> None:
     (home.project / "b.txt").write_text("here\n")
     done = home.run("blocks of @a.txt, @b.txt.", "--cwd", str(inner))
     assert done.out == "TextContent EmbeddedResource\n"
-    assert done.error == f"accord: @b.txt names no file in {inner}; it is sent as a word\n"
+    assert done.error == f"accord: @b.txt is not a file in {inner}; sent as plain text\n"
     (inner / "prompt.md").write_text("from a file\n")
     assert home.run("@prompt.md", "--cwd", str(inner)).out == "echo: from a file\n"
 
@@ -126,27 +126,30 @@ def test_the_exit_code_says_how_it_ended(
     [
         (["hello", "--mode", "nope", "--", *AGENT], "no mode 'nope'|cannot be 'nope'"),
         (["hello", "--model", "nope", "--", *AGENT], "small, large"),
-        (["hello", "--add-dir", "/nowhere", "--", *AGENT], "no folder /nowhere"),
+        (["hello", "--add-dir", "/nowhere", "--", *AGENT], "/nowhere is not a folder"),
         (["hello", "--agent", "nope"], "no agent 'nope'"),
-        (["hello", "--agent", "a", "--", "b"], "two agents"),
-        (["hello", "--"], "missing after --"),
-        (["hello", "--allow", "everything", "--", *AGENT], "no kind of tool"),
+        (["hello", "--agent", "a", "--", "b"], "not both"),
+        (["hello", "--"], "after -- is missing"),
+        (["hello", "--allow", "everything", "--", *AGENT], "not a kind of tool"),
         (["hello", "--ask", "--", *AGENT], "needs a terminal"),
-        (["hello", "--policy", "no.toml", "--", *AGENT], "no policy"),
-        (["hello", "--mcp", "nope", "--", *AGENT], "neither a file nor a server"),
+        (["hello", "--policy", "no.toml", "--", *AGENT], "the policy no.toml does not exist"),
+        (["hello", "--mcp", "nope", "--", *AGENT], "neither a file nor a configured"),
         (["@nope.txt", "--", *AGENT], "no file nope.txt"),
         (["-", "--", *AGENT], "prompt is empty"),
         (["hello", "--timeout", "-1", "--", *AGENT], "timeout"),
         (["hello", "--session", "nope", "--", *AGENT], "no session nope"),
         (["hello", "--continue", "--", *AGENT], "no session to go on with"),
         (["@~nobody-here/x", "--", *AGENT], "no file ~nobody-here/x"),
-        (["hello", "--cwd", "~nobody-here", "--", *AGENT], "no folder ~nobody-here"),
-        (["hello", "--mcp", "~nobody-here", "--", *AGENT], "neither a file nor a server"),
+        (["hello", "--cwd", "~nobody-here", "--", *AGENT], "~nobody-here is not a folder"),
+        (
+            ["hello", "--mcp", "~nobody-here", "--", *AGENT],
+            "neither a file nor a configured",
+        ),
         (["@" + "x" * 300, "--", *AGENT], "no file xxx"),
-        (["hello", "--cwd", "x" * 300, "--", *AGENT], "no folder xxx"),
-        (["hello", "--mcp", "x" * 300, "--", *AGENT], "neither a file nor a server"),
+        (["hello", "--cwd", "x" * 300, "--", *AGENT], "xxx is not a folder"),
+        (["hello", "--mcp", "x" * 300, "--", *AGENT], "neither a file nor a configured"),
         (["half \udcff", "--", *AGENT], "cannot be sent"),
-        (["hello", "--timeout", "soon", "--", *AGENT], "a number of seconds, not 'soon'"),
+        (["hello", "--timeout", "soon", "--", *AGENT], "'soon' is not a number of seconds"),
     ],
 )
 def test_wrong_usage_is_a_sentence_and_the_code_2(home: Home, words: list[str], said: str) -> None:

@@ -34,13 +34,13 @@ from accord.conformance.run.verdicts import Report, Result
 from accord.connection.error_responses import report
 from accord.machine.logs import LOGGERS, log_redactor
 from accord.machine.redaction.redactor import Redactor
-from accord.proxy.builtin.guard import guard
-from accord.proxy.builtin.message_redaction import ACTS
+from accord.proxy.builtin.guard.guard import guard
+from accord.proxy.builtin.guard.message_redaction import ACTS
 from accord.schema import v2
 from accord.schema.codec import Invalid, decode
 from accord.store.interface import SessionRecord
 from accord.tracing.frames import Speaker
-from accord.tracing.recorder.recording_writer import Scribe
+from accord.tracing.recorder.recording_writer import RecordingWriter
 from accord.tracing.recording_file import frame_line, header_line, read_recording, stderr_line
 from tests.cli.security.canaries import FORMS, KNOWN, Planted, numbers_in, planted, secret
 from tests.hang_limit import HANG_SECONDS
@@ -73,7 +73,7 @@ def told(output: str, *, but: Callable[[Planted], bool] = lambda one: False) -> 
 def recorded(messages: Sequence[Planted]) -> bytes:
     """The file that a recorder writes."""
     lines: list[bytes] = []
-    scribe = Scribe(lines.append, Redactor.of_environment())
+    scribe = RecordingWriter(lines.append, Redactor.of_environment())
     command = ["agent", "--token", secret(0), f"--key={secret(3)}", KNOWN]
     scribe.head(started="2026-01-01T00:00:00Z", command=command, program="accord")
     for one in messages:
@@ -447,7 +447,7 @@ def test_no_secret_in_pieces_is_recorded(stream: str, form: int) -> None:
     """Issue 12: a recording held a key in pieces, and `accord trace` joined them."""
     for frames in conversations(STREAMS[stream], form):
         lines: list[bytes] = []
-        scribe = Scribe(lines.append, Redactor.of_environment())
+        scribe = RecordingWriter(lines.append, Redactor.of_environment())
         scribe.head(started="", command=[], program="accord")
         for frame in frames:
             scribe.frame(0.0, "agent", encoded({"jsonrpc": "2.0", **frame}))
@@ -468,7 +468,7 @@ def test_no_secret_in_two_blocks_of_a_message_is_recorded(kind: str) -> None:
     update = {"sessionUpdate": kind, "messageId": "m", "content": blocks}
     params = {"sessionId": "s", "update": update}
     lines: list[bytes] = []
-    scribe = Scribe(lines.append, Redactor())
+    scribe = RecordingWriter(lines.append, Redactor())
     scribe.head(started="", command=[], program="accord")
     scribe.frame(0.0, "agent", encoded({"method": "session/update", "params": params}))
     scribe.close()
@@ -480,7 +480,7 @@ def test_no_secret_in_two_blocks_of_a_message_is_recorded(kind: str) -> None:
 def test_no_line_of_a_private_key_that_an_agent_prints_is_recorded() -> None:
     """Issue 12: what an agent prints between its messages is recorded line by line."""
     lines: list[bytes] = []
-    scribe = Scribe(lines.append, Redactor())
+    scribe = RecordingWriter(lines.append, Redactor())
     scribe.head(started="", command=[], program="accord")
     printed = [b"-----BEGIN PRIVATE KEY-----", b"MIIE0", b"MIIE1", b"-----END PRIVATE KEY-----"]
     for line in (*printed, b'{"jsonrpc":"2.0"}', b"and more"):
@@ -585,6 +585,6 @@ def test_the_sentence_about_a_denial_shows_the_command_and_no_secret() -> None:
 def test_the_error_in_the_events_of_a_run_has_no_secret(capfd: pytest.CaptureFixture[str]) -> None:
     """Issue 12: it quotes errors and the last words of an agent."""
     report = JsonReport()
-    report.finished(Outcome(error=f"its last words on stderr:\n{KEY}"), None)
+    report.finished(Outcome(error=f"the end of its stderr:\n{KEY}"), None)
     anyio.run(report.drain)
     assert json.loads(capfd.readouterr().out)["error"].endswith("stderr:\n[secret]")

@@ -181,7 +181,10 @@ async def test_what_is_never_said_is_not_waited_for_long(monkeypatch: pytest.Mon
 
 async def test_a_program_that_sends_everything_back_is_no_agent() -> None:
     """Ours: `cat` used to be told that its initialize came too early."""
-    with anyio.fail_after(HANG_SECONDS), pytest.raises(RemoteProtocolError, match="is no agent"):
+    with (
+        anyio.fail_after(HANG_SECONDS),
+        pytest.raises(RemoteProtocolError, match="is not an agent"),
+    ):
         await Client.spawn("cat", **BARE).__aenter__()
 
 
@@ -190,7 +193,7 @@ async def test_a_program_that_ends_at_once_is_shown_whole_with_a_hint() -> None:
     command = [sys.executable, "-c", "agent = 1"]
     with anyio.fail_after(HANG_SECONDS), pytest.raises(ConnectionLost) as caught:
         await Client.spawn(*command, **BARE).__aenter__()
-    assert "-c 'agent = 1'` ended: exit code 0" in str(caught.value)
+    assert "-c 'agent = 1'` exited: exit code 0" in str(caught.value)
     assert "agent.run()" in str(caught.value)
 
 

@@ -141,7 +141,7 @@ async def test_required_providers_are_not_disabled(version: int) -> None:
 
     async with playing_with(able(version), script, version, unstable=True) as (client, _):
         unstable = client.unstable
-        with pytest.raises(LocalProtocolError, match="cannot do without"):
+        with pytest.raises(LocalProtocolError, match="requires the provider"):
             await unstable.disable_provider("main")
         await unstable.disable_provider("other")
         assert await unstable.list_providers() == (

@@ -17,7 +17,7 @@ from accord.client.permissions.call_input import (
 from accord.client.permissions.policy import Facts, ReadRule, rules_of
 from accord.client.permissions.request import OWN_OPTIONS, PermissionRequest
 from accord.client.permissions.rules import Rule
-from accord.proxy.builtin.permission_facts import brief, of_call
+from accord.proxy.permission_facts import brief, of_call
 from accord.transcript.items.tool_call import FileDiff, ToolCall
 from tests.client.deciders import also_changes
 

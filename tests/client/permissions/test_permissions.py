@@ -263,7 +263,7 @@ async def test_what_cannot_be_named_holds_once(caplog: pytest.LogCaptureFixture)
     for _ in range(2):
         await user.decide(request(paths=("~/odd",)))
     assert len(asked) == 2
-    assert "holds once" in caplog.text
+    assert "holds only once" in caplog.text
 
 
 async def test_a_revoked_grant_binds_a_running_session_at_once() -> None:

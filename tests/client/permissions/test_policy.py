@@ -265,7 +265,7 @@ def test_a_rule_that_cannot_be_is_refused_when_it_is_made(wrong: dict[str, Any])
     [
         ({"kind": "edits"}, "the kinds are delete, edit, execute, fetch"),
         ({"path": "a", "command": "b"}, "not path and command"),
-        ({"kind": "edit", "command": "git"}, "would never hold; leave the kind out"),
+        ({"kind": "edit", "command": "git"}, "would never match; leave the kind out"),
         ({"path": Path("/a")}, "path is text"),
     ],
 )
@@ -279,8 +279,8 @@ def test_the_mistake_in_a_rule_is_named(wrong: dict[str, Any], hint: str) -> Non
     ("rules", "more", "hint"),
     [
         ([], {"otherwise": "deny"}, "otherwise is allow, reject or ask, not 'deny'"),
-        ([("allow", "edit")], {}, r"\('allow', 'edit'\) is no rule; write Rule\("),
-        ([Rule], {}, "is no rule"),
+        ([("allow", "edit")], {}, r"\('allow', 'edit'\) is not a rule; write Rule\("),
+        ([Rule], {}, "is not a rule"),
         (Rule(effect="allow"), {}, "a list of Rule"),
         ("allow", {}, "a list of Rule"),
         (None, {}, "a list of Rule"),
@@ -297,7 +297,7 @@ def test_a_rule_that_is_none_cannot_be_added() -> None:
     """Ours: later is as bad as at once."""
     permissions = Permissions()
     wrong: Any = {"effect": "allow"}
-    with pytest.raises(ValueError, match="is no rule"):
+    with pytest.raises(ValueError, match="is not a rule"):
         permissions.add_rule(wrong)
     assert permissions.rules == ()
 

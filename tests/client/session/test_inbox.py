@@ -49,7 +49,7 @@ async def test_a_stream_that_nobody_reads_is_named_once(
             await turn.wait()
         stream.close()
     assert len(caplog.records) == 1
-    assert "the updates() of session 's1' are not taken: " in caplog.text
+    assert "the updates() of session 's1' are not consumed: " in caplog.text
 
 
 async def test_a_stream_that_is_read_slowly_is_left_alone(

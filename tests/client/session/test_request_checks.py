@@ -132,11 +132,11 @@ async def test_misuse_is_named_before_anything_is_sent(tmp_path: Path) -> None:
             ((), "empty"),
             (("",), "empty"),
             (([],), "empty"),
-            ((audio,), "no audio"),
-            (("a", [image, audio]), "no audio"),
+            ((audio,), "does not accept audio"),
+            (("a", [image, audio]), "does not accept audio"),
             ((5,), "neither text nor"),
             # A text of base64 would be taken for the bytes by whoever reads the transcript.
-            ((v2.ImageContent(data="eA==", mime_type="image/png"),), "bytes, not their base64"),  # type: ignore[arg-type]
+            ((v2.ImageContent(data="eA==", mime_type="image/png"),), "bytes, not base64"),  # type: ignore[arg-type]
         ]
         for content, word in wrong:
             with pytest.raises(LocalProtocolError, match=word):

@@ -131,7 +131,7 @@ async def test_loading_replays_the_history_before_it_returns(version: int) -> No
         session = await client.load_session("old")
         said = [(message.role, message.text) for message in session.transcript.messages]
         assert said == [("user", "hello"), ("agent", "hi")]
-        with pytest.raises(LocalProtocolError, match="open already"):
+        with pytest.raises(LocalProtocolError, match="already open"):
             await client.load_session("old")
 
 
@@ -270,7 +270,7 @@ async def test_an_agent_that_names_an_open_session_again_is_refused() -> None:
 
     async with connected(script) as (client, _):
         session = await client.new_session()
-        with pytest.raises(RemoteProtocolError, match="open already"):
+        with pytest.raises(RemoteProtocolError, match="already open"):
             await client.new_session()
         assert client.sessions == {"s1": session}
 

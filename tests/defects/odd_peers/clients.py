@@ -503,12 +503,15 @@ class SetsItsOwnModeUnasked(ClientV1):
         yield from self.ask()
 
 
-@ODD.judged("V1-MODE-02", fails="V1-MODE-02")
+@ODD.judged("V1-GEN-13", fails="V1-MODE-02")
 class SetsTheModeOfAnotherAgent(ClientV1):
     """Which some agents have."""
 
-    def wanted_mode(self) -> str:
-        return "code"
+    def step_prompt(self) -> Work:
+        yield from self.open()
+        if self.opened.get("modes"):
+            yield Call("session/set_mode", {**self.here(), "modeId": "code"})
+        yield from self.ask()
 
 
 @ODD.judged("V1-PROV-09", "V1-CAP-09")

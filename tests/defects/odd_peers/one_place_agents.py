@@ -94,7 +94,7 @@ class TakesSoundUnasked(AgentV2):
         super().check_prompt([TEXT if one in sounds else one for one in blocks])
 
 
-@ODD.judged("V1-PROMPT-03", fails="V1-PROMPT-03")
+@ODD.judged("V1-PROMPT-03", tries=True, fails="V1-PROMPT-03")
 class WantsTextInEveryPrompt(AgentV1):
     def check_prompt(self, blocks: Any) -> None:
         super().check_prompt(blocks)
@@ -108,6 +108,11 @@ class AnswersPromptsByNumber(AgentV1):
         if isinstance(message.get("id"), str) and message["id"].isdigit() and "result" in message:
             message = {**message, "id": int(message["id"])}
         super().send(message)
+
+
+@ODD.judged("V1-PROMPT-03")
+class KnowsTheTextsOfItsAuthor(WantsTextInEveryPrompt):
+    pass
 
 
 # Versions and ids.

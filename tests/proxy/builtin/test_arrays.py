@@ -9,7 +9,7 @@ import pytest
 
 from accord.client.permissions.rules import Rule
 from accord.proxy import Proxy
-from accord.proxy.builtin.guard import guard
+from accord.proxy.builtin.guard.guard import guard
 from tests.proxy.builtin.opened import opened, update
 from tests.proxy.wires import Json, around, chunk
 

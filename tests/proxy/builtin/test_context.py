@@ -80,8 +80,8 @@ async def test_files_that_cannot_be_read_are_told_of_and_long_ones_cut(tmp_path:
         await opened(client, agent, 1, str(tmp_path))
         prompt(client, 1, "hello")
         file, _ = (await agent.hear())["params"]["prompt"]
-        assert "[the file goes on]" in file["text"]
-        assert "missing is left out" in said[0]
+        assert "[the file continues]" in file["text"]
+        assert "missing was skipped" in said[0]
         assert "only the first" in said[1]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from accord.proxy.builtin.budget import Limits, budget
 from accord.proxy.builtin.context import context
-from accord.proxy.builtin.guard import guard
+from accord.proxy.builtin.guard.guard import guard
 from accord.proxy.proxy import Proxy
 from tests.proxy.wires import Json, Wire, around
 

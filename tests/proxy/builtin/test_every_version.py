@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from accord.client.permissions.rules import Rule
 from accord.proxy.builtin.budget import Limits, budget
 from accord.proxy.builtin.context import context
-from accord.proxy.builtin.guard import guard
+from accord.proxy.builtin.guard.guard import guard
 from accord.proxy.chain.conductor import Component
 from accord.proxy.chain.startup import conduct, in_process
 from accord.proxy.proxy import Proxy
@@ -129,7 +129,7 @@ async def test_what_the_client_is_to_do_is_judged_in_every_version(
 async def test_what_runs_unasked_is_told_in_every_version(client: Version, agent: Version) -> None:
     act = Act("tell", "execute", "touch ran")
     outcome = await conversation((guard(NO_EXECUTE),), client, agent, act)
-    assert "guard: the turn is cancelled" in outcome.text
+    assert "guard: the turn was cancelled" in outcome.text
 
 
 @pytest.mark.anyio

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accord.client.permissions.rules import Rule
-from accord.proxy.builtin.guard import guard
+from accord.proxy.builtin.guard.guard import guard
 from tests.proxy.builtin.opened import VERSIONS, opened, prompt, said, update
 from tests.proxy.wires import Json, Wire, around
 

@@ -74,7 +74,7 @@ async def test_a_component_that_refuses_after_its_restart_ends_the_chain() -> No
         asked = await proxy.hear()
         proxy.say({"id": asked["id"], "error": {"code": -32000, "message": "not again"}})
         await settled(lambda: outcomes)
-        assert outcomes[0].failed == "one was started again and refused: not again"
+        assert outcomes[0].failed == "one was restarted and refused to initialize: not again"
 
 
 async def test_a_component_that_cannot_be_started_again_ends_the_chain() -> None:

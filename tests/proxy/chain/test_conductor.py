@@ -177,7 +177,7 @@ async def test_a_component_that_is_no_proxy_is_named() -> None:
             asked = await proxy.hear()
             proxy.say({"id": asked["id"], "error": {"code": -32601, "message": "no"}})
         error = (await client.hear())["error"]
-        assert "an agent is no proxy" in error["message"]
+        assert "an agent is not a proxy" in error["message"]
         assert error["data"] == {"component": "an agent"}
 
 
@@ -253,7 +253,7 @@ async def test_a_component_that_dies_may_be_started_again() -> None:
         assert not last.unheard()
         await one.wires[-1].transport.aclose()
         await settled(lambda: outcomes)
-        assert "6th time" in (outcomes[0].failed or "")
+        assert "after 5 restarts" in (outcomes[0].failed or "")
 
 
 async def test_an_agent_that_dies_may_be_started_again_and_never_bypassed() -> None:

@@ -78,7 +78,7 @@ async def test_a_member_without_a_conductor_says_so() -> None:
     async with member(Proxy("alone")) as client:
         client.request(1, "initialize", {"protocolVersion": 1})
         error = (await client.hear())["error"]
-        assert "no agent behind it" in error["message"]
+        assert "has no agent" in error["message"]
     async with around(Proxy("whole")) as (client, _, _, _):
         client.request(1, "proxy/initialize", {"protocolVersion": 1})
-        assert "agent of its own" in (await client.hear())["error"]["message"]
+        assert "has its own agent" in (await client.hear())["error"]["message"]

@@ -201,7 +201,7 @@ def test_a_login_has_the_terminal_for_itself(tmp_path: Path) -> None:
         chat.press("1\n")
         chat.wait_for("The word? ")
         chat.press("please\n")
-        chat.wait_for("failed: it ended with 1")
+        chat.wait_for("failed with status 1")
         chat.press("/login\n")
         chat.wait_for("Which number? (Enter for none) ", 2)
         chat.press("1\n")

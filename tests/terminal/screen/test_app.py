@@ -85,6 +85,14 @@ async def test_what_is_said_in_passing_does_not_cover_what_is_typed() -> None:
         assert at < 5
 
 
+async def test_the_quit_key_ends_the_agents_first() -> None:
+    """Ours: Textual's own Ctrl+Q would exit and leave the agents running."""
+    async with staged() as (app, pilot, _):
+        await pilot.press("ctrl+q")
+        await app._controller_is_over.wait()
+        assert app.controller.lifecycle._leaving.is_set()
+
+
 async def test_escape_stops_the_turn_and_nothing_else() -> None:
     """Issue 6: Esc cancels the turn."""
     async with staged() as (app, pilot, chat):

@@ -75,7 +75,7 @@ def test_a_very_long_frame_is_cut_and_says_so() -> None:
     tape.chunk("x" * (FRAME_CHARACTERS_MAX + 10))
     raw = data_of(page(tape))["frames"]["raw"][0]
     assert len(raw) < FRAME_CHARACTERS_MAX + 100
-    assert raw.endswith("characters more in the recording")
+    assert raw.endswith("more characters in the recording")
 
 
 def test_an_empty_recording_is_a_page_too() -> None:

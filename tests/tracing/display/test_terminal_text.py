@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accord.tracing.display.live_text import Following
+from accord.tracing.display.live_text import LiveText
 from accord.tracing.display.terminal_text import duration, row_lines
 from accord.tracing.display.timeline import timeline_of
 from accord.tracing.recording_file import read_recording
@@ -46,22 +46,22 @@ def test_times_are_short(seconds: float | None, text: str) -> None:
     assert duration(seconds) == text
 
 
-def test_following_shows_a_row_when_it_is_known_and_the_end() -> None:
+def test_live_shows_a_row_when_it_is_known_and_the_end() -> None:
     """Issue 4: --follow for a live recording."""
     tape = Tape()
     tape.initialize()
     turn = tape.ask("client", "session/prompt", prompt("Hello"))
     tape.chunk("one ")
     tape.chunk("two")
-    following = Following()
-    shown = [line for raw in tape.lines[1:] for line in following.take(raw)]
+    live = LiveText()
+    shown = [line for raw in tape.lines[1:] for line in live.take(raw)]
     assert len(shown) == 5
     assert "Hello" in shown[4]
-    assert ["one two" in line for line in following.settle()] == [True]
-    assert list(following.settle()) == []
+    assert ["one two" in line for line in live.settle()] == [True]
+    assert list(live.settle()) == []
     tape.answer("agent", turn, {"stopReason": "end_turn"})
     tape.end()
-    shown = [line for raw in tape.lines[8:] for line in following.take(raw)]
+    shown = [line for raw in tape.lines[8:] for line in live.take(raw)]
     assert "[end_turn]" in shown[0]
-    assert "the agent ended" in shown[1]
-    assert following.ended
+    assert "the agent exited" in shown[1]
+    assert live.ended

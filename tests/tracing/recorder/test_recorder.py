@@ -6,8 +6,9 @@ import os
 import threading
 from functools import partial
 
+from accord.tracing.recorder.byte_pump import BytePump
 from accord.tracing.recorder.packets import pack, packets
-from accord.tracing.recorder.recorder import Line, Pump
+from accord.tracing.recorder.writer_pipe import WriterPipe
 from tests.hang_limit import HANG_SECONDS
 
 
@@ -21,7 +22,7 @@ def read_all(reading: int) -> list[tuple[str, float, bytes]]:
 def test_a_packet_is_in_the_pipe_when_put_returns() -> None:
     """Ours: kill -9 loses nothing that was passed on."""
     reading, writing = os.pipe()
-    line = Line(writing, lambda: None)
+    line = WriterPipe(writing, lambda: None)
     line.put("client", 1.0, b"hello")
     assert os.read(reading, 1000) == pack("client", 1.0, b"hello")
     line.start()
@@ -32,7 +33,7 @@ def test_a_packet_is_in_the_pipe_when_put_returns() -> None:
 def test_what_does_not_fit_waits_in_order_and_what_is_too_much_is_a_gap() -> None:
     """Issue 4: a slow disk must not slow the session."""
     reading, writing = os.pipe()
-    line = Line(writing, lambda: None, bytes_max=1_000_000)
+    line = WriterPipe(writing, lambda: None, bytes_max=1_000_000)
     line.start()
     chunk = b"x" * 100_000
     for _ in range(40):
@@ -53,7 +54,7 @@ def test_what_does_not_fit_waits_in_order_and_what_is_too_much_is_a_gap() -> Non
 def test_after_a_gap_recording_goes_on_where_it_is() -> None:
     """Issue 4: the same."""
     reading, writing = os.pipe()
-    line = Line(writing, lambda: None, bytes_max=10)
+    line = WriterPipe(writing, lambda: None, bytes_max=10)
     line.put("agent", 1.0, b"x" * 11)
     line.put("agent", 2.0, b"short")
     line.start()
@@ -65,7 +66,7 @@ def test_a_dead_scribe_is_told_once_and_nothing_else_happens() -> None:
     """Issue 4: never the reason that a session breaks."""
     reading, writing = os.pipe()
     told = threading.Event()
-    line = Line(writing, told.set)
+    line = WriterPipe(writing, told.set)
     line.start()
     os.close(reading)
     for _ in range(5):
@@ -79,7 +80,7 @@ def test_a_pump_passes_on_and_closes_what_it_was_given() -> None:
     from_us, to_pump = os.pipe()
     from_pump, to_us = os.pipe()
     seen: list[bytes] = []
-    pump = Pump(from_us, to_us, lambda at, data: seen.append(data))
+    pump = BytePump(from_us, to_us, lambda at, data: seen.append(data))
     os.set_blocking(from_us, False)
     os.set_blocking(to_us, False)
     pump.thread.start()

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.machine.redaction.redactor import Redactor
-from accord.tracing.recorder.packets import Ahead, pack, packets
-from accord.tracing.recorder.recording_writer import FrameStream, Scribe, write_recording
+from accord.tracing.recorder.packets import ReadAhead, pack, packets
+from accord.tracing.recorder.recording_writer import FrameStream, RecordingWriter, write_recording
 from tests.hang_limit import HANG_SECONDS
 
 
@@ -60,7 +60,7 @@ class Written:
 
     def __init__(self, redactor: Redactor | None = None) -> None:
         self.lines: list[dict[str, Any]] = []
-        self.scribe = Scribe(lambda line: self.lines.append(json.loads(line)), redactor)
+        self.scribe = RecordingWriter(lambda line: self.lines.append(json.loads(line)), redactor)
 
 
 def test_numbers_of_pairs_are_numbers_of_lines() -> None:
@@ -118,7 +118,7 @@ def test_packets_survive_any_reading_of_the_pipe() -> None:
 def test_reading_ahead_keeps_the_order_and_the_bound() -> None:
     """Style: everything has a bound; a slow disk fills the pipe in the end."""
     reading, writing = os.pipe()
-    ahead = Ahead(reading, bytes_max=1000)
+    ahead = ReadAhead(reading, bytes_max=1000)
     sent = os.urandom(300_000)
     writer = threading.Thread(target=_write_and_close, args=(writing, sent))
     writer.start()

@@ -89,7 +89,7 @@ class Login:
         yield
 
     def new_id(self, kind: str) -> str:
-        """A unique id."""
+        """Make an id that is never used again."""
         return f"{kind}_{os.urandom(8).hex()}"
 
     def finish(self) -> None:

@@ -34,7 +34,7 @@ class Asked(Protocol):
 
     @property
     def wire(self) -> Wire:
-        """The client's version."""
+        """The wire form of the client's version."""
         ...
 
 

@@ -94,8 +94,8 @@ def _make_draft(
     return DraftServing(agent, connection, raw, params)
 
 
-class _Entry(NamedTuple):
-    """How a dialect is served."""
+class _DialectEntry(NamedTuple):
+    """How one dialect gets served."""
 
     make: "Callable[[AgentDefinition, Connection, Raw, dict[str, Any]], ServedDialect]"
     # Keys of `initialize` that belong to other dialects.
@@ -106,10 +106,10 @@ class _Entry(NamedTuple):
 
 _V2_KEYS = frozenset(("info", "capabilities"))
 
-_DIALECTS: dict[Dialect, _Entry] = {
-    "v1": _Entry(_make_v1, _V2_KEYS),
-    "v2": _Entry(_make_v2, frozenset(("clientInfo", "clientCapabilities"))),
-    "draft": _Entry(_make_draft, frozenset(("info",)), lists_settings=True),
+_DIALECTS: dict[Dialect, _DialectEntry] = {
+    "v1": _DialectEntry(_make_v1, _V2_KEYS),
+    "v2": _DialectEntry(_make_v2, frozenset(("clientInfo", "clientCapabilities"))),
+    "draft": _DialectEntry(_make_draft, frozenset(("info",)), lists_settings=True),
 }
 
 
@@ -207,7 +207,7 @@ class AgentHandler:
             except Exception:  # noqa: BLE001 - the client has its answer, the connection lives
                 _log.exception("the agent's on_initialized failed")
 
-    def _make(self, entry: _Entry, raw: Raw, params: dict[str, Any]) -> ServedDialect:
+    def _make(self, entry: _DialectEntry, raw: Raw, params: dict[str, Any]) -> ServedDialect:
         assert self.connection is not None
         if self._agent.strict:
             # A client that speaks both versions sends the keys of both, which breaks no rule.

@@ -40,9 +40,9 @@ _ITEMS: dict[Any, _Item] = {
 _CHUNKS = {item.kind: chunk for chunk, item in _ITEMS.items()}
 
 MESSAGES = frozenset(_MESSAGES)
-"""Chunks of messages."""
+"""The chunks of messages alone."""
 CHUNKS = frozenset(_ITEMS)
-"""All chunks."""
+"""The chunks of every kind of item."""
 
 
 class ReplayResets:

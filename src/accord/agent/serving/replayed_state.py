@@ -145,7 +145,7 @@ class _Call:
             self._given |= _given(update)
 
     def whole(self) -> v2.ToolCallUpdate:
-        """The merged update."""
+        """One update with everything that was merged."""
         return v2.ToolCallUpdate(**self._given)
 
 

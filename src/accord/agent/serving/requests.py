@@ -137,7 +137,7 @@ class OfficialRequests:
         self._requests = self._unstable.table(stable, self._fork)
 
     def initialize(self) -> bytes:
-        """The agent's offer."""
+        """Encode the answer to `initialize`."""
         return encode(self._version.offer(self.agent, self.wire.features))
 
     # ---- dispatch

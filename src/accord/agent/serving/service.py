@@ -367,7 +367,7 @@ class Service:
         await self.announce_auth_status()
 
     async def logout(self) -> None:
-        """Forget the login."""
+        """Call the program's logout function, and forget the login."""
         await self._hook(self.agent.logout_hook)
         self.authenticated = False
         await self.announce_auth_status()

@@ -50,7 +50,7 @@ class Ways(Protocol):
     """How a client of the draft is asked to do something."""
 
     async def ask_permission(self, session: Any, ask: PermissionAsk) -> PermissionOption | None:
-        """See `AgentSession.ask_permission`."""
+        """Ask the user, as `SessionState.ask_permission` says."""
         ...
 
     def remembered(self, session: Any, keys: Sequence[str], allowed: bool) -> None:
@@ -144,7 +144,7 @@ class OfficialWire(ABC):
     bounds_queue: bool
     cancels_tool_calls: bool
     has_states: bool
-    ways = None
+    ways: Ways | None = None
 
     def __init__(self, features: Features) -> None:
         self.features = features

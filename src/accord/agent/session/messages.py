@@ -58,7 +58,7 @@ class MessageStream:
                 await sending
 
     def close(self) -> None:
-        """Refuse further text."""
+        """Refuse further text, since the message has ended."""
         self._open = False
 
     async def __aenter__(self) -> MessageStream:

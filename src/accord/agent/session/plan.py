@@ -61,12 +61,12 @@ class PlanHandle:
         return tuple(self._entries)
 
     async def show(self) -> None:
-        """Send the plan."""
+        """Send the plan as it is now."""
         items = v2.PlanItems(plan_id=self._plan_id, entries=list(self._entries))
         await self._emit(v2.PlanUpdate(plan=items))
 
     async def remove(self) -> None:
-        """Remove the plan."""
+        """Remove the plan from the client's view."""
         await self._emit(v2.PlanRemoved(plan_id=self._plan_id))
 
     async def start(self, index: int) -> None:
@@ -82,7 +82,7 @@ class PlanHandle:
         await self._mark(index, "cancelled")
 
     async def replace(self, entries: Sequence[EntryLike]) -> None:
-        """Replace all entries."""
+        """Replace all entries and show the plan."""
         self._entries = [
             as_entry(one) for one in ((entries,) if isinstance(entries, str) else entries)
         ]

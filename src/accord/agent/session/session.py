@@ -37,7 +37,7 @@ class AgentSession:
 
     @property
     def id(self) -> str:
-        """The session's id."""
+        """The id by which the client knows it."""
         return self._state.id
 
     @property

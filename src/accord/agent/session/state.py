@@ -42,7 +42,7 @@ REQUEST_PERMISSION = "session/request_permission"
 
 
 def new_session_id() -> str:
-    """An id that nobody can guess.  (`secrets` would add five milliseconds to the start.)"""
+    """An id that cannot be guessed.  (`secrets` would add five milliseconds to the start.)"""
     return os.urandom(16).hex()
 
 
@@ -55,7 +55,7 @@ class StoppableCall(Protocol):
         ...
 
     def stop(self) -> None:
-        """Cancel it."""
+        """Cancel the tool call."""
         ...
 
 
@@ -78,7 +78,7 @@ class OpenChild(Protocol):
     cancellable: bool
 
     def cancel(self) -> None:
-        """Stop it."""
+        """Cancel the subagent alone."""
         ...
 
 

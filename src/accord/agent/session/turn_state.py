@@ -40,7 +40,7 @@ class OpenCall(Protocol):
         ...
 
     def stop(self) -> None:
-        """Cancel it."""
+        """Cancel the tool call."""
         ...
 
     async def settle(self, status: str) -> None:

@@ -186,10 +186,10 @@ class NoLog:
     """The log of a session whose history is not kept."""
 
     def append(self, update: Any) -> None:
-        """Drop an update."""
+        """Drop the update, since no history is kept."""
 
     async def replay(self) -> AsyncIterator[Any]:
-        """Yield nothing."""
+        """Yield nothing, since no history is kept."""
         nothing: tuple[Any, ...] = ()
         for update in nothing:
             yield update

@@ -88,7 +88,7 @@ class ToolCallHandle:
 
     @property
     def status(self) -> str:
-        """Its current status."""
+        """Its status; `pending` before it is announced."""
         return self._status or "pending"
 
     @property
@@ -246,7 +246,7 @@ class ToolCallHandle:
         await self._turn.emit(v2.ToolCallUpdate(tool_call_id=self._id, locations=locations))
 
     async def set_title(self, title: str) -> None:
-        """Change the title."""
+        """Change the title that the client shows."""
         self._require_open("change its title")
         self._title = title
         await self._turn.emit(v2.ToolCallUpdate(tool_call_id=self._id, title=title))

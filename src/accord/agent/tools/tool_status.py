@@ -53,7 +53,7 @@ class ToolStatuses:
         try:
             yield
         except Exception:
-            # Unless it has come further meanwhile, by somebody else.
+            # Unless another update has moved it further meanwhile.
             if statuses.get(call_id) == status:
                 del statuses[call_id]
                 if before is not None:

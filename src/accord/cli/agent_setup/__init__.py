@@ -1,1 +1,1 @@
-"""What the command line and the configuration set up before an agent is started."""
+"""Turns the command line and the configuration into the setup of an agent."""

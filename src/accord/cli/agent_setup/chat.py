@@ -1,4 +1,4 @@
-"""What `accord chat` begins with: which agent, where, with what, and who decides for the person.
+"""Finds the agents that `accord chat` can start, and their options.
 
 Must not know any screen.
 """
@@ -12,15 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from accord.cli.agent_setup.agent_choice import BUILT_IN, with_model
-from accord.cli.agent_setup.credentials import dialect_memory
 from accord.cli.agent_setup.mcp_servers import servers_of
-from accord.cli.agent_setup.permissions import Wishes, deciding
-from accord.cli.run.job import UsageError
-from accord.client.audit.log import AuditLog
+from accord.cli.usage_error import UsageError
 from accord.discovery.config import AgentEntry, Config
-from accord.discovery.user_paths import audit_file
 from accord.machine.own_command_line import own_command
-from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.model.settings import Settings
 
@@ -28,35 +23,30 @@ from accord.terminal.model.settings import Settings
 def orders_of(
     arguments: Namespace, config: Config, settings: Settings
 ) -> tuple[LaunchOptions | None, Mapping[str, LaunchOptions]]:
-    """What to begin with, None where the person is to choose; and what can be chosen.
+    """Return the agent to start, or None to let the user choose, and all choices.
 
     Raises:
-        UsageError: the command line asks for what cannot be.
-        ConfigError: a server that is named nowhere.
+        UsageError: the command line is wrong.
+        ConfigError: an MCP server is unknown.
     """
     plain = _order(arguments, config, settings)
-    built_in = with_model(built_in_agent(), arguments.model)
+    built_in = with_model(own_command("agent"), arguments.model)
     choices = {BUILT_IN: replace(plain, command=built_in, name=BUILT_IN)}
     for name, entry in config.agents.items():
         choices[name] = _with(plain, entry, name)
     if arguments.after is not None:
         if arguments.agent is not None:
-            raise UsageError("NAME and a command after -- are two agents; name one")
+            raise UsageError("give either NAME or a command after --, not both")
         if not arguments.after:
-            raise UsageError("a command is missing after --")
+            raise UsageError("the command after -- is missing")
         return replace(plain, command=with_model(tuple(arguments.after), arguments.model)), choices
     wanted: str | None = arguments.agent or config.agent
     if wanted is None:
         return (choices[BUILT_IN] if len(choices) == 1 or arguments.built_in else None), choices
     if wanted not in choices:
         known = ", ".join(sorted(choices))
-        raise UsageError(f"there is no agent {wanted!r}; there are {known}")
+        raise UsageError(f"the configuration has no agent {wanted!r} (known: {known})")
     return choices[wanted], choices
-
-
-def built_in_agent(*more: str) -> tuple[str, ...]:
-    """How the built-in agent is started."""
-    return own_command("agent", *more)
 
 
 def _with(order: LaunchOptions, entry: AgentEntry, name: str) -> LaunchOptions:
@@ -74,11 +64,11 @@ def _order(arguments: Namespace, config: Config, settings: Settings) -> LaunchOp
     cwd = os.path.expanduser(arguments.cwd)
     for folder in (cwd, *arguments.add_dir):
         if not os.path.isdir(os.path.expanduser(folder)):
-            raise UsageError(f"there is no folder {folder}")
+            raise UsageError(f"{folder} is not a folder")
     named = [name for name in settings.mcp_servers if name in config.mcp_servers]
     return LaunchOptions(
         command=(),
-        # As the system calls it when we are in it: one folder has one list of sessions.
+        # The real path, so that a folder has one list of sessions.
         folder=os.path.realpath(cwd),
         add_dirs=tuple(os.path.abspath(os.path.expanduser(one)) for one in arguments.add_dir),
         mcp_servers=servers_of(arguments.mcp, config, Path.cwd()),
@@ -91,24 +81,4 @@ def _order(arguments: Namespace, config: Config, settings: Settings) -> LaunchOp
     )
 
 
-def make_desk(config: Config, settings: Settings, roots: tuple[str, ...]) -> ChatController:
-    """The desk, with the person's rules, remembered answers and log.
-
-    Raises:
-        ConfigError: a policy or the remembered answers cannot be read.
-    """
-    decides = deciding(Wishes(ask=True), config, roots, attended=True)
-    log = None
-    if config.permissions.audit:
-        size = config.permissions.audit_bytes_max
-        log = AuditLog(audit_file(), bytes_max=size, facts={"workspace": roots[0]})
-    return ChatController(
-        permissions=decides.permissions(None),
-        settings=settings,
-        refresh_grants=None if decides.grants is None else decides.grants.refresh,
-        log=log,
-        dialects=dialect_memory(),
-    )
-
-
-__all__ = ["BUILT_IN", "built_in_agent", "make_desk", "orders_of"]
+__all__ = ["orders_of"]

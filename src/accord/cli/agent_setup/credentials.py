@@ -1,9 +1,9 @@
-"""What the commands give a client for agents of the 2026-02 draft: a memory, and a credential.
+"""Client options for agents of the 2026-02 draft: the known dialects, and a credential.
 
-Must not know which agent it will be, nor whether it speaks the draft at all; so nothing is read
-here before somebody asks.
+Must not know which agent is started, nor whether it speaks the draft, so nothing is read before it
+is needed.
 
-What always holds: a key that was typed is sent to the agent and kept nowhere.
+What always holds: a typed key is sent to the agent and stored nowhere.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def dialect_memory() -> DialectsFile | None:
-    """The memory of dialects in the user's state; None where that has no place."""
+    """Return the file of known dialects; None if there is no state folder."""
     try:
         return DialectsFile(dialects_file())
     except ConfigError:
@@ -32,7 +32,7 @@ def dialect_memory() -> DialectsFile | None:
 def credential_of(
     api_key_env: str | None = None, *, may_ask: bool
 ) -> Callable[[], Awaitable[Credential | None]]:
-    """Where a credential comes from: the environment, the configuration, at last the user."""
+    """Return a function that finds a credential: environment, configuration, or the user."""
     asked: list[str] = []
 
     async def find() -> Credential | None:
@@ -46,14 +46,14 @@ def credential_of(
             return Credential.api_key(key)
         if not asked and may_ask and _is_at_terminal():
             asked.append(await _typed())
-        # Typed once, it serves until we leave; nothing typed is a no.
+        # A typed key is used until the process exits; an empty one means none.
         return Credential.api_key(asked[0]) if asked and asked[0] else None
 
     return find
 
 
 def _is_at_terminal() -> bool:
-    # None, whatever the types say, where the descriptor was closed at the start.
+    # None, despite its type, if the descriptor was closed at the start.
     stdin = sys.stdin
     return stdin is not None and not stdin.closed and stdin.isatty()  # type: ignore[redundant-expr,unused-ignore]
 
@@ -63,8 +63,8 @@ async def _typed() -> str:
 
     from anyio import to_thread
 
-    # It reads from the terminal itself, and shows nothing of it.
-    question = "The agent wants a key (Enter for none): "
+    # getpass reads from the terminal without echo.
+    question = "The agent needs an API key (press Enter for none): "
     return (await to_thread.run_sync(getpass, question, abandon_on_cancel=True)).strip()
 
 

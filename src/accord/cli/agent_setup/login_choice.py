@@ -1,10 +1,10 @@
-"""Which login to use, asked at the terminal, and what the agent says meanwhile.
+"""Asks for a login method at the terminal, and shows the agent's stderr during the login.
 
 Must not know how a login is done.
 
 What always holds
-    * Nobody is asked unless a person sits at the terminal; what was typed before is no answer.
-    * The agent's stderr is shown while a login is under way: the page to visit is often told there.
+    * The question is asked only at a terminal; input typed before it is not an answer.
+    * The agent's stderr is shown during a login, because it often has the address to visit.
 """
 
 from __future__ import annotations
@@ -14,38 +14,37 @@ import shlex
 import sys
 from collections.abc import Sequence
 
-from accord.cli.agent_setup.permissions import forget_what_was_typed, has_keyboard
 from accord.cli.console import complain, ends_line
-from accord.cli.typed_answers import ATTEMPTS_MAX, Answers
+from accord.cli.typed_answers import ATTEMPTS_MAX, Answers, discard_typed_input, has_keyboard
 from accord.client.wire.wire import AuthMethod
 from accord.machine.console.control_characters import visible_line
 
 KNOWN_KINDS = frozenset({"agent", "terminal"})
-"""Kinds of logins that we can do."""
+"""The kinds of login that Accord supports."""
 
 LINE_CHARACTERS_MAX = 4096
-"""Of a line of the agent's stderr; what is longer is shown in pieces."""
+"""A longer line of the agent's stderr is shown in pieces."""
 
 
 def login_command(name: str | None, command: Sequence[str] | None) -> str:
-    """What a person types to log in to this agent."""
+    """Return the command that logs in to this agent."""
     if command is not None:
         return f"accord login -- {shlex.join(command)}"
     return "accord login" if name is None else f"accord login {shlex.quote(name)}"
 
 
 def is_attended() -> bool:
-    """Whether a person sees our questions and can answer them."""
+    """Whether a user can see and answer questions."""
     return has_keyboard() and sys.stderr.isatty()
 
 
 def usable(methods: Sequence[AuthMethod]) -> list[AuthMethod]:
-    """Those logins that can be done from here."""
+    """Return the supported login methods."""
     return [method for method in methods if method.kind in KNOWN_KINDS]
 
 
 class LoginQuestion:
-    """Asks for one of an agent's logins.  Guards: what was chosen, and whether that is done."""
+    """Asks for a login method.  Guards: the choice, and whether the login is running."""
 
     def __init__(self) -> None:
         self.chosen: AuthMethod | None = None
@@ -56,11 +55,11 @@ class LoginQuestion:
 
     @property
     def is_in_terminal(self) -> bool:
-        """Whether the login that was chosen runs in the terminal."""
+        """Whether the chosen login runs in the terminal."""
         return self.chosen is not None and self.chosen.kind == "terminal"
 
     async def choose(self, methods: Sequence[AuthMethod]) -> str | None:
-        """The id of the login that the person wants; None where they want none."""
+        """Return the id of the chosen login method; None if the user declines."""
         self.was_asked = True
         self.chosen = await self._asked(usable(methods))
         self.is_under_way = self.chosen is not None
@@ -69,19 +68,19 @@ class LoginQuestion:
     async def _asked(self, methods: Sequence[AuthMethod]) -> AuthMethod | None:
         if not methods:
             return None
-        complain("The agent wants you to log in. Ways to do that:")
+        complain("The agent needs a login. Login methods:")
         for number, method in enumerate(methods, 1):
             complain(f"  {number}  {described(method)}")
         descriptor = sys.stdin.fileno()
-        forget_what_was_typed(descriptor)
+        discard_typed_input(descriptor)
         answers = Answers(descriptor, is_terminal=True)
         for _ in range(ATTEMPTS_MAX):
-            complain("Which number? (Enter for none) ", end="")
+            complain("Number (press Enter for none): ", end="")
             line = None
             try:
                 line = await answers.line()
             finally:
-                # Ctrl-C and Ctrl-D end no line.
+                # Ctrl-C and Ctrl-D do not end the line.
                 if line is None:
                     complain("")
                 else:
@@ -91,11 +90,11 @@ class LoginQuestion:
                 return None
             if said.isdecimal() and 1 <= int(said) <= len(methods):
                 return methods[int(said) - 1]
-            complain(f"Please write a number from 1 to {len(methods)}.")
+            complain(f"Please enter a number from 1 to {len(methods)}.")
         return None
 
     def heard(self, data: bytes) -> None:
-        """What the agent writes to its stderr, line by line."""
+        """Show the agent's stderr line by line during a login."""
         if not self.is_under_way:
             return
         *lines, self._begun = (self._begun + self._decoder.decode(data)).split("\n")
@@ -105,19 +104,19 @@ class LoginQuestion:
             self.finish()
 
     def finish(self) -> None:
-        """The agent's stderr has ended, or is not shown any more."""
+        """Show the unfinished last line."""
         if self._begun:
             complain(self._begun)
         self._begun = ""
 
     def done(self) -> None:
-        """The login is over; what the agent writes from now on is its own matter."""
+        """End the login; the agent's stderr is not shown any more."""
         self.finish()
         self.is_under_way = False
 
 
 def described(method: AuthMethod) -> str:
-    """A login on one line."""
+    """Describe a login method on one line."""
     where = " (in this terminal)" if method.kind == "terminal" else ""
     more = f": {visible_line(method.description)}" if method.description else ""
     return f"{visible_line(method.name) or visible_line(method.method_id)}{where}{more}"

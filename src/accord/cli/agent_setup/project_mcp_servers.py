@@ -1,9 +1,9 @@
-"""MCP servers of the project's own file for `accord run`: asked about once, at a terminal.
+"""Asks for consent to the MCP servers of the project's own file.
 
 What always holds
-    * Without a person at the terminal no server is used that was not agreed to before; what is
-      left out is said on standard error.
-    * What comes from the file is shown without anything that a terminal would act on.
+    * Without a terminal, only servers with earlier consent are used; the others are reported on
+      standard error.
+    * Text from the file is shown with control characters escaped.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from accord.cli.agent_setup.permissions import forget_what_was_typed, has_keyboard
 from accord.cli.console import complain, ends_line
+from accord.cli.typed_answers import discard_typed_input, has_keyboard
 from accord.discovery.user_paths import consents_file
 from accord.errors import ConfigError
 from accord.machine.console.control_characters import visible_line
@@ -20,13 +20,13 @@ from accord.mcp.project_file import FILE_NAME, Consents, ProjectServer, consente
 
 
 def project_servers(folder: Path) -> dict[str, ProjectServer]:
-    """The servers of the folder's `.mcp.json` that the user agrees to."""
+    """Return the servers of the folder's `.mcp.json` with the user's consent."""
     if not (folder / FILE_NAME).is_file():
         return {}
     try:
         found = read_project_file(folder)
     except ConfigError as error:
-        # Not the user's own file, so it does not keep them from their work.
+        # A broken file of the project must not stop the user.
         tell(str(error))
         return {}
     attended = has_keyboard() and sys.stderr.isatty()
@@ -37,11 +37,11 @@ def project_servers(folder: Path) -> dict[str, ProjectServer]:
 
 
 def ask(server: ProjectServer) -> bool | None:
-    """Ask the person; only a clear yes is one, and no answer is remembered as none."""
-    tell(f"This project wants the MCP server {server.name}: it {server.described}.")
-    # What was typed before the question was seen is no answer to it.
-    forget_what_was_typed(sys.stdin.fileno())
-    complain("Use it, now and later? [y/n] ", end="")
+    """Ask the user; only a clear yes counts, and no answer is not remembered."""
+    tell(f"This project uses the MCP server {server.name}: it {server.described}.")
+    # Input typed before the question is not an answer.
+    discard_typed_input(sys.stdin.fileno())
+    complain("Use it now and in the future? [y/n] ", end="")
     answer = sys.stdin.readline().strip().lower()
     ends_line()
     if answer in ("y", "yes"):
@@ -50,7 +50,7 @@ def ask(server: ProjectServer) -> bool | None:
 
 
 def tell(sentence: str) -> None:
-    """One line for the person, beside the output; what the project wrote is shown exactly."""
+    """Print a line on standard error, with control characters escaped."""
     complain(f"accord: {visible_line(sentence)}")
 
 

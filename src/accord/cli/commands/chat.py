@@ -1,4 +1,4 @@
-"""`accord chat`: talk to any agent, on the full screen or line by line."""
+"""`accord chat`: chat with any agent, full screen or line by line."""
 
 from __future__ import annotations
 
@@ -9,24 +9,28 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 
-from accord.cli.agent_setup.chat import make_desk, orders_of
+from accord.cli.agent_setup.chat import orders_of
+from accord.cli.agent_setup.credentials import dialect_memory
+from accord.cli.agent_setup.permissions import Wishes, deciding
 from accord.cli.console import complain
-from accord.cli.run.job import UsageError
-from accord.discovery.config import load_config
+from accord.cli.usage_error import UsageError
+from accord.client.audit.log import AuditLog
+from accord.discovery.config import Config, load_config
+from accord.discovery.user_paths import audit_file
 from accord.errors import ConfigError
 from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.engine.launch_options import LaunchOptions
-from accord.terminal.model.settings import THEMES, settings_of
+from accord.terminal.model.settings import THEMES, Settings, settings_of
 
 USAGE_CODE = 2
 INTERRUPTED = 128 + signal.SIGINT
 
 DESCRIPTION = """\
-Opens a conversation with an agent: by the name that the configuration has for it, by any command
-after --, or the built-in one.  Without a name, and with agents in the configuration, you choose.
+Opens a chat with an agent: one from the configuration (NAME), any other (a command after --), or
+the built-in agent.  Without a name you can choose among the configured agents.
 
---plain shows it line by line, without the full screen: for screen readers, dumb terminals and
-pipes.  It is used by itself where there is no terminal.
+--plain works line by line, without the full screen: for screen readers, dumb terminals and pipes.
+It is the default without a terminal.
 """
 EPILOG = """\
 examples:
@@ -38,27 +42,38 @@ examples:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What `accord chat` takes."""
+    """Add the arguments of `accord chat`."""
     parser.description, parser.epilog = DESCRIPTION, EPILOG
     parser.usage = "accord chat [NAME | -- COMMAND] [options]"
     add = parser.add_argument
-    add("agent", nargs="?", metavar="NAME", help="an agent of the configuration, or built-in")
-    add("--cwd", metavar="DIR", default=".", help="the folder to work in (default: this one)")
-    add("--add-dir", metavar="DIR", action="append", default=[], help="one more folder")
-    add("--mcp", metavar="FILE|NAME", action="append", default=[], help="MCP servers to hand on")
-    add("--mode", metavar="MODE", help="the agent's mode")
-    add("--model", metavar="MODEL", help="the agent's model")
+    add("agent", nargs="?", metavar="NAME", help="an agent from the configuration, or built-in")
+    add(
+        "--cwd", metavar="DIR", default=".", help="the folder to work in (default: the current one)"
+    )
+    add(
+        "--add-dir",
+        metavar="DIR",
+        action="append",
+        default=[],
+        help="an additional folder; may be repeated",
+    )
+    add("--mcp", metavar="FILE|NAME", action="append", default=[], help="MCP servers for the agent")
+    add("--mode", metavar="MODE", help="the mode to start in")
+    add("--model", metavar="MODEL", help="the model to use")
     going_on = parser.add_mutually_exclusive_group()
-    going_on.add_argument("--session", metavar="ID", help="go on with this session")
+    going_on.add_argument("--session", metavar="ID", help="resume this session")
     going_on.add_argument(
-        "--continue", dest="go_on", action="store_true", help="go on with the last session here"
+        "--continue",
+        dest="go_on",
+        action="store_true",
+        help="resume the last session in this folder",
     )
     add("--plain", action="store_true", help="line by line, without the full screen")
-    add("--theme", choices=tuple(THEMES), help="the colours")
+    add("--theme", choices=tuple(THEMES), help="the colour theme")
 
 
 def run(arguments: Namespace) -> int:
-    """Talk; 0 when the person leaves, 2 where the command line cannot be."""
+    """Chat until the user quits; return 2 for a wrong command line."""
     try:
         config = load_config()
         settings = settings_of(config, os.environ)
@@ -73,13 +88,33 @@ def run(arguments: Namespace) -> int:
             return on_screen(desk, order, choices)
         return _in_lines(desk, order, choices)
     except (UsageError, ConfigError) as error:
-        # Some of it may be the words of a file.
+        # The message may quote a file.
         complain(f"accord chat: {error}")
         return USAGE_CODE
 
 
+def make_desk(config: Config, settings: Settings, roots: tuple[str, ...]) -> ChatController:
+    """Return a chat controller with the user's rules, remembered answers and audit log.
+
+    Raises:
+        ConfigError: a policy or the remembered answers cannot be read.
+    """
+    decides = deciding(Wishes(ask=True), config, roots, attended=True)
+    log = None
+    if config.permissions.audit:
+        size = config.permissions.audit_bytes_max
+        log = AuditLog(audit_file(), bytes_max=size, facts={"workspace": roots[0]})
+    return ChatController(
+        permissions=decides.permissions(None),
+        settings=settings,
+        refresh_grants=None if decides.grants is None else decides.grants.refresh,
+        log=log,
+        dialects=dialect_memory(),
+    )
+
+
 def is_full_screen(*, wanted: bool) -> bool:
-    """Whether the full screen is to be used: it is wanted, there is one, and what draws it is."""
+    """Whether the full screen is wanted and possible: a terminal, with Textual installed."""
     if not wanted or os.environ.get("TERM", "dumb") in ("dumb", "unknown", ""):
         return False
     from accord.terminal.plain.line_terminal import is_terminal
@@ -87,7 +122,9 @@ def is_full_screen(*, wanted: bool) -> bool:
     if not is_terminal():
         return False
     if find_spec("textual") is None:
-        said = "accord: the full screen needs textual (install accord[tui]); so line by line:"
+        said = (
+            "accord: the full screen needs textual (pip install accord[tui]); using --plain instead"
+        )
         complain(said)
         return False
     return True
@@ -102,12 +139,12 @@ def on_screen(
     welcome: str = "",
     on_hang_up: Callable[[], None] | None = None,
 ) -> int:
-    """The full screen, until the person leaves; `on_hang_up` is for when the terminal goes."""
+    """Run the full screen until the user quits; `on_hang_up` is called if the terminal closes."""
     from accord.terminal.engine.garbage_collection import look_seldom
 
-    # Before all that is loaded now, in which there is no garbage.
+    # Before the imports below, which create no garbage.
     look_seldom()
-    # A size that was written down somewhere is not the terminal's after a change of it.
+    # A size in the environment would be wrong after the terminal is resized.
     for stale in ("COLUMNS", "LINES"):
         os.environ.pop(stale, None)
     from accord.terminal.screen.app import AccordApp
@@ -129,7 +166,7 @@ def _in_lines(
 
     if order is None and not is_terminal():
         known = ", ".join(choices)
-        raise UsageError(f"say which agent: accord chat NAME ({known})")
+        raise UsageError(f"choose an agent: accord chat NAME (one of {known})")
     folder = (order or next(iter(choices.values()))).folder
     with line_terminal(folder, history=History()) as terminal:
         code = anyio.run(run_plain, desk, order, terminal, choices)

@@ -1,7 +1,7 @@
-"""`accord check`: judges an agent or a client rule by rule.
+"""`accord check`: checks an agent or a client against the rules of the protocol.
 
-What always holds: nothing that the judged program sent reaches the terminal unescaped, and the
-exit code is 0 only when the program is conformant: every rule that applies to it was judged.
+What always holds: no text of the checked program reaches the terminal unescaped, and the exit code
+is 0 only if the program is conformant: every applicable rule was checked.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from accord.conformance.client.launch import Way
 
 DESCRIPTION = """\
-Starts an agent again and again, plays a client to it, and says for each rule of the protocol
-whether the agent keeps it; with --client it plays an agent and judges a client.
+Starts an agent many times, acts as its client, and reports for each rule of the protocol whether
+the agent follows it.  With --client it acts as an agent and checks a client.
 
-Most rules need the agent to do something.  A scenario has the prompts that make it do so: `generic`
-(the default) has some that any coding agent understands, `builtin` those for `accord agent`, `none`
-has none, and a FILE of yours has what your agent understands.  The agent works in a folder that is
-made for it; what it asks permission for there is allowed, rejected and cancelled in turn.
+Most rules can be checked only while the agent works.  A scenario contains prompts that make it
+work: `generic` (the default) has prompts that any coding agent understands, `builtin` has those for
+`accord agent`, `none` has none, and a FILE has your own.  The agent works in a temporary folder;
+its permission requests there are allowed, rejected and cancelled in turn.
 
 exit codes: 0 conformant, 1 not conformant, 2 wrong usage, 3 the program could not be started,
-4 incomplete: no rule failed, but not every rule that applies could be judged
+4 incomplete: no rule failed, but not every applicable rule could be checked
 """
 EPILOG = """\
 examples:
@@ -51,10 +51,10 @@ examples:
   accord check --client -- my-client
 """
 TURNS_IN_A_CHECK = 8
-# What one check may take, however slow the turns of its scenario.
+# The most time for one check, even if the turns of the scenario are slow.
 CHECK_SECONDS_LIMIT = 240.0
 USAGE, NOT_STARTED = 2, 3
-# The worst of several runs counts, the first here.
+# Of several runs, the first conclusion in this table counts.
 EXIT_CODES: dict[Conclusion, int] = {"not conformant": 1, "incomplete": 4, "conformant": 0}
 PROTOCOLS: dict[str, tuple[Version, ...]] = {
     "1": ("1",),
@@ -65,35 +65,54 @@ PROTOCOLS: dict[str, tuple[Version, ...]] = {
 
 
 class Usage(Exception):
-    """What was asked for cannot be done; says why."""
+    """The command line is wrong."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What `accord check` takes."""
+    """Add the arguments of `accord check`."""
     parser.description, parser.epilog = DESCRIPTION, EPILOG
     parser.usage = "accord check [options] -- COMMAND"
     add = parser.add_argument
-    add("--client", action="store_true", help="judge a client instead of an agent")
-    add("--client-stdio", action="store_true", help="the client speaks on its own stdio")
-    add("--protocol", choices=sorted(PROTOCOLS), default="1", help="the version (default: 1)")
-    add("--scenario", metavar="FILE", help="prompts that make the program work")
-    add("--only", metavar="RULE", action="append", default=[], help="a rule, or V1-INIT-*")
-    add("--faults", action="store_true", help="noise, wrong types, huge lines, death as well")
-    add("--report-json", metavar="FILE", help="write what was found as JSON")
-    add("--report-junit", metavar="FILE", help="write what was found as JUnit XML")
-    add("--report-html", metavar="FILE", help="write one page with every transcript")
+    add("--client", action="store_true", help="check a client instead of an agent")
+    add("--client-stdio", action="store_true", help="the client talks on its own stdin and stdout")
+    add(
+        "--protocol",
+        choices=sorted(PROTOCOLS),
+        default="1",
+        help="the protocol version (default: 1)",
+    )
+    add("--scenario", metavar="FILE", help="generic, builtin, none, or a file")
+    add(
+        "--only",
+        metavar="RULE",
+        action="append",
+        default=[],
+        help="only this rule, or rules like V1-INIT-*",
+    )
+    add(
+        "--faults", action="store_true", help="also test noise, wrong types, huge lines and crashes"
+    )
+    add("--report-json", metavar="FILE", help="write the results as JSON")
+    add("--report-junit", metavar="FILE", help="write the results as JUnit XML")
+    add("--report-html", metavar="FILE", help="write a page with every transcript")
     add("--baseline", metavar="FILE", help="known failures: a report, or one rule per line")
-    add("--require-all", action="store_true", help="what is not exercised counts as a failure")
-    add("--verbose", action="store_true", help="list every rule, also those not judged")
-    add("--quiet", action="store_true", help="the verdict only, and no progress")
-    add("--jobs", metavar="N", type=int, default=4, help="programs at a time (default: 4)")
-    add("--timeout", metavar="SECONDS", type=float, default=10, help="how long answers may take")
-    limit = f"begin no check after this time (default: {RUN_SECONDS_MAX:g})"
+    add("--require-all", action="store_true", help="count unchecked rules as failures")
+    add("--verbose", action="store_true", help="list every rule, unchecked ones too")
+    add("--quiet", action="store_true", help="print only the verdict")
+    add("--jobs", metavar="N", type=int, default=4, help="programs to run in parallel (default: 4)")
+    add(
+        "--timeout",
+        metavar="SECONDS",
+        type=float,
+        default=10,
+        help="how long an answer may take (default: 10)",
+    )
+    limit = f"start no check after this time (default: {RUN_SECONDS_MAX:g})"
     add("--time-limit", metavar="SECONDS", type=float, default=RUN_SECONDS_MAX, help=limit)
 
 
 def run(parsed: Namespace) -> int:
-    """Judge the command after `--`."""
+    """Check the command after `--`."""
     try:
         reports = _judge(parsed)
     except (Usage, BadScenario) as error:
@@ -110,9 +129,9 @@ def run(parsed: Namespace) -> int:
 def _judge(parsed: Namespace) -> list[Report]:
     command: list[str] = parsed.after or []
     if not command:
-        raise Usage("which program?  accord check [options] -- COMMAND")
+        raise Usage("no program given: accord check [options] -- COMMAND")
     if parsed.jobs < 1 or min(parsed.timeout, parsed.time_limit) <= 0:
-        raise Usage("--jobs, --timeout and --time-limit are above zero")
+        raise Usage("--jobs, --timeout and --time-limit must be greater than zero")
     parsed.client = parsed.client or parsed.client_stdio
     parsed.scenario = parsed.scenario or ("none" if parsed.client else DEFAULT)
     scenario = load_scenario(parsed.scenario)
@@ -122,7 +141,7 @@ def _judge(parsed: Namespace) -> list[Report]:
         baseline=_baseline(parsed.baseline),
         require_all=parsed.require_all,
         at_once=parsed.jobs,
-        # A check has a few turns in it.
+        # A check has several turns.
         seconds_max=max(
             CHECK_SECONDS_MAX, min(TURNS_IN_A_CHECK * scenario.seconds, CHECK_SECONDS_LIMIT)
         ),
@@ -133,14 +152,16 @@ def _judge(parsed: Namespace) -> list[Report]:
     reports: list[Report] = []
     missing: list[str] = []
     spoken = _spoken(parsed, command, scenario)
-    for version in PROTOCOLS[parsed.protocol]:
-        if version not in spoken:
-            say(f"{role}, version {version}: not spoken.")
+    for protocol in PROTOCOLS[parsed.protocol]:
+        if protocol not in spoken:
+            say(f"{role}, version {protocol}: not supported by the program.")
             continue
         try:
-            reports.append(_one(parsed, command, role, version, scenario, wishes))
+            reports.append(_one(parsed, command, role, protocol, scenario, wishes))
         except NoSuchRule as error:
-            missing.append(f"no check of version {version} judges {error}{_why(wishes.only, role)}")
+            missing.append(
+                f"no check of version {protocol} covers {error}{_why(wishes.only, role)}"
+            )
             continue
         _show(parsed, reports[-1])
     if not reports:
@@ -149,17 +170,18 @@ def _judge(parsed: Namespace) -> list[Report]:
 
 
 def _why(only: Sequence[str], role: Role) -> str:
-    """Where a rule is judged instead of here, for the first that is known."""
+    """Return where the first known rule is checked instead."""
     for rule in filter(None, map(rules.load().get, only)):
         if not rule.binds(role):
-            return f": it is a rule for another side ({rule.side})"
-        if (version := rules.part(rule.id)) in PROTOCOLS:
-            return f": see --protocol {version}"
+            return f": it is a rule for the other side ({rule.side})"
+        protocol = rules.part(rule.id)
+        if protocol in PROTOCOLS:
+            return f": see --protocol {protocol}"
     return ""
 
 
 def _spoken(parsed: Namespace, command: Sequence[str], scenario: Scenario) -> tuple[Version, ...]:
-    """Of all versions those that the program speaks, the first if that is none."""
+    """Return the versions that the program speaks, or the first one if it speaks none."""
     wanted = PROTOCOLS[parsed.protocol]
     if parsed.protocol != "all":
         return wanted
@@ -167,7 +189,7 @@ def _spoken(parsed: Namespace, command: Sequence[str], scenario: Scenario) -> tu
     if parsed.client:
         from accord.conformance.client.stage import client_speaks as asks
     if not parsed.quiet:
-        complain("accord check: finding out which versions the program speaks")
+        complain("accord check: detecting the versions that the program speaks")
     stages = _stages(parsed, command, scenario)
     return tuple(one for one in wanted if anyio.run(asks, stages, one)) or wanted[:1]
 
@@ -217,7 +239,7 @@ def _stages(parsed: Namespace, command: Sequence[str], scenario: Scenario) -> Op
 
 
 def _options(parsed: Namespace) -> tuple[str, ...]:
-    """What has to be said again to see a failure again."""
+    """Return the options that reproduce a failure."""
     usual = "none" if parsed.client else DEFAULT
     said = [] if parsed.scenario == usual else ["--scenario", parsed.scenario]
     flags = {"--faults": parsed.faults, "--client-stdio": parsed.client_stdio}
@@ -225,7 +247,7 @@ def _options(parsed: Namespace) -> tuple[str, ...]:
 
 
 def _baseline(name: str | None) -> frozenset[str]:
-    """The rules that may fail: those of a report of an earlier run, or of a list."""
+    """Return the rules that may fail, from an earlier report or a list."""
     if name is None:
         return frozenset()
     try:
@@ -237,7 +259,7 @@ def _baseline(name: str | None) -> frozenset[str]:
             results = json.loads(text)["results"]
             return frozenset(str(one["id"]) for one in results if one["verdict"] == "fail")
         except (ValueError, KeyError, TypeError):
-            raise Usage(f"{name} is not a report of accord check") from None
+            raise Usage(f"{name} is not a report from accord check") from None
     lines = [line.partition("#")[0].strip() for line in text.splitlines()]
     return frozenset(line for line in lines if line)
 

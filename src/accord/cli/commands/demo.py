@@ -1,7 +1,7 @@
-"""`accord demo`: a talk with the built-in agent about a small project with a mistake in it.
+"""`accord demo`: a chat with the built-in agent about a small project with a bug in it.
 
-The project is made anew in a folder that is thrown away, so nothing of the user's is touched, and
-nothing is stored.
+The project is created in a temporary folder, so no file of the user is touched, and nothing is
+stored.
 """
 
 from __future__ import annotations
@@ -33,43 +33,52 @@ FIRST_MINUTE = (
     "/undo",
 )
 INTERRUPTED = 128 + signal.SIGINT
-"""The exit code of a talk that Ctrl-C ended."""
+"""The exit code of a chat that Ctrl-C ended."""
 
 WELCOME = (
-    "This is a small project with a mistake in it, a copy that is thrown away when you leave."
-    " Press Enter to say what is suggested, ? for the keys, Ctrl-Q to leave."
+    "This is a small project with a bug in it, in a temporary folder that is deleted when you quit."
+    " Press Enter to send the suggestion, ? for the keys, Ctrl-Q to quit."
 )
 DESCRIPTION = """\
-Opens the terminal client on a small project with a mistake in it.  There is no model behind the
-agent and nothing leaves this machine; the project is a copy that is thrown away at the end.
+Opens the terminal client in a small project with a bug in it.  The agent uses no model, and nothing
+leaves this machine; the project is in a temporary folder that is deleted at the end.
 
-Enter alone says the sentence that is suggested, ? shows the keys, Esc stops what the agent does,
-and Ctrl-Q leaves.  --plain shows it line by line, without the full screen.
+Enter sends the suggested prompt, ? shows the keys, Esc stops the agent, and Ctrl-Q quits.  --plain
+works line by line, without the full screen.
 
-Where the input is not a terminal, or with --script, the suggested sentences are sent one after the
-other and every question is answered with yes.
+If the input is not a terminal, or with --script, the suggested prompts are sent one after the other
+and every question is answered with yes.
 """
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What `accord demo` takes."""
+    """Add the arguments of `accord demo`."""
     parser.description = DESCRIPTION
-    parser.add_argument("--yes", action="store_true", help="say yes to everything the agent asks")
-    parser.add_argument("--plain", action="store_true", help="line by line, without full screen")
-    parser.add_argument("--script", action="store_true", help="play the first minute by itself")
     parser.add_argument(
-        "--prompt", action="append", metavar="TEXT", help="say this and end; may be repeated"
+        "--yes", action="store_true", help="answer yes to every question of the agent"
+    )
+    parser.add_argument(
+        "--plain", action="store_true", help="line by line, without the full screen"
+    )
+    parser.add_argument(
+        "--script", action="store_true", help="send the suggested prompts automatically"
+    )
+    parser.add_argument(
+        "--prompt",
+        action="append",
+        metavar="TEXT",
+        help="send this prompt and exit; may be repeated",
     )
 
 
 def run(arguments: Namespace) -> int:
-    """Run the demo; 0 when every turn came to its end."""
+    """Run the demo; return 0 if every turn finished."""
     with tempfile.TemporaryDirectory(prefix="accord-demo-") as scratch:
         folder = _project(scratch)
         try:
             code = _talk(folder, arguments)
         finally:
-            # We are leaving; Ctrl-C would now only leave the folder behind.
+            # Ignore Ctrl-C now, so that the folder is deleted.
             before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGINT, before)
     if code == INTERRUPTED:
@@ -78,14 +87,14 @@ def run(arguments: Namespace) -> int:
 
 
 def demo_agent() -> tuple[str, ...]:
-    """The command of the agent in the demo: it stores nothing and asks no model."""
+    """Return the command of the demo's agent, which stores nothing and uses no model."""
     return own_command("agent", "--in-memory", "--model", "offline")
 
 
 def _project(scratch: str) -> str:
     from accord.builtin.demo_project import write_demo_project
 
-    # With its real path: what tools print is compared with what the client was told.
+    # The real path: output of tools is compared with the paths that the client knows.
     folder = Path(scratch).resolve() / "demo"
     folder.mkdir()
     write_demo_project(folder)
@@ -93,13 +102,12 @@ def _project(scratch: str) -> str:
 
 
 def _talk(folder: str, arguments: Namespace) -> int:
-    """The exit code."""
     from accord.cli.commands.chat import is_full_screen, on_screen
     from accord.client.permissions.permissions import Permissions
     from accord.terminal.engine.chat_controller import ChatController
     from accord.terminal.engine.launch_options import LaunchOptions
 
-    # Nothing of the user's is read or kept: no rules, no remembered answers, no log.
+    # No rules, remembered answers or log of the user are read or written.
     desk = ChatController(permissions=Permissions(), settings=_settings())
     order = LaunchOptions(command=demo_agent(), name="demo", folder=folder)
     in_lines = arguments.plain or arguments.script or arguments.prompt or arguments.yes
@@ -116,7 +124,7 @@ def _talk(folder: str, arguments: Namespace) -> int:
 
 
 def _settings() -> Settings:
-    """The person's own look and keys; the demo works with any configuration, a broken one too."""
+    """Return the user's theme and keys, or the defaults if the configuration is broken."""
     try:
         return settings_of(load_config(), os.environ)
     except ConfigError:
@@ -127,17 +135,17 @@ def _in_lines(desk: ChatController, order: LaunchOptions, arguments: Namespace) 
     from accord.terminal.plain.line_mode import run_plain
     from accord.terminal.plain.line_terminal import is_terminal, line_terminal
 
-    by_itself = arguments.script or arguments.prompt or not is_terminal()
+    is_scripted = arguments.script or arguments.prompt or not is_terminal()
     prompts = arguments.prompt or FIRST_MINUTE
     with line_terminal(
         order.folder,
-        prompts=prompts if by_itself else None,
+        prompts=prompts if is_scripted else None,
         suggestions=FIRST_MINUTE,
         says_yes=arguments.yes,
     ) as terminal:
         printer = terminal.printer
-        printer.note(f"A scratch project with a mistake in it is in {order.folder}")
-        if not by_itself:
+        printer.note(f"A temporary project with a bug in it is in {order.folder}")
+        if not is_scripted:
             printer.suggest("Try, one after the other:", FIRST_MINUTE)
-            printer.note("Enter sends what is suggested. /help shows more, /quit leaves.")
+            printer.note("Enter sends the suggestion. /help shows more, /quit quits.")
         return anyio.run(run_plain, desk, order, terminal)

@@ -1,4 +1,4 @@
-"""`accord login`: logs in to an agent by one of the ways that it offers."""
+"""`accord login`: logs in to an agent with one of its login methods."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from accord.cli.agent_setup.agent_choice import named_agent
 from accord.cli.agent_setup.credentials import credential_of, dialect_memory
 from accord.cli.agent_setup.login_choice import LoginQuestion, described, is_attended, usable
 from accord.cli.console import complain, say
-from accord.cli.run.job import UsageError
+from accord.cli.usage_error import UsageError
 from accord.client.client import Client
 from accord.client.options import ClientOptions, DraftOptions
 from accord.client.wire.wire import AuthMethod
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from accord.client.services.elicitation import UrlRequest
 
 DESCRIPTION = """\
-Logs in to an agent: by a page in the browser, in this terminal, or by whatever else it offers.
+Logs in to an agent: in the browser, in this terminal, or with any other method that it offers.
 
-AGENT is an agent of the configuration; `-- COMMAND` starts any other.  Without both it is the agent
-of the configuration, else the built-in one.  Where the agent has several ways, you are asked for
-one; --method chooses it.
+AGENT is an agent from the configuration; `-- COMMAND` starts any other.  Without either, the
+configured default agent is used, or the built-in one.  If the agent has several login methods, you
+can choose one; --method selects it directly.
 
-exit codes: 0 logged in, 1 the login failed or was not wanted, 2 wrong usage, 130 cancelled
+exit codes: 0 logged in, 1 the login failed or was declined, 2 wrong usage, 130 cancelled
 """
 EPILOG = """\
 examples:
@@ -42,19 +42,19 @@ DONE, FAILED, USAGE = 0, 1, 2
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What `accord login` takes."""
+    """Add the arguments of `accord login`."""
     parser.description, parser.epilog = DESCRIPTION, EPILOG
     parser.usage = "accord login [AGENT] [options] [-- COMMAND]"
     add = parser.add_argument
-    add("agent", nargs="?", metavar="AGENT", help="an agent of the configuration")
+    add("agent", nargs="?", metavar="AGENT", help="an agent from the configuration")
     doing = parser.add_mutually_exclusive_group()
-    doing.add_argument("--method", metavar="ID", help="the way to log in, by its id")
-    doing.add_argument("--list", action="store_true", help="show the ways to log in")
+    doing.add_argument("--method", metavar="ID", help="the id of the login method")
+    doing.add_argument("--list", action="store_true", help="list the login methods")
     doing.add_argument("--logout", action="store_true", help="log out instead")
 
 
 def run(arguments: Namespace) -> int:
-    """Do it; the exit code says whether it was done."""
+    """Log in, list the methods, or log out."""
     try:
         config = load_config()
         for warning in config.warnings:
@@ -80,7 +80,7 @@ class _Login:
 
     async def run(self) -> int:
         agent = self._agent
-        # What it says before we have chosen may be about the login too.
+        # Its stderr before the choice may be about the login too.
         self._question.is_under_way = not self._arguments.list
         async with Client.spawn(
             *agent.command,
@@ -94,14 +94,14 @@ class _Login:
             name = visible_line(info.name) if info is not None else "the agent"
             if self._arguments.logout:
                 await client.logout()
-                say(f"You are logged out of {name}.")
+                say(f"Logged out of {name}.")
                 return DONE
             if self._arguments.list:
                 return _list(client.auth_methods)
             if not await self._log_in(client):
-                complain("accord login: you did not log in")
+                complain("accord login: not logged in")
                 return FAILED
-            say(f"You are logged in to {name}.")
+            say(f"Logged in to {name}.")
             return DONE
 
     async def _log_in(self, client: Client) -> bool:
@@ -122,14 +122,14 @@ class _Login:
         known = usable(methods)
         if not known:
             kinds = ", ".join(sorted({visible_line(one.kind) for one in methods}))
-            raise UsageError(f"the agent offers only logins of kinds that are not known: {kinds}")
+            raise UsageError(f"the agent offers only unknown kinds of login: {kinds}")
         if len(known) == 1:
-            say(f"Logging in by {described(known[0])}.")
+            say(f"Logging in with {described(known[0])}.")
             sys.stdout.flush()
             return known[0].method_id
         if not self._is_attended:
             ids = ", ".join(visible_line(one.method_id) for one in known)
-            raise UsageError(f"say which way by --method ID; the agent has {ids}")
+            raise UsageError(f"choose a login method with --method ID; the agent has {ids}")
         return await self._question.choose(known)
 
     def _options(self) -> ClientOptions:
@@ -140,24 +140,24 @@ class _Login:
         if self._is_attended:
             from accord.client.services.elicitation import Elicitations
 
-            # Pages that the agent asks to visit on the way; nobody visits them unattended.
+            # Pages that the agent asks the user to visit; without a user there is no point.
             options["elicitation"] = Elicitations(on_url=_visit)
         return options
 
 
 def _visit(page: UrlRequest) -> bool:
-    """Show the page; who asked for a login wants to visit it."""
+    """Show the page without a question, since the user asked for a login."""
     complain(f"Open this page to log in: {page.url}")
     if page.message:
         complain(page.message)
     for warning in page.warnings:
-        complain(f"Careful: {warning}")
+        complain(f"Warning: {warning}")
     return True
 
 
 def _list(methods: tuple[AuthMethod, ...]) -> int:
     if not methods:
-        complain("accord login: the agent offers no way to log in")
+        complain("accord login: the agent offers no login method")
         return FAILED
     for method in methods:
         say(f"{visible_line(method.method_id)}  {described(method)}")

@@ -1,4 +1,4 @@
-"""`accord permissions`: the user's rules and remembered answers, shown, explained, taken back."""
+"""`accord permissions`: lists, explains and revokes the user's rules and remembered answers."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from accord.machine.console.control_characters import visible_line
 from accord.machine.redaction.redactor import Redactor
 
 DESCRIPTION = """\
-Shows the rules of permissions.toml and the answers that were remembered, explains what they say
-about a command, and takes answers back. Remembered answers are in your state folder, not in the
-projects that they are about.
+Lists the rules in permissions.toml and the remembered answers, explains what they decide about a
+command, and revokes answers. Remembered answers are stored in your state folder, not in the
+projects.
 
-exit codes: 0 done, 1 nothing to revoke, 2 wrong usage; `explain` has its own, see its --help
+exit codes: 0 done, 1 nothing to revoke, 2 wrong usage; for `explain`, see its --help
 """
 EPILOG = """\
 examples:
@@ -39,20 +39,20 @@ examples:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What `accord permissions` takes."""
+    """Add the arguments of `accord permissions`."""
     parser.description, parser.epilog = DESCRIPTION, EPILOG
     what = parser.add_subparsers(dest="what", required=True, metavar="list|revoke|explain")
-    shown = what.add_parser("list", help="show rules and remembered answers")
-    shown.add_argument("--json", action="store_true", help="as one JSON object")
-    shown.add_argument("--here", action="store_true", help="only what holds in this folder")
+    shown = what.add_parser("list", help="list rules and remembered answers")
+    shown.add_argument("--json", action="store_true", help="print one JSON object")
+    shown.add_argument("--here", action="store_true", help="only those for this folder")
     revoke = what.add_parser("revoke", help="forget remembered answers")
-    revoke.add_argument("ids", nargs="*", metavar="ID", help="which, by its id in the list")
-    revoke.add_argument("--here", action="store_true", help="all that were given for this folder")
-    revoke.add_argument("--all", action="store_true", help="all there are")
+    revoke.add_argument("ids", nargs="*", metavar="ID", help="the id of an answer, as in the list")
+    revoke.add_argument("--here", action="store_true", help="all answers for this folder")
+    revoke.add_argument("--all", action="store_true", help="all answers")
     permissions_explain.add_arguments(
         what.add_parser(
             "explain",
-            help="say what would be decided about a command, and why",
+            help="explain what would be decided about a command",
             formatter_class=RawDescriptionHelpFormatter,
         )
     )
@@ -89,20 +89,20 @@ def _list(arguments: Namespace) -> int:
         }
         say_json(json.dumps(Redactor.of_environment().value(shown, keep_ids=True), indent=2))
         return 0
-    say(f"Rules of {path}:" if placed else f"There are no rules in {path}.")
+    say(f"Rules in {path}:" if placed else f"No rules in {path}.")
     for one in placed:
         where = "" if one.workspace is None else f"  in {one.workspace}"
         say(f"  {visible_line(shown_rule(one.rule) + where)}")
-    # The file has the exact command; a list may be shown to others.
+    # The file has the exact command; the list may be shown to others.
     redactor = Redactor.of_environment()
-    say("Remembered answers:" if grants else "There are no remembered answers.")
+    say("Remembered answers:" if grants else "No remembered answers.")
     for grant in grants:
         where = grant.workspace or "everywhere"
         who = f"  for {grant.agent}" if grant.agent else ""
         said = redactor.text(f"{shown_rule(grant.rule)}  in {where}{who}")
         say(f"  {grant.grant_id}  {visible_line(said)}")
     if config.permissions.audit:
-        say(f"What agents did is in {audit_file()}")
+        say(f"The audit log of agents' actions is {audit_file()}")
     return 0
 
 
@@ -117,13 +117,13 @@ def _revoke(arguments: Namespace) -> int:
     else:
         wanted = arguments.ids
         if not wanted:
-            raise ConfigError("say which: an id, --here or --all")
+            raise ConfigError("nothing selected: give an ID, --here or --all")
     gone, redactor = file.revoke(wanted), Redactor.of_environment()
     for grant in gone:
-        say(f"forgotten: {grant.grant_id}  {visible_line(redactor.text(shown_rule(grant.rule)))}")
+        say(f"revoked: {grant.grant_id}  {visible_line(redactor.text(shown_rule(grant.rule)))}")
     missing = set(wanted) - {grant.grant_id for grant in gone}
     for grant_id in sorted(missing):
-        complain(f"accord permissions: there is no {grant_id}")
+        complain(f"accord permissions: there is no answer {grant_id}")
     return 1 if missing or not gone else 0
 
 

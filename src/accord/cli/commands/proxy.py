@@ -1,4 +1,4 @@
-"""`accord proxy`: a chain of proxies behind which an agent stands."""
+"""`accord proxy`: runs an agent behind a chain of proxies."""
 
 from __future__ import annotations
 
@@ -15,27 +15,28 @@ if TYPE_CHECKING:
     from accord.proxy.proxy import Proxy
 
 DESCRIPTION = """\
-Starts proxies and an agent, and makes one agent of them.
+Runs an agent behind one or more proxies; together they look like one agent.
 
-Put it before the agent's command in the settings of an editor.  Each component is one argument: a
-command as in a shell, or one of the ready-made proxies below with its options.  The last one is the
-agent; behind -- it is given word by word.  A chain without an agent is itself a proxy, for use in a
-larger chain (it is told so by `proxy/initialize`).  A client or an agent that speaks the 2026-02
-draft is translated at its end of the chain, so that every proxy sees version 1 or 2.
+Put this before the agent's command in the settings of an editor.  Each component is one argument: a
+command as in a shell, or one of the built-in proxies below with its options.  The last component is
+the agent; after -- it is given as separate words.  A chain without an agent is itself a proxy, for
+use in a larger chain.  A client or an agent that speaks the 2026-02 draft is translated at its end
+of the chain, so that every proxy sees version 1 or 2.
 
-ready-made proxies:
+built-in proxies:
   "context [--file FILE]... [--no-agents-md]"
-        adds AGENTS.md (of the session's folder and of those above it, up to the repository) and
-        chosen files to the first prompt of each session
+        adds AGENTS.md (from the session's folder and its parents, up to the repository) and the
+        given files to the first prompt of each session
   "guard [--policy FILE] [--otherwise allow|ask|reject] [--keep-secrets] [--pass METHOD]..."
-        judges permissions, files, terminals and tool calls by the rules of a file
-        (default: your permissions.toml), asks for agents that never ask, cancels turns that do
-        what is forbidden, and takes secrets out of what the agent says and reads; methods of
-        agents that are not the protocol's pass only where --pass names them (--pass "_zed/*")
+        applies the rules of a file (default: your permissions.toml) to permissions, files,
+        terminals and tool calls, asks you for agents that never ask, cancels turns that do
+        something forbidden, and removes secrets from what the agent says and reads; methods
+        outside the protocol are blocked unless --pass allows them (--pass "_zed/*")
   "budget [--minutes N] [--prompts N] [--tokens N] [--cost X]"
-        cancels the turn and refuses prompts when one of these is spent
+        cancels the turn and refuses prompts when one of these limits is reached
 
-exit codes: 0 the client went, 1 a component ended first, 2 wrong usage, 127 one cannot be started
+exit codes: 0 the client disconnected, 1 a component exited first, 2 wrong usage, 127 a component
+cannot be started
 """
 EPILOG = """\
 examples:
@@ -47,28 +48,33 @@ INTERRUPTED = 130
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What `accord proxy` takes."""
+    """Add the arguments of `accord proxy`."""
     parser.description, parser.epilog = DESCRIPTION, EPILOG
     parser.usage = "accord proxy [--on-death WHAT] COMPONENT ... [-- AGENT COMMAND]"
-    parser.add_argument("components", nargs="*", metavar="COMPONENT", help="see above")
+    parser.add_argument(
+        "components",
+        nargs="*",
+        metavar="COMPONENT",
+        help="a command or a built-in proxy, as described above",
+    )
     parser.add_argument(
         "--on-death",
         choices=("fail", "restart", "bypass"),
         default="fail",
-        help="what follows when a component dies; its open requests fail in any case (default: "
-        "the chain ends)",
+        help="what to do when a component exits; its open requests fail in any case (default: "
+        "fail, which ends the chain)",
     )
 
 
 def run(arguments: Namespace) -> int:
-    """Do it; the exit code says who ended it."""
+    """Run the chain until the client disconnects or a component exits."""
     import anyio
 
     from accord.errors import AccordError, SpawnFailed
     from accord.proxy.chain.startup import conduct
 
     if not arguments.components and not arguments.after:
-        complain("accord proxy: there is no component; see accord proxy --help")
+        complain("accord proxy: no component given; see accord proxy --help")
         return 2
     try:
         components, has_agent = _chain(arguments.components, arguments.after)
@@ -95,33 +101,33 @@ def run(arguments: Namespace) -> int:
 
 
 def _chain(given: Sequence[str], after: Sequence[str] | None) -> tuple[list[Component], bool]:
-    """The components, and whether the last of them is an agent.
+    """Return the components, and whether the last of them is an agent.
 
     Raises:
-        ValueError: one cannot be read.
+        ValueError: a component is invalid.
         ConfigError: a policy cannot be read.
     """
     from accord.machine.console.stderr_passthrough import PassedOutput
     from accord.proxy.chain.startup import in_process, program
 
     made: list[Component] = []
-    is_ready_made = False
+    is_built_in = False
     for text in given:
         words = shlex.split(text)
         if not words:
             raise ValueError("a component is empty")
-        is_ready_made = words[0] in READY
-        if is_ready_made:
-            made.append(in_process(READY[words[0]](words[1:])))
+        is_built_in = words[0] in BUILT_IN
+        if is_built_in:
+            made.append(in_process(BUILT_IN[words[0]](words[1:])))
         else:
             made.append(program(words, stderr=PassedOutput()))
     if after:
         made.append(program(after, stderr=PassedOutput()))
-    return made, bool(after) or not is_ready_made
+    return made, bool(after) or not is_built_in
 
 
 class _Options(ArgumentParser):
-    """The options of a ready-made proxy; a mistake is an error, not an exit."""
+    """The options of a built-in proxy; a mistake raises ValueError instead of exiting."""
 
     def __init__(self, name: str) -> None:
         super().__init__(prog=name, add_help=False)
@@ -146,7 +152,7 @@ def _guard(words: Sequence[str]) -> Callable[[], Proxy]:
     from accord.discovery.policy_file import Policy, load_policy
     from accord.discovery.user_paths import policy_file
     from accord.machine.redaction.secret_patterns import secret_values
-    from accord.proxy.builtin.guard import guard
+    from accord.proxy.builtin.guard.guard import guard
 
     options = _Options("guard")
     options.add_argument("--policy", type=Path)
@@ -156,7 +162,7 @@ def _guard(words: Sequence[str]) -> Callable[[], Proxy]:
     given = options.parse_args(words)
     policy = load_policy(given.policy or policy_file())
     if policy is None and given.policy is not None:
-        raise ValueError(f"guard: there is no file {str(given.policy)!r}")
+        raise ValueError(f"guard: {str(given.policy)!r} does not exist")
     rules = policy or Policy()
     return lambda: guard(
         rules.rules_in,
@@ -178,7 +184,7 @@ def _budget(words: Sequence[str]) -> Callable[[], Proxy]:
     given = options.parse_args(words)
     limits = Limits(given.minutes, given.prompts, given.tokens, given.cost)
     if limits == Limits():
-        raise ValueError("budget: give at least one of --minutes, --prompts, --tokens, --cost")
+        raise ValueError("budget: needs at least one of --minutes, --prompts, --tokens, --cost")
     return lambda: budget(limits)
 
 
@@ -189,7 +195,7 @@ def _positive(text: str) -> float:
     return number
 
 
-READY: dict[str, Callable[[Sequence[str]], Callable[[], Proxy]]] = {
+BUILT_IN: dict[str, Callable[[Sequence[str]], Callable[[], Proxy]]] = {
     "context": _context,
     "guard": _guard,
     "budget": _budget,

@@ -1,4 +1,4 @@
-"""`accord record`: stands in an agent's place and writes down what is said."""
+"""`accord record`: runs an agent and records every message."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 DESCRIPTION = """\
-Starts an agent, passes everything on in both directions, and writes each message to a file.
+Starts an agent, forwards everything in both directions, and writes each message to a file.
 
-Put it before the agent's command in the settings of an editor.  Nothing is changed on the way, and
-nothing that happens to the file reaches the session.  Keys, tokens, authorization headers and
-values of environment variables are taken out of what is written, not of what is sent.
+Put this before the agent's command in the settings of an editor.  Messages are forwarded unchanged,
+and a problem with the file does not affect the session.  Keys, tokens, authorization headers and
+values of environment variables are removed from the file, not from the messages.
 
-Without -o, or where -o is a folder, the file gets a name of its own.  A file that exists is not
-written over: the name gets a number.
+Without -o, or if -o is a folder, a file name is chosen.  An existing file is never overwritten: the
+name gets a number.
 
-exit codes: the agent's own; 2 wrong usage, 127 the agent cannot be started
+exit codes: those of the agent; 2 wrong usage, 127 the agent cannot be started
 """
 EPILOG = """\
 examples:
@@ -29,17 +29,17 @@ CANNOT_START = 127
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What `accord record` takes."""
+    """Add the arguments of `accord record`."""
     parser.description, parser.epilog = DESCRIPTION, EPILOG
     parser.usage = "accord record [-o FILE] [--keep-secrets] [--quiet] -- COMMAND"
     add = parser.add_argument
-    add("-o", "--output", metavar="FILE", type=Path, help="where to write")
-    add("--keep-secrets", action="store_true", help="write everything as it was sent")
-    add("--quiet", action="store_true", help="do not say on stderr where it is written")
+    add("-o", "--output", metavar="FILE", type=Path, help="the file or folder to write to")
+    add("--keep-secrets", action="store_true", help="do not remove secrets from the file")
+    add("--quiet", action="store_true", help="do not print the file name on stderr")
 
 
 def run(arguments: Namespace) -> int:
-    """Do it; the exit code is the agent's."""
+    """Record until the agent exits; return its exit code."""
     from accord.errors import SpawnFailed
     from accord.machine.console.open_lines import LINE_ENDS
     from accord.machine.processes import shutdown
@@ -58,9 +58,9 @@ def run(arguments: Namespace) -> int:
     try:
         code = Recorder(settings, _say).run()
         if not os.isatty(2):
-            # What an agent printed without an end of its line is passed on so.
+            # An unfinished line of the agent is forwarded unfinished.
             LINE_ENDS.ended(2)
-        # Before we leave as the agent did, which may be by a signal.
+        # Before exiting as the agent did, which may be by a signal.
         shutdown.finish()
         return leave(code)
     except SpawnFailed as error:
@@ -77,22 +77,22 @@ def _say(sentence: str) -> None:
         os.write(2, (LINE_ENDS.before(2, _say, line) + line).encode("utf-8", "replace"))
         LINE_ENDS.ended(2)
     except OSError:
-        # Nobody listens; that is no reason to end.
+        # Stderr is closed, which must not end the recording.
         pass
 
 
 def _open(arguments: Namespace) -> int | None:
-    """The file to write to, or None: a session without a recording beats none."""
+    """Open the file; return None if that fails, since an unrecorded session is better than none."""
     try:
         wanted = arguments.output or _recordings()
         if wanted.is_dir() or arguments.output is None:
             wanted = wanted / _name()
         path, descriptor = open_new(wanted)
     except OSError as error:
-        _say(f"cannot write: {error.strerror} ({error.filename}); the session goes on unrecorded")
+        _say(f"cannot write: {error.strerror} ({error.filename}); the session is not recorded")
         return None
     if not arguments.quiet:
-        _say(f"writing to {path}")
+        _say(f"recording to {path}")
     return descriptor
 
 
@@ -109,17 +109,17 @@ def _name() -> str:
 
 
 def open_new(path: Path) -> tuple[Path, int]:
-    """A new private file of this name, or of this name and a number.
+    """Create a private file with this name, or with this name and a number.
 
     A device or a named pipe is opened as it is.
 
     Raises:
-        OSError: there is no such folder, or it cannot be written to.
+        OSError: the folder does not exist or is not writable.
     """
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
-            # A named pipe that nobody reads would keep the agent from starting.
+            # A named pipe without a reader would keep the agent from starting.
             descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC | os.O_NONBLOCK)
             os.set_blocking(descriptor, True)
             return path, descriptor
@@ -132,4 +132,4 @@ def open_new(path: Path) -> tuple[Path, int]:
             return name, os.open(name, flags, 0o600)
         except FileExistsError:
             name = path.with_name(f"{path.stem}-{number}{path.suffix}")
-    raise FileExistsError(17, "every number is taken", str(path))
+    raise FileExistsError(17, "too many files with this name", str(path))

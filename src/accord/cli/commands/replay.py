@@ -1,4 +1,4 @@
-"""`accord replay`: plays one side of a recording to the other."""
+"""`accord replay`: plays one side of a recording to a client or an agent."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ from accord.tracing.recording_file import NotARecording, read_recording
 from accord.tracing.replay import Outcome, Player, Step, script_of
 
 DESCRIPTION = """\
-Plays one side of a recording, so that the other can be tested without a model or a person.
+Plays one side of a recording, to test the other side without a model or a user.
 
---as agent is an agent on standard input and output: start it from a client, in place of the agent.
---as client starts the agent after -- and says to it what the client said then.
+--as agent acts as the agent on standard input and output: start it from a client.
+--as client starts the agent after -- and sends it the client's messages from the recording.
 
-What the other side says is compared with the recording, and what differs is shown as a diff: on
-standard output for --as client, on standard error for --as agent, which many clients hide: --diff
-writes it to a file.  Names that a side makes up may differ, times too, and a message may come in
-other pieces.
+The messages of the other side are compared with the recording.  Differences are printed as a diff:
+on standard output for --as client, and on standard error for --as agent; since many clients hide
+that, --diff writes them to a file.  Generated ids and times may differ, and a text may be split
+into other pieces.
 
-exit codes: 0 all as recorded, 1 something differs, 2 wrong usage or no recording
+exit codes: 0 as recorded, 1 there are differences, 2 wrong usage or not a recording
 """
 EPILOG = """\
 examples:
   accord replay session.jsonl --as client -- accord agent
   accord run "what is this?" -- accord replay session.jsonl --as agent
 """
-LEAVE_SECONDS = 5.0
+EXIT_SECONDS_MAX = 5.0
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What `accord replay` takes."""
+    """Add the arguments of `accord replay`."""
     parser.description, parser.epilog = DESCRIPTION, EPILOG
     parser.usage = "accord replay FILE --as agent|client [options] [-- AGENT COMMAND]"
     add = parser.add_argument
@@ -58,24 +58,24 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=_speed,
         default=0.0,
         metavar="N",
-        help="1 is as recorded, 2 twice as fast; as fast as it goes without it",
+        help="1 is the recorded speed, 2 twice as fast (default: no delays)",
     )
     add(
         "--patience",
         type=_speed,
         default=30.0,
         metavar="SECONDS",
-        help="how long to wait for what the other side said then (default: 30)",
+        help="how long to wait for each recorded message of the other side (default: 30)",
     )
-    add("--diff", metavar="OUT", type=Path, help="write what differs to this file")
+    add("--diff", metavar="OUT", type=Path, help="write the differences to this file")
 
 
 def run(arguments: Namespace) -> int:
-    """Play it."""
+    """Replay the recording."""
     if arguments.role == "client" and not arguments.after:
         return _refuse("--as client needs the agent's command after --")
     if arguments.role == "agent" and arguments.after is not None:
-        return _refuse("--as agent is started by a client; it starts no command")
+        return _refuse("--as agent takes no command after --: a client starts it")
     try:
         with arguments.file.open("rb") as file:
             script = script_of(read_recording(file).entries)
@@ -101,7 +101,7 @@ def _speed(text: str) -> float:
 
 
 class _Frames:
-    """Frames from a descriptor, read by a thread so that they can be waited for in a while."""
+    """Frames from a descriptor, read by a thread so that waiting can time out."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -110,7 +110,7 @@ class _Frames:
         threading.Thread(target=self._read, daemon=True).start()
 
     def receive(self, seconds: float) -> bytes | None:
-        """The next frame, within this time."""
+        """Return the next frame, or None after this time."""
         if self.over:
             return None
         try:
@@ -129,7 +129,7 @@ class _Frames:
             for frame in splitter.finish():
                 self._queue.put(frame)
         except (OSError, FrameTooLong):
-            # Nothing that comes after it can be read: as if it had ended.
+            # Nothing after it can be read, so treat it as the end.
             pass
         self._queue.put(None)
 
@@ -143,7 +143,7 @@ def _pass_on(descriptor: int) -> None:
 
 
 def _sender(descriptor: int) -> Callable[[bytes], None]:
-    # As the agent it may be played to a person.
+    # As an agent it may write to a terminal.
     shown = VisibleMessages().feed if os.isatty(descriptor) else bytes
 
     def send(raw: bytes) -> None:
@@ -170,7 +170,7 @@ def _as_agent(script: list[Step], arguments: Namespace) -> int:
     frames = _Frames(0)
     player = _player(script, arguments, frames, 1)
     outcome = player.play()
-    # The client ends when it likes; what it still asks is refused.
+    # The client may stay connected; its further requests are refused.
     while not frames.over:
         player.rest(arguments.patience)
     return _report(player.finish(outcome), arguments.diff, sys.stderr.write)
@@ -185,7 +185,7 @@ def _as_client(script: list[Step], arguments: Namespace) -> int:
             with_program(command),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            # What a person sees of it is made visible; a file or a pipe is the agent's own.
+            # On a terminal its control characters are escaped; a file or a pipe gets the bytes.
             stderr=subprocess.PIPE if os.isatty(STDERR) else None,
             start_new_session=True,
             env=marked(mark=mark),
@@ -204,10 +204,10 @@ def _as_client(script: list[Step], arguments: Namespace) -> int:
         player = _player(script, arguments, frames, agent.stdin.fileno())
         outcome = player.play()
         agent.stdin.close()
-        player.rest(LEAVE_SECONDS)
+        player.rest(EXIT_SECONDS_MAX)
     finally:
         try:
-            agent.wait(LEAVE_SECONDS)
+            agent.wait(EXIT_SECONDS_MAX)
         except subprocess.TimeoutExpired:
             group.signal(signal.SIGKILL)
             agent.wait()
@@ -223,7 +223,7 @@ def _report(outcome: Outcome, place: Path | None, write: Callable[[str], object]
         write(
             f"accord replay: {visible_line(Redactor.of_environment().line(outcome.broken_off))}\n"
         )
-    # What the other side says now was not recorded, and nobody took secrets out of it yet.
+    # New messages of the other side may contain secrets.
     redactor = Redactor.of_environment()
     diff = "".join(f"{visible_line(redactor.line(line))}\n" for line in outcome.diff)
     if place is None:

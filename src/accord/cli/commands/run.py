@@ -1,11 +1,12 @@
-"""`accord run`: one prompt without a screen of its own, for scripts, CI and pipes."""
+"""`accord run`: sends one prompt to an agent, for scripts, CI and pipes."""
 
 from __future__ import annotations
 
+import argparse
 import logging
 import os
 import sys
-from argparse import Action, ArgumentError, ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentError, ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +17,22 @@ from accord.cli.agent_setup.login_choice import login_command
 from accord.cli.agent_setup.mcp_servers import servers_of
 from accord.cli.agent_setup.permissions import (
     KIND_WORDS,
-    Asker,
     Deciding,
     KindError,
     Wishes,
     deciding,
-    has_keyboard,
     read_kinds,
 )
 from accord.cli.agent_setup.project_mcp_servers import project_servers, tell
 from accord.cli.console import complain
 from accord.cli.run.exit_status import ExitCode, Outcome
-from accord.cli.run.job import Job, UsageError
+from accord.cli.run.job import Job
 from accord.cli.run.output import FORMATS, Report
+from accord.cli.run.permission_prompt import PermissionPrompt
 from accord.cli.run.prompt import PromptError, read_prompt
 from accord.cli.run.turn import Run
+from accord.cli.typed_answers import has_keyboard
+from accord.cli.usage_error import UsageError
 from accord.client.audit.log import AuditLog
 from accord.discovery.config import Config, load_config
 from accord.discovery.user_paths import audit_file
@@ -38,69 +40,88 @@ from accord.errors import ConfigError
 from accord.machine.console.control_characters import visible
 
 RETRY_SECONDS = 120.0
-"""How long rate limits are waited for where the command line does not say."""
+"""The default of --retry."""
 
 DESCRIPTION = """\
-Sends one prompt to an agent, shows what it does, and ends when it is done.
+Sends one prompt to an agent, shows what the agent does, and exits when the turn ends.
 
-Without --agent it is the agent of the configuration, else the built-in one; `-- COMMAND` starts any
-other.  PROMPT may name files of the session's folder (`@src/main.py`); `-` is standard input, which
-is also read where there is no PROMPT; `@FILE` alone is a prompt in a file.
+Without --agent, the configured default agent is used, or the built-in one; `-- COMMAND` starts any
+other.  PROMPT may mention files in the session's folder (`@src/main.py`); `-` is standard input,
+which is also read if there is no PROMPT; `@FILE` alone reads the prompt from a file.
 
-To a terminal it shows everything; to a pipe it writes the agent's messages, with what is done on
-standard error.  --format json is one event per line, --format quiet the last message only.
+On a terminal everything is shown.  In a pipe, standard output has the agent's messages and standard
+error its actions.  --format json prints one event per line, --format quiet only the last message.
 
-Without --allow, --deny, --policy and --ask a person at the terminal is asked; where there is none,
-reading the session's folders is allowed and everything else is denied.
+Without --allow, --deny, --policy and --ask, you are asked for permissions at the terminal; without
+a terminal, reading the session's folders is allowed and everything else is denied.
 
-An agent that wants a login asks for it at the terminal; elsewhere `accord login` does it before.
+If the agent needs a login, you are asked at the terminal; otherwise run `accord login` first.
 
 exit codes: 0 done, 1 the agent failed, 2 wrong usage, 3 the agent refused, 4 a permission was
-denied, 5 a limit of the agent, 6 the check failed, 124 timeout, 130 cancelled
+denied, 5 the agent reached a limit, 6 the check failed, 124 timeout, 130 cancelled
 """
 EPILOG = """\
 examples:
   accord run "what is this project?"
   accord run "run the tests and fix what fails" --allow edit,execute
-  accord run "mend the tests" --allow edit=src --allow 'execute=pytest *' --check 'pytest -q'
+  accord run "fix the tests" --allow edit=src --allow 'execute=pytest *' --check 'pytest -q'
   git diff | accord run "review this change:" - --format quiet
   accord run "explain @src/main.py" -- codex-acp
 """
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What `accord run` takes."""
+    """Add the arguments of `accord run`."""
     parser.description, parser.epilog = DESCRIPTION, EPILOG
     parser.usage = "accord run PROMPT [options] [--agent NAME | -- COMMAND]"
     add = parser.add_argument
-    add("prompt", nargs="*", metavar="PROMPT", help="what to say; - is standard input")
-    add("--agent", metavar="NAME", help="an agent of the configuration")
-    add("--cwd", metavar="DIR", default=".", help="the folder to work in (default: this one)")
-    add("--add-dir", metavar="DIR", action="append", default=[], help="one more folder")
-    add("--mcp", metavar="FILE|NAME", action="append", default=[], help="MCP servers to hand on")
-    add("--mode", metavar="MODE", help="the agent's mode")
-    add("--model", metavar="MODEL", help="the agent's model")
-    allow = f"{KIND_WORDS}; edit means files in the session's folders that nothing executes"
-    limits = "edit=PATH or execute=COMMAND allow just that"
-    add("--allow", metavar="KINDS", action="append", default=[], help=f"allow: {allow}; {limits}")
-    add("--deny", metavar="KINDS", action="append", default=[], help="deny; stronger than --allow")
-    add("--policy", metavar="FILE", type=Path, help="decide by the rules of this file alone")
-    add("--ask", action="store_true", help="ask in the terminal what nothing else decides")
-    add("--format", choices=tuple(FORMATS), default="text", help="what is written (default: text)")
-    going_on = parser.add_mutually_exclusive_group()
-    going_on.add_argument("--session", metavar="ID", help="go on with this session")
-    going_on.add_argument(
-        "--continue", dest="go_on", action="store_true", help="go on with the last session here"
+    add("prompt", nargs="*", metavar="PROMPT", help="the prompt; - is standard input")
+    add("--agent", metavar="NAME", help="an agent from the configuration")
+    add(
+        "--cwd", metavar="DIR", default=".", help="the folder to work in (default: the current one)"
     )
-    add("--timeout", metavar="SECONDS", type=_seconds, help="cancel the turn after so long")
-    waits = f"wait so long, together, for rate limits (default: {RETRY_SECONDS:g}; 0: do not)"
+    add(
+        "--add-dir",
+        metavar="DIR",
+        action="append",
+        default=[],
+        help="an additional folder; may be repeated",
+    )
+    add("--mcp", metavar="FILE|NAME", action="append", default=[], help="MCP servers for the agent")
+    add("--mode", metavar="MODE", help="the mode to start in")
+    add("--model", metavar="MODEL", help="the model to use")
+    allow = f"{KIND_WORDS}; edit covers files in the session's folders that are not executed"
+    limits = "edit=PATH or execute=COMMAND allows only that"
+    add("--allow", metavar="KINDS", action="append", default=[], help=f"allow: {allow}; {limits}")
+    add(
+        "--deny",
+        metavar="KINDS",
+        action="append",
+        default=[],
+        help="deny these kinds; overrides --allow",
+    )
+    add("--policy", metavar="FILE", type=Path, help="use only the rules in this file")
+    add("--ask", action="store_true", help="ask at the terminal if no rule applies")
+    add(
+        "--format", choices=tuple(FORMATS), default="text", help="the output format (default: text)"
+    )
+    going_on = parser.add_mutually_exclusive_group()
+    going_on.add_argument("--session", metavar="ID", help="resume this session")
+    going_on.add_argument(
+        "--continue",
+        dest="go_on",
+        action="store_true",
+        help="resume the last session in this folder",
+    )
+    add("--timeout", metavar="SECONDS", type=_seconds, help="cancel the turn after this time")
+    waits = f"total time to wait for rate limits (default: {RETRY_SECONDS:g}; 0: do not wait)"
     add("--retry", metavar="SECONDS", type=_wait, default=RETRY_SECONDS, help=waits)
-    after = "run by the shell in the folder after the turn; if it fails, the exit code is 6"
-    add("--check", metavar="COMMAND", action=_Check, help=after)
+    after = "a shell command to run in the folder after the turn; if it fails, the exit code is 6"
+    add("--check", metavar="COMMAND", action=_CheckCommand, help=after)
 
 
 def run(arguments: Namespace) -> int:
-    """Do it; the exit code says how it ended."""
+    """Send the prompt; the exit code says how the run ended."""
     _log_to_stderr()
     try:
         config = load_config()
@@ -125,7 +146,7 @@ def run(arguments: Namespace) -> int:
 
 
 class _Visible(logging.Formatter):
-    """What is logged may quote an agent."""
+    """Escapes control characters, since a log message may quote an agent."""
 
     def format(self, record: logging.LogRecord) -> str:
         return visible(super().format(record))
@@ -141,14 +162,14 @@ def _job(arguments: Namespace, config: Config) -> Job:
     folder = os.path.expanduser(arguments.cwd)
     for one in (folder, *arguments.add_dir):
         if not os.path.isdir(one):
-            raise UsageError(f"there is no folder {one}")
+            raise UsageError(f"{one} is not a folder")
     agent = named_agent(arguments.agent, arguments.after, config)
     here = Path.cwd()
-    # As the system calls it when we are in it: one folder has one list of sessions.
+    # The real path, so that a folder has one list of sessions.
     cwd = os.path.realpath(folder)
     prompt = read_prompt(arguments.prompt, Path(cwd))
     for name in prompt.unmatched:
-        tell(f"@{name} names no file in {cwd}; it is sent as a word")
+        tell(f"@{name} is not a file in {cwd}; sent as plain text")
     return Job(
         command=with_model(agent.command, arguments.model),
         env=agent.env,
@@ -172,18 +193,20 @@ def _job(arguments: Namespace, config: Config) -> Job:
 
 def _deciding(
     arguments: Namespace, config: Config, job: Job, report: Report
-) -> tuple[Deciding, Asker | None]:
+) -> tuple[Deciding, PermissionPrompt | None]:
     wishes = Wishes(
         allow=read_kinds(arguments.allow),
         deny=read_kinds(arguments.deny),
         policy=arguments.policy,
         ask=arguments.ask,
     )
-    # Somebody who reads along and can type; with --ask the terminal itself is enough.
+    # A user who sees the output and can type; with --ask, a terminal is enough.
     attended = has_keyboard() and report.asking is not None
-    asker = Asker.at_terminal(job.roots, report.asking) if wishes.ask or attended else None
+    asker = (
+        PermissionPrompt.at_terminal(job.roots, report.asking) if wishes.ask or attended else None
+    )
     if wishes.ask and asker is None:
-        raise UsageError("--ask needs a terminal, and there is none")
+        raise UsageError("--ask needs a terminal")
     return deciding(wishes, config, job.roots, attended=attended), asker
 
 
@@ -194,8 +217,8 @@ def _audit_log(config: Config, job: Job) -> AuditLog | None:
     return AuditLog(audit_file(), bytes_max=config.permissions.audit_bytes_max, facts=facts)
 
 
-class _Check(Action):
-    """One command that is not blank: a check that is left out in silence would seem to pass."""
+class _CheckCommand(argparse.Action):
+    """Refuses an empty or repeated command: a check that is ignored would seem to pass."""
 
     def __call__(
         self, parser: ArgumentParser, namespace: Namespace, values: Any, _option: object = None
@@ -203,14 +226,14 @@ class _Check(Action):
         if not values.strip():
             raise ArgumentError(self, "the command is empty")
         if getattr(namespace, self.dest) is not None:
-            raise ArgumentError(self, "it may be given once; join commands with &&")
+            raise ArgumentError(self, "may be given only once; join commands with &&")
         setattr(namespace, self.dest, values)
 
 
 def _seconds(text: str) -> float:
     seconds = _wait(text)
     if not seconds:
-        raise ArgumentTypeError(f"a number of seconds, not {text!r}")
+        raise ArgumentTypeError(f"{text!r} is not a positive number of seconds")
     return seconds
 
 
@@ -220,5 +243,5 @@ def _wait(text: str) -> float:
     except ValueError:
         seconds = -1.0
     if not 0 <= seconds < float("inf"):
-        raise ArgumentTypeError(f"a number of seconds, not {text!r}")
+        raise ArgumentTypeError(f"{text!r} is not a number of seconds")
     return seconds

@@ -1,9 +1,9 @@
-"""`accord sessions`: the stored sessions of the built-in agent, shown, exported, thrown away.
+"""`accord sessions`: lists, shows, exports, resumes and deletes stored sessions.
 
 What always holds
-    * Reading disturbs nobody: a session may be open in an editor meanwhile.
-    * What is open elsewhere is not deleted.
-    * Asking makes nothing: without a store there are no sessions, and still no store.
+    * Reading does not disturb a session that is open in an editor.
+    * A session that is open elsewhere is not deleted.
+    * No command creates a store.
 """
 
 from __future__ import annotations
@@ -26,17 +26,18 @@ from accord.discovery.user_paths import store_file
 from accord.errors import AccordError, StoreError
 from accord.machine import clock
 from accord.machine.console.control_characters import visible, visible_line
+from accord.machine.own_command_line import own_command
 from accord.machine.redaction.redactor import Redactor
 from accord.store.interface import SessionRecord
 from accord.store.sqlite import SqliteStore
 from accord.store.wal_check import has_content
 
 DESCRIPTION = """\
-Lists, shows, exports, resumes and throws away the sessions of the built-in agent.  ID is the id of
-a session or the beginning of it that no other has.
+Lists, shows, exports, resumes and deletes the sessions of the built-in agent.  ID is the id of a
+session, or a unique beginning of it.
 
-rescue reads a damaged store, page by page, and writes what it finds to a new one.  It changes
-nothing in the damaged file and never writes over a file that exists.
+rescue reads a damaged store page by page and writes what it finds to a new one.  It does not change
+the damaged file and never overwrites an existing file.
 
 exit codes: 0 done, 1 no such session, or it is open elsewhere or damaged, 2 wrong usage
 """
@@ -48,44 +49,50 @@ examples:
   accord sessions prune --older-than 90
   accord sessions rescue --to saved.sqlite3
 """
-# A hundred years; a date cannot be much further away.
+# A hundred years; dates much further away cannot be represented.
 DAYS_MAX = 36_500
 TITLE_CHARACTERS_MAX = 60
-# What SQLite keeps beside a store, after the store's own name.
+# The suffixes of the files that SQLite keeps beside a store.
 LOG_SUFFIXES = ("-wal", "-shm")
 
 Command: TypeAlias = Callable[[SqliteStore, Namespace], Coroutine[Any, Any, int]]
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What `accord sessions` takes."""
+    """Add the arguments of `accord sessions`."""
     parser.description, parser.epilog = DESCRIPTION, EPILOG
     what = parser.add_subparsers(
         dest="what", required=True, metavar="list|show|export|resume|delete|prune|rescue"
     )
-    listed = what.add_parser("list", help="the sessions, newest first")
-    listed.add_argument("--here", action="store_true", help="only those of this folder")
-    listed.add_argument("--cwd", metavar="FOLDER", help="only those of that folder")
-    listed.add_argument("--json", action="store_true", help="one JSON object per line")
-    shown = what.add_parser("show", help="what was said and done in a session")
+    listed = what.add_parser("list", help="list the sessions, newest first")
+    listed.add_argument("--here", action="store_true", help="only sessions in this folder")
+    listed.add_argument("--cwd", metavar="FOLDER", help="only sessions in that folder")
+    listed.add_argument("--json", action="store_true", help="print one JSON object per line")
+    shown = what.add_parser("show", help="show the messages and actions of a session")
     shown.add_argument("id", metavar="ID")
     shown.add_argument("--json", action="store_true", help="the same as export --format json")
-    shown.add_argument("--keep-secrets", action="store_true", help="with --json: take nothing out")
-    export = what.add_parser("export", help="a session as a page or for a program")
+    shown.add_argument(
+        "--keep-secrets", action="store_true", help="with --json: do not remove secrets"
+    )
+    export = what.add_parser("export", help="export a session as Markdown or JSON")
     export.add_argument("id", metavar="ID")
     export.add_argument("--format", choices=("markdown", "json"), default="markdown")
-    export.add_argument("--output", metavar="FILE", help="where to; default: standard output")
-    export.add_argument("--keep-secrets", action="store_true", help="take no keys and tokens out")
-    resume = what.add_parser("resume", help="go on with a session in its folder")
+    export.add_argument(
+        "--output", metavar="FILE", help="the file to write (default: standard output)"
+    )
+    export.add_argument("--keep-secrets", action="store_true", help="do not remove secrets")
+    resume = what.add_parser("resume", help="resume a session in its folder")
     resume.add_argument("id", metavar="ID")
-    resume.add_argument("prompt", nargs="*", metavar="PROMPT", help="say this and end")
-    delete = what.add_parser("delete", help="forget sessions for good")
+    resume.add_argument("prompt", nargs="*", metavar="PROMPT", help="send this prompt and exit")
+    delete = what.add_parser("delete", help="delete sessions permanently")
     delete.add_argument("ids", nargs="+", metavar="ID")
-    prune = what.add_parser("prune", help="throw away sessions that were not used for long")
+    prune = what.add_parser("prune", help="delete sessions that have not been used for some time")
     prune.add_argument("--older-than", metavar="DAYS", type=_days, required=True)
-    prune.add_argument("--keep", metavar="N", type=_count, default=0, help="but not the N newest")
-    prune.add_argument("--json", action="store_true", help="the ids as one JSON object")
-    rescue = what.add_parser("rescue", help="save what can be read of a damaged store")
+    prune.add_argument(
+        "--keep", metavar="N", type=_count, default=0, help="keep the N newest sessions"
+    )
+    prune.add_argument("--json", action="store_true", help="print the ids as one JSON object")
+    rescue = what.add_parser("rescue", help="recover sessions from a damaged store")
     rescue.add_argument(
         "--from", dest="source", metavar="FILE", type=Path, help="the damaged store"
     )
@@ -98,18 +105,18 @@ def _days(text: str) -> float:
     except ValueError:
         days = -1.0
     if not 0 <= days <= DAYS_MAX:
-        raise ArgumentTypeError(f"a number of days, not {text!r}")
+        raise ArgumentTypeError(f"{text!r} is not a number of days")
     return days
 
 
 def _count(text: str) -> int:
     if not text.isdigit():
-        raise ArgumentTypeError(f"a number, not {text!r}")
+        raise ArgumentTypeError(f"{text!r} is not a number")
     return int(text)
 
 
 def run(arguments: Namespace) -> int:
-    """Do what was asked for."""
+    """Run the subcommand."""
     commands: dict[str, Command] = {
         "list": _list,
         "show": _show,
@@ -126,10 +133,8 @@ def run(arguments: Namespace) -> int:
         complain(f"accord sessions: {error}")
         return 1
     if arguments.what == "resume" and code == 0:
-        from accord.cli.session_resume import resume
-
-        # The store is closed: from here on the session is the agent's.
-        return resume(arguments.record, " ".join(arguments.prompt))
+        # The store is closed, so the agent can open the session.
+        return _resume(arguments.record, " ".join(arguments.prompt))
     return code
 
 
@@ -139,7 +144,7 @@ def _rescue(arguments: Namespace) -> int:
     source = arguments.source or store_file()
     rescued = rescue(source, arguments.target)
     say(
-        f"Saved {_counted(rescued.sessions, 'session')} with"
+        f"Recovered {_counted(rescued.sessions, 'session')} with"
         f" {_counted(rescued.updates, 'update')} to {rescued.target}"
     )
     if rescued.unnamed:
@@ -152,17 +157,17 @@ def _rescue(arguments: Namespace) -> int:
     if lost:
         say(f"At least {_counted(lost, 'row')} could not be read.")
     else:
-        say("No loss was found.")
-    say(f"{source} was left as it is.")
-    say(f"To go on with what was saved, {_replacing(source)}.")
+        say("No data is missing.")
+    say(f"{source} was not changed.")
+    say(f"To use the recovered sessions, {_replacing(source)}.")
     return 0
 
 
 def _replacing(source: Path) -> str:
-    """How to put the new file in the place of the damaged one."""
+    """Return how to replace the damaged file by the new one."""
     logs = [f"{source}{suffix}" for suffix in LOG_SUFFIXES if os.path.lexists(f"{source}{suffix}")]
     if not logs:
-        return "put the new file in its place"
+        return "replace the damaged file by the new one"
     # SQLite would replay the old log into the new file.
     return f"move it away together with {' and '.join(logs)}, then put the new file in its place"
 
@@ -183,7 +188,7 @@ async def _with_store(command: Command, arguments: Namespace) -> int:
 
 
 def _is_there(path: Path) -> bool:
-    """Whether there is something of that name; where that cannot be told, opening it says why."""
+    """Whether the file exists; if that is unknown, opening it reports why."""
     try:
         path.lstat()
     except FileNotFoundError:
@@ -196,10 +201,10 @@ def _is_there(path: Path) -> bool:
 def _without_store(arguments: Namespace) -> int:
     if arguments.what == "list":
         if not arguments.json:
-            say("There are no sessions.")
+            say("No sessions.")
         return 0
     if arguments.what == "prune":
-        say('{"pruned": []}' if arguments.json else "There is nothing to throw away.")
+        say('{"pruned": []}' if arguments.json else "Nothing to delete.")
         return 0
     raise AccordError(f"there are no sessions in {store_file()}")
 
@@ -221,11 +226,11 @@ async def _list(store: SqliteStore, arguments: Namespace) -> int:
     place = functools.cache(os.path.realpath)
     redactor = Redactor.of_environment()
     async for record in _all(store):
-        # Editors name a folder as the user does, which may be by a link.
+        # An editor may name a folder by a symbolic link.
         if folder is not None and place(record.cwd) != folder:
             continue
         count += 1
-        # A title is what was said first, and a list is handed on.
+        # A title is the first prompt, and a list may be shown to others.
         title = None if record.title is None else redactor.text(record.title)
         holder = await store.holder(record.session_id)
         if arguments.json:
@@ -245,7 +250,7 @@ async def _list(store: SqliteStore, arguments: Namespace) -> int:
             f"{f'  ({notes})' if notes else ''}"
         )
     if not count and not arguments.json:
-        say("There are no sessions.")
+        say("No sessions.")
     return 0
 
 
@@ -255,7 +260,7 @@ def _folder(arguments: Namespace) -> str | None:
 
 
 async def _find(store: SqliteStore, wanted: str) -> SessionRecord:
-    """The session of this id, or of the only one that begins so."""
+    """Find the session with this id, or with a unique id that starts with it."""
     exact = await store.get(wanted) if wanted else None
     if exact is not None:
         return exact
@@ -265,7 +270,7 @@ async def _find(store: SqliteStore, wanted: str) -> SessionRecord:
         assert record is not None
         return record
     if found:
-        raise StoreError("session_missing", f"{len(found)} sessions begin with {wanted!r}")
+        raise StoreError("session_missing", f"{len(found)} sessions start with {wanted!r}")
     raise StoreError("session_missing", f"there is no session {wanted!r}")
 
 
@@ -296,7 +301,7 @@ async def _export(store: SqliteStore, arguments: Namespace) -> int:
         text = text if redactor is None else redactor.text(text)
     if arguments.output is None:
         if not sys.stdout.isatty():
-            # A file or a program gets it as it is.
+            # A file or a program gets the text unescaped.
             show(text)
         elif arguments.format == "json":
             say_json(text)
@@ -308,17 +313,17 @@ async def _export(store: SqliteStore, arguments: Namespace) -> int:
 
 
 def _redactor(arguments: Namespace) -> Redactor | None:
-    """What is exported may be handed on."""
+    """Return the redactor for exports, which may be shown to others."""
     return None if arguments.keep_secrets else Redactor.of_environment()
 
 
 def _write(target: Path, text: str) -> None:
-    """As private as what it came from, unless the file was there before."""
+    """Write a new file readable only by the user, as the store is."""
     try:
         target.touch(mode=0o600)
         target.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise AccordError(f"{target} cannot be written: {error.strerror}") from None
+        raise AccordError(f"cannot write {target}: {error.strerror}") from None
 
 
 async def _find_resumed(store: SqliteStore, arguments: Namespace) -> int:
@@ -346,7 +351,7 @@ async def _delete(store: SqliteStore, arguments: Namespace) -> int:
 
 
 async def _id_of(store: SqliteStore, wanted: str) -> str:
-    """The same as `_find`, for a session that may be damaged or pruned."""
+    """Find the id of a session that may be damaged or pruned."""
     try:
         return (await _find(store, wanted)).session_id
     except StoreError as error:
@@ -363,7 +368,41 @@ async def _prune(store: SqliteStore, arguments: Namespace) -> int:
         say_json(json.dumps({"pruned": list(gone)}))
         return 0
     for session_id in gone:
-        say(f"thrown away: {session_id}")
+        say(f"deleted: {session_id}")
     if not gone:
-        say("There is nothing to throw away.")
+        say("Nothing to delete.")
     return 0
+
+
+def _resume(record: SessionRecord, prompt: str) -> int:
+    if prompt:
+        from accord.cli.main import main
+
+        # With a leading space, argparse does not take the prompt for an option.
+        text = f" {prompt}" if prompt.startswith("-") else prompt
+        given = ("run", "--session", record.session_id, "--cwd", record.cwd, text)
+        return main([*given, "--", *own_command("agent")])
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise AccordError("not a terminal: give a PROMPT, or use `accord run --session`")
+    return _chat(record)
+
+
+def _chat(record: SessionRecord) -> int:
+    from accord.cli.agent_setup.agent_choice import BUILT_IN
+    from accord.cli.commands.chat import INTERRUPTED, make_desk
+    from accord.discovery.config import load_config
+    from accord.terminal.engine.launch_options import LaunchOptions
+    from accord.terminal.model.settings import Settings
+    from accord.terminal.plain.line_mode import run_plain
+    from accord.terminal.plain.line_terminal import line_terminal
+
+    desk = make_desk(load_config(), Settings(), (record.cwd,))
+    order = LaunchOptions(
+        command=own_command("agent"), name=BUILT_IN, folder=record.cwd, session=record.session_id
+    )
+    with line_terminal(record.cwd) as terminal:
+        terminal.printer.note(f"{record.title or record.session_id}, in {record.cwd}")
+        code = anyio.run(run_plain, desk, order, terminal)
+    if code == INTERRUPTED:
+        raise KeyboardInterrupt
+    return code

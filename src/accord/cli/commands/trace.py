@@ -1,4 +1,4 @@
-"""`accord trace`: shows a recording as a page, in the terminal, as figures, or judged."""
+"""`accord trace`: shows a recording as a page, as text or as statistics, or validates it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from accord.tracing.recording_file import NotARecording, Recording, read_header,
 from accord.tracing.recording_redaction import without_secrets
 
 DESCRIPTION = """\
-Shows a recording of `accord record`.
+Shows a recording made by `accord record`.
 
-Without an option it makes a page and opens it in the browser: one file that needs nothing else and
-asks nobody for anything.  --html writes that page to a file of yours.
+Without options it makes a page and opens it in the browser: one self-contained file that loads
+nothing from the network.  --html writes that page to a file.
 
-exit codes: 0 done, 1 --validate found a broken rule, 2 wrong usage or no recording
+exit codes: 0 done, 1 --validate found a broken rule, 2 wrong usage or not a recording
 """
 EPILOG = """\
 examples:
@@ -34,22 +34,24 @@ POLL_SECONDS = 0.2
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What `accord trace` takes."""
+    """Add the arguments of `accord trace`."""
     parser.description, parser.epilog = DESCRIPTION, EPILOG
     parser.usage = "accord trace FILE [--html OUT | --text | --stats | --validate | --follow]"
     add = parser.add_argument
     add("file", metavar="FILE", type=Path, help="the recording; - is standard input")
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument("--html", metavar="OUT", type=Path, help="write the page to this file")
-    ways.add_argument("--text", action="store_true", help="one line for each thing that happened")
-    ways.add_argument("--stats", action="store_true", help="per method: how often, how long")
-    ways.add_argument("--validate", action="store_true", help="which rules are broken")
-    ways.add_argument("--follow", action="store_true", help="as --text, while it is recorded")
-    add("--json", action="store_true", help="with --stats and --validate: for programs")
+    ways.add_argument("--text", action="store_true", help="print one line per event")
+    ways.add_argument("--stats", action="store_true", help="print counts and durations per method")
+    ways.add_argument("--validate", action="store_true", help="print the rules that are broken")
+    ways.add_argument(
+        "--follow", action="store_true", help="like --text, while the recording grows"
+    )
+    add("--json", action="store_true", help="with --stats or --validate: print JSON")
 
 
 def run(arguments: Namespace) -> int:
-    """Show it."""
+    """Show the recording."""
     try:
         if arguments.follow:
             return _follow(arguments.file)
@@ -57,7 +59,7 @@ def run(arguments: Namespace) -> int:
     except NotARecording as error:
         return _refuse(str(error))
     except BrokenPipeError:
-        # Whoever reads what --follow writes has seen enough; nothing is wrong with the file.
+        # The reader of --follow has closed the pipe; the file is fine.
         raise
     except OSError as error:
         return _refuse(f"cannot read {arguments.file}: {error.strerror}")
@@ -87,7 +89,7 @@ def _has_unicode() -> bool:
 
 
 def _width() -> int | None:
-    """To a pipe lines are whole."""
+    """Return the terminal's width; None for a pipe, where lines are not cut."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
@@ -132,7 +134,7 @@ def _validate(recording: Recording, *, as_json: bool) -> int:
     show(
         f"{frames} frames of {timeline.dialect}: "
         f"{len(broken) or 'no'} broken rule{'s' if len(broken) != 1 else ''}"
-        + (f", {advice} against advice" if advice else "")
+        + (f", {advice} recommendation{'s' if advice != 1 else ''} not followed" if advice else "")
     )
     return 1 if broken else 0
 
@@ -148,44 +150,44 @@ def _page(recording: Recording, arguments: Namespace) -> int:
     import tempfile
     import webbrowser
 
-    # It stays: the browser reads it when it likes, and the user may reload it.
+    # The file stays, so that the user may reload the page.
     descriptor, place = tempfile.mkstemp(prefix="accord-trace-", suffix=".html")
     with os.fdopen(descriptor, "wb") as file:
         file.write(page)
     say(str(place))
     if not webbrowser.open(Path(place).as_uri()):
-        complain("accord trace: there is no browser to open it in")
+        complain("accord trace: cannot open a browser")
     return 0
 
 
 def _write_private(path: Path, page: bytes) -> None:
-    """What people said to an agent is nobody else's business."""
+    """Write a page that only the user can read."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(page)
 
 
 def _follow(path: Path) -> int:
-    from accord.tracing.display.live_text import Following
+    from accord.tracing.display.live_text import LiveText
 
     with path.open("rb") as file:
-        lines = _growing(file.fileno())
+        lines = _lines_of(file.fileno())
         first = next((line for line in lines if line is not None), b"")
         redacted = read_header(first).redacted
-        following = Following(redacted=redacted, width=_width(), unicode=_has_unicode())
+        live = LiveText(redacted=redacted, width=_width(), unicode=_has_unicode())
         for line in lines:
-            # What goes on is shown when nothing more comes for a moment.
-            shown = following.settle() if line is None else following.take(line)
+            # Unfinished rows are shown when nothing arrives for a moment.
+            shown = live.settle() if line is None else live.take(line)
             for text in shown:
                 show(text)
             sys.stdout.flush()
-            if following.ended:
+            if live.ended:
                 return 0
     return 0
 
 
-def _growing(descriptor: int) -> Iterator[bytes | None]:
-    """Whole lines as they come; None after each moment without one."""
+def _lines_of(descriptor: int) -> Iterator[bytes | None]:
+    """Yield whole lines of a growing file; None after each moment without one."""
     held = b""
     while True:
         chunk = os.read(descriptor, 1 << 16)

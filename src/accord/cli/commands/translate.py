@@ -1,4 +1,4 @@
-"""`accord translate`: makes an agent of one version speak another."""
+"""`accord translate`: serves an agent in another version of the protocol."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from accord.cli.console import complain
 DESCRIPTION = """\
 Starts an agent and serves it in another version of the protocol.
 
-Put it before the agent's command in the settings of an editor.  The agent's own version is found
-out by itself: 1, 2, or the 2026-02 draft.  What has no counterpart is kept in `_meta` and comes
-back on the way back; what could not be said at all is counted and told on stderr at the end.
+Put this before the agent's command in the settings of an editor.  Accord detects the agent's
+version: 1, 2, or the 2026-02 draft.  Data without a counterpart is kept in `_meta` and restored on
+the way back; messages that cannot be translated are counted and reported on stderr at the end.
 
-exit codes: 0 the client went, 1 the agent ended first, 2 wrong usage, 127 it cannot be started
+exit codes: 0 the client disconnected, 1 the agent exited first, 2 wrong usage, 127 the agent cannot
+be started
 """
 EPILOG = """\
 examples:
@@ -30,29 +31,29 @@ SOURCES = {"1": "v1", "2": "v2", "draft": "draft"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What `accord translate` takes."""
+    """Add the arguments of `accord translate`."""
     parser.description, parser.epilog = DESCRIPTION, EPILOG
     parser.usage = "accord translate [--to VERSION] [--from VERSION] [options] -- COMMAND"
     add = parser.add_argument
     add(
         "--to",
         choices=TARGETS,
-        help="the version to serve (default: whichever the client speaks); 2-early is what the"
-        " first pages about version 2 said",
+        help="the version to serve (default: the client's version); 2-early is the form of the"
+        " early v2 drafts",
     )
-    add("--from", dest="source", choices=SOURCES, help="the agent's version, not to be found out")
-    add("--strict", action="store_true", help="what cannot be said is an error, not a note")
-    add("--unstable", action="store_true", help="offer the unstable parts of the protocol too")
+    add("--from", dest="source", choices=SOURCES, help="the agent's version (default: detected)")
+    add("--strict", action="store_true", help="fail if something cannot be translated")
+    add("--unstable", action="store_true", help="also offer the unstable parts of the protocol")
     add(
         "--no-host",
         action="store_true",
-        help="serve no files and terminals of this machine to an agent whose client has none",
+        help="if the client offers no files and terminals, do not offer those of this machine",
     )
-    add("--quiet", action="store_true", help="say nothing on stderr of our own")
+    add("--quiet", action="store_true", help="print no messages of our own on stderr")
 
 
 def run(arguments: Namespace) -> int:
-    """Do it; the exit code says who ended it."""
+    """Translate until the client disconnects or the agent exits."""
     import anyio
 
     if not arguments.after:
@@ -85,7 +86,7 @@ async def _translate(arguments: Namespace) -> int:
     ended = await carry(StdioTransport(), translated)
     if translated.losses and not arguments.quiet:
         told = ", ".join(f"{kind} ({count})" for kind, count in sorted(translated.losses.items()))
-        _say(f"not said in the other version: {told}")
+        _say(f"not translated: {told}")
     if translated.unstarted is not None:
         return CANNOT_START
     if ended is None:
@@ -96,13 +97,13 @@ async def _translate(arguments: Namespace) -> int:
 
 
 def _say(sentence: str) -> None:
-    # Nobody may listen; that is no reason to end.
+    # A closed stderr must not end the session.
     with contextlib.suppress(OSError):
         complain(f"accord translate: {sentence}")
 
 
 def _keep_secret(agent: str, method: str, credentials: dict[str, object]) -> None:
-    """What a client of the draft logs in with goes into the file of keys, and nowhere else."""
+    """Store the credentials of a draft client's login in the key file, and nowhere else."""
     from accord.builtin.models.credentials import Credentials
     from accord.errors import ConfigError
 

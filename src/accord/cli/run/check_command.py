@@ -1,10 +1,10 @@
-"""`accord run --check COMMAND`: the user's own test of what the agent did.
+"""Runs the command of `accord run --check` after the turn.
 
-Must not know the agent, nor how anything is shown.
+Must not know the agent, nor how output is shown.
 
 What always holds
-    * It runs by the shell, in the session's folder, with an empty standard input.
-    * Whatever ends the run, its processes are gone.
+    * The shell runs it in the session's folder, with an empty standard input.
+    * However the run ends, its processes are ended.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from accord.machine.terminals.terminals import Terminals
 SHELL = "/bin/sh"
 
 OUTPUT_BYTES_MAX = 256 * 1024
-"""The newest output, as far as it is kept for who is told at the end."""
+"""How much of the newest output is kept for the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """How a check ended; `text` is the newest part of what it printed."""
+    """The outcome of a check; `text` is the newest part of its output."""
 
     command: str
     exit: Exit
@@ -36,12 +36,12 @@ class Checked:
 
     @property
     def passed(self) -> bool:
-        """Whether it ended with 0."""
+        """Whether the exit code is 0."""
         return self.exit.code == 0
 
 
 async def run_check(command: str, folder: str, show: Callable[[str], Awaitable[None]]) -> Checked:
-    """Run it to its end; `show` is told what it prints, as it comes."""
+    """Run the command; `show` gets its output as it arrives."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     async def printed(data: bytes) -> None:

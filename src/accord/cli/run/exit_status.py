@@ -1,6 +1,6 @@
-"""How `accord run` ends: a number for the shell, and the sentence that goes with it.
+"""The exit code of `accord run`, and the sentence that explains it.
 
-Must not know how a run is done.  docs/reference/run.md has the same table.
+Must not know how a run works.  docs/reference/run.md has the same table.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SUBJECT_CHARACTERS_MAX = 200
 
 
 class ExitCode(IntEnum):
-    """What the shell is told."""
+    """The exit codes of `accord run`."""
 
     DONE = 0
     AGENT_FAILED = 1
@@ -42,15 +42,15 @@ STOP_REASONS = {
     "max_tokens": ExitCode.LIMIT,
     "max_turn_requests": ExitCode.LIMIT,
 }
-"""A stop reason that we do not know counts as done: the agent has stopped by itself."""
+"""An unknown stop reason counts as done, since the agent has stopped."""
 
 CHECKED_AFTER = frozenset({ExitCode.DONE, ExitCode.REFUSED, ExitCode.DENIED, ExitCode.LIMIT})
-"""Ends of a turn after which `--check` is run: the agent has stopped, and did not fail."""
+"""The outcomes after which `--check` runs: the agent stopped and did not fail."""
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What happened, as it becomes known; `code` is what it adds up to."""
+    """The outcome of a run; `code` is its exit code."""
 
     stop_reason: str | None = None
     error: str | None = None
@@ -61,7 +61,7 @@ class Outcome:
 
     @property
     def code(self) -> ExitCode:
-        """The first of these that holds: what we did, what failed, what the agent says."""
+        """The exit code: of our own action, of a failure, or of the stop reason."""
         code = self._code_of_turn
         if code in CHECKED_AFTER and self.check is not None and not self.check.passed:
             return ExitCode.CHECK_FAILED
@@ -69,7 +69,7 @@ class Outcome:
 
     @property
     def is_to_be_checked(self) -> bool:
-        """Whether the turn came to an end that a check can be about."""
+        """Whether the check should run after this turn."""
         return self._code_of_turn in CHECKED_AFTER
 
     @property
@@ -82,12 +82,12 @@ class Outcome:
             return ExitCode.AGENT_FAILED
         said = STOP_REASONS.get(self.stop_reason or "", ExitCode.DONE)
         if said in (ExitCode.DONE, ExitCode.CANCELLED) and self.denied:
-            # Some agents take a denial for the end of the turn and call it cancelled.
+            # Some agents end the turn after a denial and report it as cancelled.
             return ExitCode.DENIED
         return said
 
     def sentence(self) -> str | None:
-        """What a person should know about it; None where there is nothing."""
+        """Return a message about the outcome, or None."""
         of_turn = self._sentence_of_turn()
         if self.code is not ExitCode.CHECK_FAILED or self.check is None:
             return of_turn
@@ -103,10 +103,10 @@ class Outcome:
         if code is ExitCode.AGENT_FAILED:
             return self.error
         return {
-            ExitCode.TIMEOUT: "the time was up, and the run was cancelled",
+            ExitCode.TIMEOUT: "timed out; the run was cancelled",
             ExitCode.CANCELLED: "cancelled",
             ExitCode.REFUSED: "the agent refused",
-            ExitCode.LIMIT: f"the agent stopped at a limit: {self.stop_reason}",
+            ExitCode.LIMIT: f"the agent reached a limit: {self.stop_reason}",
         }.get(code)
 
     def _denied(self) -> str:
@@ -121,14 +121,16 @@ class Outcome:
         lacking = {one.request.kind for one in undecided if one.beyond is None}
         if lacking:
             flag = ",".join(sorted(lacking))
-            lines.append(f"`--allow {flag}` allows it; --ask asks, --policy FILE decides by rules")
+            lines.append(
+                f"use `--allow {flag}` to allow it, --ask to be asked, or --policy FILE for rules"
+            )
         lines += dict.fromkeys(_beyond(one) for one in undecided if one.beyond is not None)
         return "\n".join(lines)
 
 
 def _beyond(decided: Decided) -> str:
-    """Why the flag for a kind would not do, and which one would."""
-    # A call that shows a change counts as an edit, whatever it says it is.
+    """Explain why the flag for a kind is not enough, and which one is."""
+    # A call with a diff counts as an edit, whatever its kind.
     said = decided.request.kind
     kind = said if said in CHANGING_KINDS else "edit"
     path, why = decided.beyond or (None, "")
@@ -139,10 +141,10 @@ def _beyond(decided: Decided) -> str:
 
 
 def _subject(request: PermissionRequest) -> str:
-    """What it was about, on one line: some agents ask just "Run command?".
+    """Return the subject of a request on one line: some agents ask just "Run command?".
 
-    CI logs are read by many, so secrets are left out, and nothing else.  Of a long command both
-    ends are shown: it begins with its variables and ends with what they are for.
+    Secrets are removed, because many people read CI logs.  Both ends of a long command are shown,
+    since it may start with many variables.
     """
     shown = _shown(request.command or request.title)
     if len(shown) <= SUBJECT_CHARACTERS_MAX:

@@ -1,4 +1,4 @@
-"""What one `accord run` is to do, as the command line and the configuration say it."""
+"""The task of one `accord run`, from the command line and the configuration."""
 
 from __future__ import annotations
 
@@ -13,15 +13,11 @@ if TYPE_CHECKING:
     from accord.mcp.server_spec import Entry
 
 
-class UsageError(Exception):
-    """The command line asks for what cannot be; the sentence says what, and what could."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """One prompt for one agent.
 
-    `session` is the one to go on with; with `go_on` it is the last one of the folder.
+    `session` is the session to resume; with `go_on` it is the last one of the folder.
     """
 
     command: tuple[str, ...]
@@ -32,18 +28,18 @@ class Job:
     cwd: str
     add_dirs: tuple[str, ...] = ()
     mcp_servers: Sequence[Any] = field(default=(), repr=False)
-    # Of the project's own file; left out where the agent cannot take them.
+    # From the project's own file; skipped if the agent cannot use them.
     project_servers: Mapping[str, Entry] = field(default_factory=dict, repr=False)
     mode: str | None = None
     model: str | None = None
     session: str | None = None
     go_on: bool = False
     timeout: float | None = None
-    # How long a rate limit is waited for, in seconds; 0 for not at all.
+    # How long to wait for rate limits, in seconds; 0 means not at all.
     retry: float = 0.0
-    # Run by the shell after the turn.
+    # A shell command to run after the turn.
     check: str | None = None
-    # What a person types to log in to the agent.
+    # The command that logs in to the agent.
     login_command: str = "accord login"
 
     @property
@@ -53,8 +49,8 @@ class Job:
 
     @property
     def versions(self) -> tuple[int, ...]:
-        """What is spoken, by the servers that the user named."""
+        """The protocol versions that support the given MCP servers."""
         return versions_for(self.mcp_servers)
 
 
-__all__ = ["Job", "UsageError"]
+__all__ = ["Job"]

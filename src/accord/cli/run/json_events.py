@@ -1,7 +1,7 @@
 """The events of `accord run --format json`: plain values, the same for every version.
 
-Must not know where they are written.  docs/reference/run.md lists them; a field may be added, none
-is taken away or changes its meaning.
+Must not know where they are written.  docs/reference/run.md lists them; fields may be added, but
+not removed or changed.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from accord.transcript import Message, Notice, Plan, Terminal, ToolCall
 
 _DUMPED = ("mode", "session_info", "usage")
 _RAW = frozenset({"rawInput", "rawOutput"})
-"""What is the agent's own value goes out as it came."""
+"""The agent's own values, which are not changed."""
 
 
 def without_nulls(value: Any) -> Any:
-    """An event without the fields that have no value, however deep they are."""
+    """Remove null fields from an event at any depth."""
     if isinstance(value, Mapping):
         return {
             name: one if name in _RAW else without_nulls(one)
@@ -34,7 +34,7 @@ def without_nulls(value: Any) -> Any:
 
 
 def event_of(update: Update) -> dict[str, Any] | None:
-    """The event of an update; None for what has none: echoes, states, what nobody knows."""
+    """Return the event of an update; None for echoes, states and unknown updates."""
     item = update.item
     if isinstance(item, Message):
         if update.kind == "user_message" or not (update.text or update.replaces):
@@ -61,7 +61,7 @@ def event_of(update: Update) -> dict[str, Any] | None:
 
 
 def tool_call_event(call: ToolCall) -> dict[str, Any]:
-    """A tool call as it stands: every event of a call has all of it."""
+    """Return the event of a tool call, which always has the whole call."""
     return {
         "type": "tool_call",
         "toolCallId": call.tool_call_id,
@@ -78,7 +78,7 @@ def tool_call_event(call: ToolCall) -> dict[str, Any]:
 
 
 def permission_event(decided: Decided) -> dict[str, Any]:
-    """A decision: what about, which way, and by whom."""
+    """Return the event of a permission decision."""
     request = decided.request
     return {
         "type": "permission",
@@ -96,7 +96,7 @@ def permission_event(decided: Decided) -> dict[str, Any]:
 
 
 def check_event(checked: Checked) -> dict[str, Any]:
-    """How the check of `--check` ended."""
+    """Return the event of a finished `--check`."""
     return {
         "type": "check",
         "command": checked.command,
@@ -109,7 +109,7 @@ def check_event(checked: Checked) -> dict[str, Any]:
 
 
 def retry_event(error: RateLimited, seconds: float) -> dict[str, Any]:
-    """A rate limit that is waited for."""
+    """Return the event of a wait for a rate limit."""
     return {"type": "retry", "seconds": seconds, "error": error.message}
 
 

@@ -1,12 +1,11 @@
-"""What `accord run` says to the agent: the words of the command line, files, standard input.
+"""Builds the prompt of `accord run` from the command line, files and standard input.
 
-Must not know the agent but for what content it takes.
+Must not know the agent, except for the content that it accepts.
 
 What always holds
-    * `@FILE` that names a file of the session's folder brings the file along, in the best form
-      that the agent takes: its text, a picture, or a link.  `@word` in a sentence that names none
-      is just a word, which the user is told.
-    * Nothing is read from standard input unless it was asked for: an open pipe may never end.
+    * `@FILE` attaches a file of the session's folder in the best form that the agent accepts: its
+      text, an image, or a link.  `@word` that is not a file is plain text, with a note.
+    * Standard input is read only if requested, because an open pipe may never end.
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ STDIN_BYTES_MAX = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is to be said, and the files that come along, by their real paths.
+    """The text of the prompt, and the real paths of attached files.
 
-    `unmatched` are the names behind an @ that no file has.
+    `unmatched` are names after an @ that are not files.
     """
 
     text: str
@@ -46,26 +45,26 @@ class Prompt:
     unmatched: tuple[str, ...] = ()
 
     def blocks(self, capabilities: AgentCapabilities, roots: Sequence[str]) -> list[Any]:
-        """The content of the prompt for an agent that takes so much."""
+        """Return the content of the prompt for an agent with these capabilities."""
         items: list[Any] = [self.text] if self.text else []
         items += [file_block(path, capabilities, roots) for path in self.files]
         return items
 
 
 def read_prompt(words: Sequence[str], folder: Path) -> Prompt:
-    """The prompt of a command line; `-` is standard input, and so is nothing at all in a pipe.
+    """Read the prompt of a command line; `-`, or no words in a pipe, is standard input.
 
-    `folder` is where the session works: names of files are meant there.
+    File names are relative to `folder`, where the session works.
 
     Raises:
-        PromptError: there is nothing to say, or a file of it cannot be read.
+        PromptError: the prompt is empty, or a file cannot be read.
     """
     if not words:
         if sys.stdin is None or sys.stdin.isatty():  # type: ignore[redundant-expr,unused-ignore]
-            raise PromptError('a prompt is missing: accord run "PROMPT"')
+            raise PromptError('the prompt is missing: accord run "PROMPT"')
         words = ("-",)
     if len(words) == 1 and _is_file_alone(words[0], folder):
-        # A file alone is what is to be said.
+        # A file alone is the prompt.
         text = _text(_existing(words[0], folder))
         return _nonempty(Prompt(text.strip()))
     texts: list[str] = []
@@ -85,7 +84,7 @@ def read_prompt(words: Sequence[str], folder: Path) -> Prompt:
                     unmatched[name.rstrip(SENTENCE_END)] = None
             texts.append(word)
     if len(files) > FILES_MAX:
-        raise PromptError(f"more than {FILES_MAX} files come along")
+        raise PromptError(f"more than {FILES_MAX} files are attached")
     separator = "\n\n" if "-" in words else " "
     text = separator.join(texts).strip()
     return _nonempty(Prompt(text, tuple(files), tuple(unmatched)))
@@ -98,7 +97,7 @@ def _nonempty(prompt: Prompt) -> Prompt:
 
 
 def _is_file_alone(word: str, folder: Path) -> bool:
-    """Whether a word is a file and nothing else; `@FILE explain this` is a sentence."""
+    """Whether a word is only a file; `@FILE explain this` is a sentence."""
     if not word.startswith("@"):
         return False
     return not re.search(r"\s", word) or file_named(word[1:], folder) is not None
@@ -131,16 +130,16 @@ def _text(path: Path) -> str:
 
 
 def _decoded(data: bytes, source: str) -> str:
-    """The text, in UTF-8, or in UTF-16 where its first mark says so, as some shells write it."""
+    """Decode UTF-8, or UTF-16 with a byte order mark, as some shells write it."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", "replace")
     if b"\0" in data:
-        raise PromptError(f"{source} is no text")
+        raise PromptError(f"{source} is not text")
     return data.decode("utf-8-sig", "replace")
 
 
 def _bytes(path: Path, most: int) -> bytes | None:
-    """What is in the file; None if that is too much."""
+    """Read a file; return None if it is too large."""
     with path.open("rb") as file:
         data = file.read(most + 1)
     return data if len(data) <= most else None

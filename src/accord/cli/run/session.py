@@ -1,8 +1,9 @@
-"""The session of a run: new, or one that goes on, with the mode and model that were asked for.
+"""Opens or resumes the session of a run, with the requested mode and model.
 
 Must not know the turn.
 
-What always holds: what the agent cannot do is a `UsageError` before anything is prompted.
+What always holds: if the agent cannot do what was requested, a `UsageError` is raised before the
+prompt.
 """
 
 from __future__ import annotations
@@ -12,17 +13,18 @@ from typing import Any
 
 from accord import Client, Session
 from accord.cli.agent_setup.project_mcp_servers import tell
-from accord.cli.run.job import Job, UsageError
+from accord.cli.run.job import Job
+from accord.cli.usage_error import UsageError
 from accord.errors import AccordError, LocalProtocolError, NotFound
 from accord.mcp.server_handoff import hand_on
 from accord.terminal.engine.name_lookup import choose_model, last_session
 
 
 async def open_session(client: Client, job: Job) -> Session:
-    """The session, ready for the prompt.
+    """Return the session, ready for the prompt.
 
     Raises:
-        UsageError: the agent has no such session, mode or model, or takes no such servers.
+        UsageError: the agent has no such session, mode or model, or cannot use the servers.
     """
     session: Session | None = None
     try:
@@ -39,9 +41,9 @@ async def open_session(client: Client, job: Job) -> Session:
 
 
 async def _forget(client: Client, session: Session) -> None:
-    """Take back a session in which nothing was said: `--continue` would go on with it."""
+    """Delete an empty session, which `--continue` would resume otherwise."""
     if client.capabilities.delete:
-        # Not worth another error than the one that is told.
+        # The original error is more important.
         with suppress(AccordError):
             await client.delete_session(session.id)
 
@@ -59,8 +61,8 @@ async def _open(client: Client, job: Job) -> Session:
         )
     capabilities = client.capabilities
     if not (capabilities.resume or capabilities.load):
-        raise UsageError("the agent cannot go on with a session")
-    # What was said before is not shown again, so it need not be told.
+        raise UsageError("the agent cannot resume sessions")
+    # The history is not shown, so it need not be replayed.
     go_on = client.resume_session if capabilities.resume else client.load_session
     try:
         return await go_on(
@@ -74,7 +76,7 @@ async def _open(client: Client, job: Job) -> Session:
 
 
 def _servers(client: Client, job: Job) -> list[Any]:
-    """What the user named, and of the project's own what the agent can take."""
+    """Return the user's servers, and those of the project that the agent can use."""
     named = {server.name for server in job.mcp_servers}
     others = {name: one for name, one in job.project_servers.items() if name not in named}
     handed = hand_on(client.capabilities, others, required=False)

@@ -1,14 +1,14 @@
-"""One prompt from the start of the agent to its end, with signals and a time limit.
+"""Runs one prompt from the start of the agent to its exit, with signals and a time limit.
 
-Must not know what is written where; a `Report` does.
+Must not know how output is written; a `Report` does.
 
 What always holds
-    * The first Ctrl-C cancels the turn and waits for its end; the second leaves at once.  An agent
+    * The first Ctrl-C cancels the turn and waits for its end; the second exits at once.  An agent
       that ignores the first is ended by the deadline of `machine/processes/shutdown.py`.
-    * Nobody is asked before everything that came before the question is shown.
-    * A slow reader of our output slows the agent; nothing piles up.
-    * Whatever ends the run, the agent's processes are gone; a check begins after that.
-    * A prompt that the agent wanted a login for is sent again after it, and no other.
+    * A question is asked only after everything before it is shown.
+    * A slow reader of our output slows the agent down; nothing piles up.
+    * However the run ends, the agent's processes are ended; a check starts after that.
+    * Only a prompt that failed because of a missing login is sent again.
 """
 
 from __future__ import annotations
@@ -21,14 +21,16 @@ import anyio
 from accord import Client, Decision, PermissionRequest, RateLimited, Session, Update
 from accord.cli.agent_setup.credentials import credential_of, dialect_memory
 from accord.cli.agent_setup.login_choice import LoginQuestion, is_attended
-from accord.cli.agent_setup.permissions import Asker, Deciding
+from accord.cli.agent_setup.permissions import Deciding
 from accord.cli.console import complain
 from accord.cli.run.check_command import run_check
 from accord.cli.run.exit_status import Outcome
-from accord.cli.run.job import Job, UsageError
+from accord.cli.run.job import Job
 from accord.cli.run.output import Report
+from accord.cli.run.permission_prompt import PermissionPrompt
 from accord.cli.run.prompt import Prompt
 from accord.cli.run.session import open_session
+from accord.cli.usage_error import UsageError
 from accord.client.audit.log import AuditLog
 from accord.client.audit.services import (
     AuditedFiles,
@@ -45,27 +47,27 @@ from accord.machine.processes import shutdown
 from accord.transcript import ToolCall
 
 CANCEL_SECONDS_MAX = 10.0
-"""How long an agent may take to end a turn that was cancelled.
+"""How long an agent may take to end a cancelled turn.
 
-After a signal the whole process has less time than that: see `machine/processes/shutdown.py`.
+After a signal the whole process has less time: see `machine/processes/shutdown.py`.
 """
 
-LAST_WORDS_SECONDS_MAX = 2.0
-"""How long a reader that does not read is waited for once the run was given up."""
+OUTPUT_SECONDS_MAX = 2.0
+"""How long to wait for a blocked reader after the run was cancelled."""
 
 PAUSE_SECONDS_MAX = 0.5
-"""How long a line that is being written is waited for before something else is."""
+"""How long to wait for the current line before writing something else."""
 
 
 class Run:
-    """One run.  Guards: the order of what is shown and asked, and what Ctrl-C means now."""
+    """One run.  Guards: the order of output and questions, and the meaning of Ctrl-C."""
 
     def __init__(
         self,
         job: Job,
         deciding: Deciding,
         report: Report,
-        asker: Asker | None,
+        asker: PermissionPrompt | None,
         log: AuditLog | None,
     ) -> None:
         self._job = job
@@ -79,24 +81,24 @@ class Run:
         self._login = LoginQuestion() if is_attended() else None
         self._everything = anyio.CancelScope()
         self._stopping = False
-        # What is to be shown, and whether one that was taken from it is not written yet.
+        # The updates to show, and whether a taken one is not written yet.
         self._stream: UpdateStream | None = None
         self._is_showing = False
         self._caught_up = anyio.Event()
         self._recorded: set[str] = set()
 
     async def run(self) -> Outcome:
-        """Do it.
+        """Run the prompt and the check.
 
         Raises:
-            UsageError: the agent cannot do what the command line says.
+            UsageError: the agent cannot do what the command line requests.
         """
         wrong: UsageError | None = None
         with self._everything:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._listen)
                 if self._job.timeout is not None:
-                    tasks.start_soon(self._wait_for_the_end_of_time, self._job.timeout)
+                    tasks.start_soon(self._time_out, self._job.timeout)
                 try:
                     await self._work()
                     await self._check()
@@ -109,7 +111,7 @@ class Run:
             raise wrong
         self._report.finished(self.outcome, self._reply)
         given_up = self.outcome.timed_out or self.outcome.interrupted
-        with anyio.move_on_after(LAST_WORDS_SECONDS_MAX if given_up else None):
+        with anyio.move_on_after(OUTPUT_SECONDS_MAX if given_up else None):
             await self._report.drain()
         return self.outcome
 
@@ -161,18 +163,18 @@ class Run:
             raise error
 
     async def _log_in(self, client: Client, session: Session) -> Session | None:
-        """Log in for a prompt that came to nothing; where to send it again, None for nowhere."""
+        """Log in after a prompt failed; return the session to send it again in, or None."""
         login, reply = self._login, self._reply
         if login is None or (reply is not None and (reply.text or reply.tool_calls)):
             return None
-        # v1 asks before the turn ends; there only a login in a terminal is left to be done.
+        # v1 asks before the turn ends; then only a login in a terminal remains.
         is_due = not login.was_asked or login.is_in_terminal
         if not login.was_asked:
             await login.choose(client.auth_methods)
         if login.chosen is None or not is_due:
             return None
         await client.authenticate(login.chosen.method_id)
-        # A login in a terminal starts the agent anew, which ends its sessions.
+        # A login in a terminal restarts the agent, which ends its sessions.
         return await self._open(client) if login.is_in_terminal else session
 
     async def _open(self, client: Client) -> Session:
@@ -183,8 +185,8 @@ class Run:
         return session
 
     async def _take_turn(self, session: Session) -> AccordError | None:
-        """Do the turn; what it failed with."""
-        # Before anything is begun: what cannot be said is wrong usage.
+        """Run the turn; return the error that it failed with, if any."""
+        # First, because a prompt that cannot be sent is wrong usage.
         turn = _prompt(session, self._job.prompt)
         failure: AccordError | None = None
         self._stream = stream = session.updates()
@@ -196,21 +198,21 @@ class Run:
                         self._turn = turn
                         if self._stopping:
                             await turn.cancel()
-                        # So that a reader who does not read stops the agent.
+                        # So that a blocked reader of our output stops the agent.
                         await turn.wait(reads_on=False)
                 finally:
                     self._reply = turn.reply
                     self.outcome.stop_reason = turn.stop_reason
             except AccordError as error:
                 failure = error
-            # From here on there is nothing to cancel.
+            # From now on there is nothing to cancel.
             self._turn = None
             await self._until_shown()
             stream.close()
         return failure
 
     async def _check(self) -> None:
-        """Run the user's own check of what was done."""
+        """Run the command of `--check`."""
         command = self._job.check
         if command is None or not self.outcome.is_to_be_checked:
             return
@@ -266,18 +268,18 @@ class Run:
         self._report.decided(decided)
 
     def _sentence(self, error: AccordError) -> str:
-        """What went wrong, and what the person can do about it."""
+        """Return what went wrong, and what the user can do about it."""
         if isinstance(error, AuthenticationRequired):
-            said = f"the agent wants a login first: {error.message}"
-            return f"{said}\n`{self._job.login_command}` logs in"
+            said = f"the agent needs a login: {error.message}"
+            return f"{said}\nrun `{self._job.login_command}` to log in"
         if isinstance(error, RateLimited) and self._job.retry:
             wait = error.retry_after or 0.0
             if wait > self._job.retry:
-                return f"{error}; `--retry {ceil(wait)}` waits so long"
-            return f"{error}; it was tried again for {self._job.retry:g} s (see --retry)"
+                return f"{error}; use `--retry {ceil(wait)}` to wait that long"
+            return f"{error}; gave up after {self._job.retry:g} s (see --retry)"
         return str(error)
 
-    # ---- the end before the end
+    # ---- cancellation and timeout
 
     async def _listen(self) -> None:
         with anyio.open_signal_receiver(*shutdown.heeded()) as signals:
@@ -288,17 +290,17 @@ class Run:
                     self._report.pause()
                     with anyio.move_on_after(PAUSE_SECONDS_MAX):
                         await self._report.drain()
-                    complain("accord: cancelling; Ctrl-C again leaves at once")
+                    complain("accord: cancelling; press Ctrl-C again to quit at once")
                 await self._stop()
 
-    async def _wait_for_the_end_of_time(self, seconds: float) -> None:
+    async def _time_out(self, seconds: float) -> None:
         await anyio.sleep(seconds)
         if not self.outcome.interrupted:
             self.outcome.timed_out = True
         await self._stop()
 
     async def _stop(self) -> None:
-        """Cancel the turn; leave where there is none, or where that was tried."""
+        """Cancel the turn; exit if there is none, or if it is already cancelled."""
         if self._turn is None or self._stopping:
             self._everything.cancel()
             return
@@ -307,7 +309,7 @@ class Run:
         try:
             await self._turn.cancel()
         except AccordError:
-            # The agent is gone, which ends the turn too.
+            # The agent has exited, which ends the turn too.
             pass
 
 

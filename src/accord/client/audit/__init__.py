@@ -1,1 +1,1 @@
-"""A record of everything that was asked, decided and done."""
+"""The audit log: decisions about an agent, and the operations done for it."""

@@ -1,14 +1,14 @@
-"""The audit log: what agents were allowed, and what was done for them, one JSON object per line.
+"""The audit log: decisions and operations, one JSON object per line.
 
-Must not know how anything is decided or done; `audited.py` tells it.
+Must not know how anything is decided or done.
 
 What always holds
     * A line is written whole, by one write, so that several processes may share the file.
-    * The file is the user's alone (0600); with the older ones beside it, it never takes more than
+    * Only the user can read the file (0600); together with older ones it never takes more than
       `FILES_MAX` times its bound.
-    * No file's content and nothing that looks like a secret is in it.  A variable that a command
-      is given (`env LD_PRELOAD=x make`) is part of what was decided, and stays.
-    * A log that cannot be written stops nobody; it is said once.
+    * It contains no file contents and nothing that looks like a secret.  Variables in a command
+      (`env LD_PRELOAD=x make`) are part of the decision, and stay.
+    * A log that cannot be written stops nothing; that is logged once.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from accord.machine.redaction.redactor import Redactor
 from accord.schema.codec import encode
 
 BYTES_MAX = 8 << 20
-"""How large the file may grow before it is put aside."""
+"""The size at which the file is rotated."""
 
 FILES_MAX = 4
-"""The log and the older ones that are kept beside it."""
+"""The log and the older files that are kept beside it."""
 
 TEXT_CHARACTERS_MAX = 2000
-"""What is longer is cut, and ends with a mark."""
+"""Longer values are cut and end with a mark."""
 
 LIST_ITEMS_MAX = 50
 
@@ -41,7 +41,7 @@ _log = logger("accord.client")
 
 
 class AuditLog:
-    """Appends to one file.  `facts` are in every line: who, for whom, where."""
+    """Appends to one file.  `facts` are added to every line."""
 
     def __init__(
         self, path: Path, *, bytes_max: int = BYTES_MAX, facts: Mapping[str, Any] | None = None
@@ -55,11 +55,11 @@ class AuditLog:
 
     @property
     def path(self) -> Path:
-        """Where it is."""
+        """The path of the file."""
         return self._path
 
     def record(self, event: str, **facts: Any) -> None:
-        """Write one line; values that are None are left out."""
+        """Write one line, without the values that are None."""
         now = clock.now().isoformat(timespec="milliseconds")
         line: dict[str, Any] = {"time": now, "event": event, **self._facts, **facts}
         told = {name: self._plain(value) for name, value in line.items() if value is not None}
@@ -71,7 +71,7 @@ class AuditLog:
                 _log.error("the audit log %s cannot be written: %s", self._path, error.strerror)
 
     def close(self) -> None:
-        """Write no more for now; a later record opens it again."""
+        """Close the file; a later record opens it again."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -83,12 +83,12 @@ class AuditLog:
             descriptor = self._open()
         size = os.fstat(descriptor).st_size
         if os.write(descriptor, line) < len(line):
-            # Half a line, on a full disk: the next one would be spoiled by it.
+            # A partial line on a full disk would spoil the next one.
             os.ftruncate(descriptor, size)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def _open(self) -> int:
-        """The file of this name, which another process may have put aside meanwhile."""
+        """The open file of this name; another process may have rotated it meanwhile."""
         if self._descriptor is not None:
             try:
                 if os.path.samestat(os.stat(self._path), os.fstat(self._descriptor)):
@@ -99,13 +99,13 @@ class AuditLog:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
         self._descriptor = os.open(self._path, flags, 0o600)
-        # It may have been there before, for more eyes than the user's.
+        # It may have existed before, readable for others.
         os.fchmod(self._descriptor, 0o600)
         return self._descriptor
 
     def _rotate(self) -> None:
         with self._lock():
-            # Another process may have done it while we waited.
+            # Another process may have rotated it while we waited.
             if self._path.stat().st_size * 2 > self._bytes_max:
                 for number in range(FILES_MAX - 1, 0, -1):
                     older = self._older(number - 1)
@@ -127,7 +127,7 @@ class AuditLog:
             os.close(descriptor)
 
     def _plain(self, value: Any) -> Any:
-        """A value as it may be written: bounded, and without secrets."""
+        """A value as it is written: bounded, and without secrets."""
         if isinstance(value, str):
             text = self._redactor.line(value[: TEXT_CHARACTERS_MAX * 2])
             text = text.encode("utf-8", "replace").decode()

@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class AuditedFiles(FileService):
-    """The files of this computer; each access is in the log, never what is in the file."""
+    """The files of this computer; each access is logged, never the contents."""
 
     def __init__(self, log: AuditLog) -> None:
         super().__init__()
@@ -84,7 +84,7 @@ class AuditedFiles(FileService):
 
 
 class AuditedTerminals(TerminalService):
-    """Commands on this computer; each start is in the log, with the names of its variables."""
+    """Commands on this computer; each start is logged, with the names of its variables."""
 
     def __init__(self, log: AuditLog) -> None:
         super().__init__()
@@ -123,7 +123,7 @@ class AuditedTerminals(TerminalService):
 
 
 def record_decision(log: AuditLog, decided: Decided, agent: str | None) -> None:
-    """Write a decision down."""
+    """Write a decision to the log."""
     request = decided.request
     log.record(
         "decision",
@@ -146,7 +146,7 @@ def record_decision(log: AuditLog, decided: Decided, agent: str | None) -> None:
 
 
 def record_tool_call(log: AuditLog, session_id: str, call: ToolCall) -> None:
-    """Write down what an agent says that it did by itself."""
+    """Write a tool call to the log that the agent reports as done on its own."""
     log.record(
         "tool_call",
         session=session_id,
@@ -159,7 +159,7 @@ def record_tool_call(log: AuditLog, session_id: str, call: ToolCall) -> None:
 
 
 def shown_rule(rule: Rule) -> str:
-    """A rule on one line: its effect, then what it is about."""
+    """A rule on one line: its effect, then its subject."""
     given = [
         f"{field.name}={getattr(rule, field.name)}"
         for field in fields(rule)
@@ -169,13 +169,13 @@ def shown_rule(rule: Rule) -> str:
 
 
 def why_denied(decided: Decided) -> str:
-    """Who refused, in words for the person; they said no only where they did."""
+    """The reason of a refusal, for the user."""
     asks = decided.rule is not None and decided.rule.effect == "ask"
     by = {
         "user": "you said no",
         "rule": "a rule of yours says no",
         "remembered": "you said no before, and that is remembered",
-        "default": "nobody could be asked, as a rule wants" if asks else "nothing allows it",
+        "default": "a rule asks, and nobody could answer" if asks else "nothing allows it",
         "cancelled": "the question was cancelled",
     }.get(decided.by, "it was not allowed")
     if decided.rule is None:

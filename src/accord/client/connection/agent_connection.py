@@ -1,12 +1,12 @@
-"""One connection to the agent: transport, pump, and the version that was agreed on.
+"""One connection to the agent: its transport, its services, and the agreed version.
 
-A client has one at a time; a login in a terminal gives it a new one.  A link lives in a task of
-its own, so that it can begin and end wherever the program happens to be.  It outlives a
-cancellation of the program until the client's block is left: turns can then be cancelled in good
-order, and nobody is told of a lost connection who was cancelled himself.
+A client has one at a time; a login in a terminal gives it a new one.  It lives in a task of its
+own, so that it does not depend on where the program begins and ends it.  When the program is
+cancelled it lives on until the client's block is left, so that turns are cancelled properly and a
+cancelled program does not see a lost connection instead.
 
-What always holds: `wire` and `facts` are there from the moment the answer to `initialize` was read
-on, before anything that came after it is looked at.
+What always holds: `wire` and `facts` are set as soon as the answer to `initialize` is read, before
+any later message is handled.
 """
 
 from collections import deque
@@ -49,16 +49,16 @@ from accord.transport.transport import Transport
 
 _log = logger("accord.client")
 
-# So many sessions that are over are remembered.
+# The number of closed sessions whose ids are remembered.
 FORMER_IDS_MAX = 1024
 
 
 class LinkedSession(Protocol):
-    """A session of a link."""
+    """A session of an agent link."""
 
     @property
     def id(self) -> str:
-        """Its id."""
+        """The id that the agent gave it."""
         ...
 
     @property
@@ -79,15 +79,15 @@ S = TypeVar("S", bound=LinkedSession)
 
 
 class AgentLinkHandler(Handler, Protocol):
-    """What serves a link."""
+    """Handles the messages of a link."""
 
     def agreed(self, link: "AgentLink[Any]") -> None:
-        """The handshake is done, and what comes next is served."""
+        """Serve what comes from now on: the handshake is done."""
         ...
 
 
 class AgentLink(Generic[S]):
-    """The client's end of one conversation.
+    """The client's end of one connection.
 
     Guards: a session id names at most one session, and calls are sent only after the handshake.
     """
@@ -117,21 +117,21 @@ class AgentLink(Generic[S]):
         self.sessions: dict[str, S] = {}
         self.early = EarlyUpdates(options.limits.early_updates)
         self.connection.reading.watch(self.early)
-        # Sessions that are over; what is still said about them is no mistake.
+        # Closed sessions: late messages about them are not mistakes.
         self.former_ids: deque[str] = deque(maxlen=FORMER_IDS_MAX)
-        # What the agent told last about its login, unasked.
+        # The login state that the agent announced last.
         self.auth_status: AuthStatus | None = None
         # Set from the first login by a credential on.
         self.credential_login: CredentialLogin | None = None
-        # An agent of the draft that does not answer when it is sent output, or does not want any.
+        # Whether a draft agent leaves pushed output unanswered, or refuses it.
         self.unanswered_output = self.unheard_output = False
-        # What was started sends our own words back to us.
+        # Whether the program sends our own messages back to us.
         self.is_echo = False
         self._stop = anyio.Event()
         self._stopped = anyio.Event()
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Live until `aclose`."""
+        """Run the connection until `aclose`."""
         try:
             with anyio.CancelScope() as scope:
                 async with self.connection:
@@ -144,12 +144,12 @@ class AgentLink(Generic[S]):
             self._stopped.set()
 
     async def aclose(self) -> None:
-        """End the conversation and everything that belongs to it."""
+        """End the connection and everything that belongs to it."""
         self._stop.set()
         await self._stopped.wait()
 
     def add_session(self, session: S) -> None:
-        """Take in a session; whoever serves it is told where it works."""
+        """Add a session, and tell the services its folders."""
         self.sessions[session.id] = session
         self.services.add_session(session.id, session.roots)
 
@@ -165,19 +165,19 @@ class AgentLink(Generic[S]):
         return found
 
     def remove_session(self, session: S) -> None:
-        """The session is over, for whoever serves it too."""
+        """Remove a session, here and from the services."""
         if self.sessions.pop(session.id, None) is not None:
             self.services.remove_session(session.id)
             self.former_ids.append(session.id)
 
     async def shake_hands(self, offer: Offer, versions: Collection[int] | None = None) -> None:
-        """Agree on a version, one of the options' or of these.
+        """Agree on one of these versions, by default of those in the options.
 
         Raises:
-            SpeaksDraft: the agent is to be asked in the form of the draft.
-            VersionMismatch: there is none that both speak.
+            SpeaksDraft: the agent speaks the draft, and must be asked in its form.
+            VersionMismatch: there is no version that both sides speak.
             ConnectionLost: the agent ended, or did not answer in time.
-            RequestFailed: it refused.
+            RequestFailed: the agent refused.
         """
         spoken = self.options.versions if versions is None else versions
         await self.first_exchange(initialize_params(offer, spoken), partial(self._agree, spoken))
@@ -196,13 +196,13 @@ class AgentLink(Generic[S]):
         except RequestFailed as error:
             if self.is_echo:
                 raise RemoteProtocolError(
-                    "this is no agent: it sends back what it is sent"
+                    "this is not an agent: it sends back what it receives"
                 ) from None
             refusal = explain_refusal(error)
             await self.explain(refusal)
             tail = bounded(getattr(self.transport, "stderr_tail", ""))
             if tail and not getattr(refusal, "stderr", ""):
-                refusal.add_note(f"The agent said on stderr:\n{tail}")
+                refusal.add_note(f"The agent wrote on stderr:\n{tail}")
             raise refusal from None
         except ConnectionLost as error:
             raise explain_end(error) from None
@@ -216,7 +216,7 @@ class AgentLink(Generic[S]):
         self.settle(wire, wire.agent(agreement.answer))
 
     def settle(self, wire: Wire, facts: AgentFacts) -> None:
-        """This is spoken from now on."""
+        """Use this wire form from now on."""
         self.facts = facts
         self.wire = wire
         self.services.begin(None if facts.info is None else facts.info.name)
@@ -225,11 +225,11 @@ class AgentLink(Generic[S]):
 
     @property
     def may_log_in(self) -> bool:
-        """Whether there may be a way to log in when the agent wants that."""
+        """Whether there may be a way to log in when the agent asks for it."""
         return self.options.login is not None or self.wire.logs_in_by_credential
 
     async def explain(self, error: Exception) -> None:
-        """Add what is known here and helps a person: ways to log in, and what stderr said."""
+        """Add notes to an error: the ways to log in, and the agent's stderr."""
         if isinstance(error, AuthenticationRequired) and hasattr(self, "facts"):
             add_ways(error, self.facts.auth_methods)
         await add_last_words(error, self.transport)
@@ -241,7 +241,7 @@ class AgentLink(Generic[S]):
         *,
         on_result: Callable[[Raw], None] | None = None,
     ) -> Raw:
-        """Call the agent; on rate limits wait and try again, as often as the options say."""
+        """Call the agent; on rate limits, wait and try again as the options allow."""
         patience = RetrySchedule(self.options.retry)
         while True:
             try:

@@ -1,7 +1,7 @@
-"""What an agent can do, read once from its `initialize` answer and the same for every version.
+"""The capabilities of an agent, read from its `initialize` answer, in one form for every version.
 
-Must not know: any method.  A marker is read as its version says: v1 has booleans and objects,
-v2 only objects; what is missing, null or malformed is unsupported.
+Must not know: any method.  A marker is read by the rules of its version: v1 has booleans and
+objects, v2 only objects; a missing, null or malformed marker means unsupported.
 """
 
 from collections.abc import Mapping
@@ -11,8 +11,8 @@ from typing import Any
 from accord.protocol.capabilities import supports
 from accord.translate.meta_store import OFFICIAL, kept
 
-# The name here, and where each version keeps it.  In v2 the marker `session` stands for all that
-# every agent with sessions can do.
+# The field here, and its path in each version.  In v2 the marker `session` stands for everything
+# that all agents with sessions support.
 _V1 = {
     "load": "loadSession",
     "resume": "sessionCapabilities.resume",
@@ -63,7 +63,7 @@ _V2 = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentCapabilities:
-    """What the agent offered.  `raw` is the object that it sent, `_meta` included."""
+    """The capabilities that an agent offers.  `raw` is the object that it sent, with `_meta`."""
 
     sessions: bool = False
     load: bool = False
@@ -92,16 +92,16 @@ class AgentCapabilities:
 
 
 def read_v1(capabilities: object) -> AgentCapabilities:
-    """v1's `agentCapabilities`; sessions and MCP servers on stdio are always there."""
+    """Read v1's `agentCapabilities`; sessions and MCP servers on stdio are always supported."""
     raw = capabilities if isinstance(capabilities, Mapping) else {}
     found = {name: supports(raw, path, booleans=True) for name, path in _V1.items()}
     return AgentCapabilities(raw=raw, sessions=True, mcp_stdio=True, **found)
 
 
 def read_v2(capabilities: object, *, has_auth_methods: bool) -> AgentCapabilities:
-    """v2's `capabilities`; logging out goes with having a way to log in.
+    """Read v2's `capabilities`; an agent with a way to log in can also log out.
 
-    Not so behind a translator whose agent cannot log out, which says so.
+    The exception is a translator whose agent cannot log out, which says so in `_meta`.
     """
     raw = capabilities if isinstance(capabilities, Mapping) else {}
     found = {name: supports(raw, path, booleans=False) for name, path in _V2.items()}

@@ -1,8 +1,8 @@
-"""A client that is being opened: `async with Client.spawn(...) as client`.
+"""The context manager of a client: `async with Client.spawn(...) as client`.
 
-What always holds: when the block is left, however it is left, the connection is over, and the
-block's own exception comes out as it went in.  What a function of the program leaves the program
-with, such as `sys.exit` in a permission callback, comes out of the block as itself.
+What always holds: when the block is left, in whatever way, the connection is over, and an exception
+of the block comes out unchanged.  `sys.exit` in a callback, such as a permission callback, leaves
+the block as `SystemExit`.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ _HOW = "enter the client first: async with Client.spawn(...) as client"
 
 
 class ClientContext(AbstractAsyncContextManager[C], Generic[C]):
-    """Gives a client when it is entered, and ends it when it is left."""
+    """Connects a client on entry, and closes it on exit."""
 
     def __init__(self, connected: ClientCore, make: Callable[[ClientCore], C]) -> None:
         self._core = connected
@@ -32,12 +32,12 @@ class ClientContext(AbstractAsyncContextManager[C], Generic[C]):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            # Only for what is not there: somebody takes this for the client.
-            raise AttributeError(f"{_HOW}; only then there is {name!r}")
+            # Called for missing attributes only: somebody uses this as the client.
+            raise AttributeError(f"{_HOW}; {name!r} exists only then")
 
     async def __aenter__(self) -> C:
         if self._tasks is not None:
-            raise LocalProtocolError("a client is entered once; for another, spawn or connect anew")
+            raise LocalProtocolError("a client can be entered once; spawn or connect another one")
         client = self._make(self._core)
         self._tasks = tasks = anyio.create_task_group()
         await tasks.__aenter__()
@@ -62,7 +62,7 @@ class ClientContext(AbstractAsyncContextManager[C], Generic[C]):
             with anyio.CancelScope(shield=True):
                 await self._core.stop()
         finally:
-            # The block's exception goes its own way: inside the group it would come out wrapped.
+            # The block's exception is not raised inside the group, which would wrap it.
             tasks.cancel_scope.cancel()
             try:
                 await tasks.__aexit__(None, None, None)
@@ -71,7 +71,7 @@ class ClientContext(AbstractAsyncContextManager[C], Generic[C]):
 
 
 def meant(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """What a caller can catch by its class: the end of the program, else the only one there is."""
+    """The exception to raise for a group: the one that ends the program, else the only one."""
     exits = group.subgroup((SystemExit, KeyboardInterrupt))
     inner: BaseException = group if exits is None else exits
     while isinstance(inner, BaseExceptionGroup) and (exits or len(inner.exceptions) == 1):

@@ -1,8 +1,8 @@
-"""A client's connection to its agent: beginning and end, calls, logins, sessions being opened.
+"""The core of a client: starting and stopping the agent, calls, logins, opening sessions.
 
-What the library itself needs of a client; a `Client` is what a program holds of it.
+`Client` is the public face of it.
 
-What always holds: after `stop` nothing that was started for the agent is left.
+What always holds: after `stop`, nothing is left that was started for the agent.
 """
 
 from collections.abc import Awaitable, Callable
@@ -42,9 +42,9 @@ _log = logger("accord.client")
 
 
 class ClientCore:
-    """One agent at the other end.
+    """The library's side of one client.
 
-    Guards: there is one link at a time, and calls go to the one that is open.
+    Guards: there is one link at a time, and calls go to the open one.
     """
 
     def __init__(
@@ -55,24 +55,24 @@ class ClientCore:
         *,
         again: bool = True,
     ) -> None:
-        """With `again` the transport can be made once more: the agent is started anew by that."""
+        """With `again`, the transport can be made again, which restarts the agent."""
         self._make_transport = make_transport
         self._again = again
         self.options = options
-        # How the agent was started, for a login that starts it again.
+        # The agent's command, for a login that runs it again.
         self._command = command
-        # What names it from one start to the next.
+        # Identifies the agent from one start to the next.
         address = options.draft.address
         self._name = command or (() if address is None else (address,))
         self._tasks: TaskGroup | None = None
         self._link: AgentLink[SessionState] | None = None
-        # Set when the agent, which is started anew for a login, is there again.
+        # While a login restarts the agent: set when the restart is done.
         self._restart: anyio.Event | None = None
-        # Gives a new session what a program holds of it; set by the client.
+        # Wraps a new session in the public `Session`; set by the client.
         self.adopt: Callable[[SessionState], None]
 
     async def start(self, tasks: TaskGroup) -> None:
-        """Connect and shake hands, in tasks of this group."""
+        """Connect to the agent and do the handshake, with tasks in this group."""
         self._tasks = tasks
         known = self._known_dialect()
         if known is not None:
@@ -97,11 +97,11 @@ class ClientCore:
     async def begin(
         self, shake_hands: Callable[[AgentLink[SessionState]], Awaitable[None]]
     ) -> None:
-        """Connect and shake hands so.  An agent that was asked before is started again."""
+        """Open a connection with this handshake; an agent that was asked before is restarted."""
         assert self._tasks is not None
         if self._link is not None:
             if not self._again and self._link.connection.error is None:
-                # There is only this one connection; nothing is agreed on it yet.
+                # There is only this connection, and no version is agreed yet.
                 await shake_hands(self._link)
                 return
             await self._link.aclose()
@@ -117,10 +117,10 @@ class ClientCore:
     async def _shake_hands(self, link: AgentLink[SessionState]) -> None:
         link.connection.agree_on(None)
         if 1 in self.options.versions:
-            _load_what_serves()
+            _preload_v1()
         await link.shake_hands(make_offer(self.options))
 
-    # ---- the dialect that an agent speaks, from one start to the next
+    # ---- the memory of dialects
 
     def _known_dialect(self) -> tuple[str, str] | None:
         memory = self.options.draft.dialects
@@ -129,22 +129,22 @@ class ClientCore:
         return memory.recall(self._name)
 
     def remember_dialect(self, dialect: str, version: str) -> None:
-        """What the agent spoke, and the version that it reported."""
+        """Remember the dialect of the agent, and the version that it reported."""
         if self.options.draft.dialects is not None and self._name:
             self.options.draft.dialects.remember(self._name, dialect, version)
 
     def forget_dialect(self) -> None:
-        """It does not speak that any more."""
+        """Forget the dialect of the agent."""
         if self.options.draft.dialects is not None and self._name:
             self.options.draft.dialects.forget(self._name)
 
     async def stop(self) -> None:
-        """End the connection and whatever was started for the agent."""
+        """End the connection and everything that was started for the agent."""
         if self._link is not None:
             await self._link.aclose()
 
     async def wait_closed(self) -> ConnectionLost:
-        """Wait for the end of the connection; one that a login begins anew has not ended."""
+        """Wait for the end of the connection; a restart by a login does not count."""
         while True:
             link = self.link
             await link.connection.closed.wait()
@@ -153,11 +153,11 @@ class ClientCore:
             elif link is self.link:
                 return link.connection.error or ConnectionLost("the connection was closed")
 
-    # ---- what the agent is
+    # ---- the agent
 
     @property
     def capabilities(self) -> AgentCapabilities:
-        """What the agent can do."""
+        """The capabilities that the agent offers."""
         return self.link.facts.capabilities
 
     @property
@@ -167,16 +167,16 @@ class ClientCore:
 
     @property
     def link(self) -> AgentLink[SessionState]:
-        """The connection of now, open or not."""
+        """The current connection, open or not."""
         assert self._link is not None, "the client has not been entered"
         return self._link
 
     @property
     def open_link(self) -> AgentLink[SessionState]:
-        """The connection of now.
+        """The current connection.
 
         Raises:
-            ConnectionLost: it is over; says why.
+            ConnectionLost: it is closed; the error says why.
         """
         link = self.link
         if link.connection.error is not None:
@@ -184,13 +184,13 @@ class ClientCore:
         return link
 
     def require(self, capability: str, what: str, *, unstable: bool = False) -> None:
-        """Check that the agent offered something.
+        """Check that the agent offers a capability.
 
         Raises:
-            LocalProtocolError: it did not, or it is unstable and was not asked for.
+            LocalProtocolError: it does not, or an unstable capability was not switched on.
         """
         if unstable and not self.options.unstable:
-            raise LocalProtocolError(f"{what} is unstable: ask for it by unstable=True")
+            raise LocalProtocolError(f"{what} is unstable: switch it on with unstable=True")
         if not getattr(self.capabilities, capability):
             raise LocalProtocolError(f"the agent does not offer {what}")
 
@@ -204,15 +204,15 @@ class ClientCore:
         *,
         on_result: Callable[[Raw], None] | None = None,
     ) -> Raw:
-        """Call the agent; if it wants a login first and we know how, log in and try once more.
+        """Call the agent; if it asks for a login and we can log in, do so and try again.
 
-        With a link, only that one is used: what belongs to it does not survive a new one, so a
-        login that needs a new one is no help.
+        With a link, only that link is used: its sessions do not survive a new one, so a login that
+        restarts the agent would not help.
 
         Raises:
             RequestFailed: the agent answered with an error.
             RemoteProtocolError: its answer could not be read.
-            ConnectionLost: it is gone.
+            ConnectionLost: the agent is gone.
         """
         try:
             try:
@@ -226,7 +226,7 @@ class ClientCore:
     async def log_in_after(
         self, error: AuthenticationRequired, link: AgentLink[SessionState] | None
     ) -> None:
-        """Log in where the agent wants that and we know how; else raise what it said."""
+        """Log in because the agent asked for it, or raise its error if we cannot."""
         if not await self._log_in(may_restart=link is None):
             raise error
 
@@ -237,7 +237,7 @@ class ClientCore:
         *,
         link: AgentLink[SessionState] | None = None,
     ) -> T:
-        """Call the agent and read its answer; raises what `call` raises and nothing else."""
+        """Call the agent and read its answer; raises only what `call` raises."""
         method, params = request
         try:
             return read(await self.call(link, method, params))
@@ -255,16 +255,16 @@ class ClientCore:
     ) -> SessionState:
         """Send the request and make the session, in wire order with its updates.
 
-        With an id it is a session that the agent knows already.
+        A session with an id is one that the agent knows already.
         """
         method, params = request
         begun: list[SessionState] = []
         if session_id is not None:
             if session_id in self.open_link.sessions:
                 raise LocalProtocolError(
-                    f"the session {session_id!r} is open already; close it first"
+                    f"the session {session_id!r} is already open; close it first"
                 )
-            # Its history comes before the answer, and goes straight into its transcript.
+            # The history comes before the answer, and goes straight into the transcript.
             begun.append(self._add_session(session_id, setup, on_update))
 
         def opened(result: Raw) -> None:
@@ -276,7 +276,7 @@ class ClientCore:
             for update in self.link.early.take(state.id):
                 try:
                     state.apply(update)
-                except Exception:  # noqa: BLE001 - of a listener, as for any update
+                except Exception:  # noqa: BLE001 - a listener may raise anything
                     _log.exception("handling an early session/update failed")
             state.transcript.session_setup(answer)
 
@@ -293,7 +293,7 @@ class ClientCore:
     ) -> SessionState:
         link = self.open_link
         if session_id in link.sessions:
-            raise RemoteProtocolError(f"the session {session_id!r} is open already")
+            raise RemoteProtocolError(f"the session {session_id!r} is already open")
         state = SessionState(self, link, session_id, setup, on_update)
         for known in link.wire.known_at_opening(setup):
             state.transcript.session_setup(known)
@@ -317,7 +317,7 @@ class ClientCore:
                 raise LocalProtocolError("the agent offers no way to log in")
             if len(methods) != 1:
                 known = [method.method_id for method in methods]
-                raise LocalProtocolError(f"say which login method: the agent has {known}")
+                raise LocalProtocolError(f"choose a login method: the agent has {known}")
             method_id = methods[0].method_id
         await self._log_in_by(auth.find(method_id, methods))
 
@@ -352,7 +352,7 @@ class ClientCore:
             )
 
     async def _log_in_by_terminal(self, method: AuthMethod) -> None:
-        """Run the agent's own program once more, where the user sees it; then start afresh."""
+        """Run the agent's program in a terminal for the login, then restart the agent."""
         run = self.options.login_terminal
         if run is None or not self._command:
             raise LocalProtocolError(
@@ -371,12 +371,12 @@ class ClientCore:
             restarted.set()
 
 
-def _load_what_serves() -> None:
-    """Load what most agents will need, while the process of this one is starting."""
+def _preload_v1() -> None:
+    """Load the modules that most agents need, while the agent's process starts."""
     with undisturbed():
         for module in ("wire.v1.wire", "wire.v1.files"):
             import_module(f"accord.client.{module}")
-        # Each of its types loads the module that it is in.
+        # Reading a type loads its module.
         _ = v1.ReadTextFileRequest, v1.SessionNotification
 
 

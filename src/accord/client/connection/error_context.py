@@ -1,10 +1,10 @@
-"""What an agent said about an error that it answered with: as its last message, or on stderr.
+"""Adds the cause of an agent's error: from its stderr, or from its last message.
 
-Agents keep their tracebacks to themselves: the peer gets a generic text and an id, and stderr
-gets the rest.  Where the process is ours, both can be brought together.  Others tell the cause in
-their last message and nothing of it on stderr, whose last lines are then about something else.
+Many agents answer with a generic text and an id, and write the traceback to stderr.  If we started
+the process, the two can be joined.  Other agents give the cause in their last message, and the last
+lines of stderr are about something else.
 
-What always holds: it is bounded, in what is shown and in how long it takes.
+What always holds: the added text and the time spent on it are bounded.
 """
 
 import anyio
@@ -14,17 +14,17 @@ from accord.errors import RequestFailed
 from accord.jsonrpc.error_codes import INTERNAL_ERROR
 from accord.transcript import Message, Transcript
 
-# How long stderr may lag behind the answer, and how often it is looked at meanwhile.
+# How long stderr may lag behind the answer, and how often it is read meanwhile.
 LAG_SECONDS_MAX = 0.5
 LOOK_SECONDS = 0.01
 LINES_MAX = 30
 CHARACTERS_MAX = 4000
-# How our own agents begin a report; the next one ends the one before.
+# The beginning of a report of our own agents; the next report ends the one before.
 _REPORT = "accord: error "
 
 
 async def add_last_words(error: Exception, transport: object) -> None:
-    """Put into an internal error what the agent's process said about it, if it is ours."""
+    """Add stderr of the agent's process to an internal error, if we started the process."""
     if not isinstance(error, RequestFailed) or error.code != INTERNAL_ERROR or error.stderr:
         return
     if not isinstance(getattr(transport, "stderr_tail", None), str):
@@ -37,7 +37,7 @@ async def add_last_words(error: Exception, transport: object) -> None:
 
 
 def add_last_message(error: Exception, transcript: Transcript, span: TranscriptSpan) -> None:
-    """Put into an internal error what the agent said last in the turn, if it ended with that."""
+    """Add the agent's last message to an internal error, if the turn ended with one."""
     if not isinstance(error, RequestFailed) or error.code != INTERNAL_ERROR:
         return
     last = transcript.timeline[-1] if transcript.timeline else None
@@ -53,7 +53,7 @@ def _tail(transport: object) -> str:
 
 
 async def _report(transport: object, correlation_id: str) -> str:
-    """The lines from the one that names the id on, as soon as all of them seem to be there."""
+    """The lines from the one with the id on, as soon as they seem complete."""
     found, seen = "", None
     with anyio.move_on_after(LAG_SECONDS_MAX):
         while not found or found != seen:
@@ -76,7 +76,7 @@ def about(text: str, correlation_id: str) -> str:
 
 
 def bounded(text: str) -> str:
-    """The last lines, which say most: a traceback ends with its error."""
+    """The last lines, since a traceback ends with its error."""
     lines = text.rstrip().splitlines()
     kept = "\n".join(lines[-LINES_MAX:])
     return kept if len(kept) <= CHARACTERS_MAX else f"…{kept[-CHARACTERS_MAX:]}"

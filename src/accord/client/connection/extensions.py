@@ -1,7 +1,7 @@
 """Methods and notifications beyond the protocol, registered by name and typed by annotation.
 
-Names start with an underscore.  What is registered before the connection is made is advertised in
-the `_meta` of our capabilities, as the agent side does it.
+Names start with an underscore.  Those registered before the client connects are advertised in
+the `_meta` of our capabilities, as on the agent's side.
 """
 
 import inspect
@@ -29,24 +29,24 @@ class _Extension:
 
 
 class Extensions:
-    """What this side understands beyond the protocol."""
+    """The methods and notifications that a client understands beyond the protocol."""
 
     def __init__(self) -> None:
         self._methods: dict[str, _Extension] = {}
         self._notifications: dict[str, _Extension] = {}
 
     def method(self, name: str) -> Callable[[F], F]:
-        """Register what answers requests of this name; its parameter's annotation is read as."""
+        """Register a handler for requests; the params are read as its parameter's annotation."""
         return self._register(self._methods, name)
 
     def notification(self, name: str) -> Callable[[F], F]:
-        """Register what is told notifications of this name."""
+        """Register a handler for notifications, as `method` does for requests."""
         return self._register(self._notifications, name)
 
     def _register(self, table: dict[str, _Extension], name: str) -> Callable[[F], F]:
         check_name(name)
         if name in self._methods or name in self._notifications:
-            raise LocalProtocolError(f"{name} is registered already")
+            raise LocalProtocolError(f"{name} is already registered")
 
         def register(handler: F) -> F:
             hints = get_type_hints(handler)
@@ -57,11 +57,11 @@ class Extensions:
         return register
 
     def advertised(self) -> dict[str, Any]:
-        """The `_meta` that tells the peer, empty when there is nothing to tell."""
+        """The `_meta` that advertises them; empty where nothing is registered."""
         return advertised((*self._methods, *self._notifications))
 
     def answer(self, name: str, params: Raw) -> Work | None:
-        """The work that answers a request, None where nobody registered for it."""
+        """The work that answers a request; None where no handler is registered."""
         found = self._methods.get(name)
         if found is None:
             return None
@@ -76,7 +76,7 @@ class Extensions:
         return work
 
     def tell(self, name: str, params: Raw) -> Awaitable[object] | None:
-        """Hand over a notification; what is still to be awaited, if anything."""
+        """Pass on a notification; returns what is still to be awaited, if anything."""
         found = self._notifications.get(name)
         if found is None:
             return None

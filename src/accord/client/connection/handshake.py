@@ -1,10 +1,10 @@
-"""The first exchange: what we ask for, and what the agent's answer means.
+"""The `initialize` handshake: our offer, and the version that the agent's answer agrees to.
 
-One `initialize` carries the keys of v1 and of v2 side by side, and the shape of the answer says
-which of them is spoken from then on; a number alone proves nothing, since many agents echo it.
-An agent of the 2026-02 draft cannot read it: what comes then is in `draft_start.py`.
+One `initialize` has the keys of v1 and of v2 side by side, and the shape of the answer decides
+between them; the version number proves nothing, since many agents echo it.  An agent of the
+2026-02 draft cannot read it; `wire/draft/start.py` goes on from there.
 
-Must not know: the wire types of any version, which are imported after the verdict only.
+Must not know: the wire types of any version, which are imported only after the decision.
 """
 
 from collections.abc import Collection, Mapping
@@ -41,7 +41,7 @@ class Implementation:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What this client says about itself, as plain objects for each version."""
+    """The client's description of itself, as plain objects for each version."""
 
     info: Implementation
     v1: Mapping[str, Any]
@@ -49,12 +49,12 @@ class Offer:
 
 
 class SpeaksDraft(VersionMismatch):
-    """The agent answered as the 2026-02 draft does, to a request in another form."""
+    """The agent answered our `initialize` in the form of the 2026-02 draft."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The official version in use from now on, and the answer that settled it."""
+    """The agreed official version, and the answer that settled it."""
 
     dialect: Dialect
     answer: Mapping[str, Any]
@@ -73,11 +73,11 @@ def initialize_params(offer: Offer, versions: Collection[int]) -> bytes:
 
 
 def judge(result: Raw, versions: Collection[int]) -> Agreement:
-    """What the answer agrees to.
+    """The version that the answer agrees to.
 
     Raises:
-        VersionMismatch: the agent speaks nothing that we speak; it is best left alone.
-        RemoteProtocolError: the answer is none.
+        VersionMismatch: the agent speaks no version that we speak.
+        RemoteProtocolError: the answer is not a valid one.
     """
     try:
         answer = to_python(result)
@@ -98,7 +98,7 @@ def judge(result: Raw, versions: Collection[int]) -> Agreement:
 
 
 def explain_refusal(error: RequestFailed) -> Exception:
-    """The error to raise when `initialize` itself was refused."""
+    """The error to raise when the agent refused `initialize`."""
     if error.code == UNSUPPORTED_VERSION:
         supported = _supported(error.data)
         offered = f"; it supports {', '.join(map(str, supported))}" if supported else ""
@@ -108,13 +108,13 @@ def explain_refusal(error: RequestFailed) -> Exception:
     if error.code == INVALID_PARAMS:
         error.add_note(
             "The agent refused our initialize.  It may refuse keys that it does not know:"
-            " versions=(1,) sends those of version 1 alone."
+            " versions=(1,) sends only those of version 1."
         )
     return error
 
 
 def explain_end(error: ConnectionLost) -> ConnectionLost:
-    """The error to raise when the agent ended before it had answered `initialize`."""
+    """The error to raise when the agent exited before it answered `initialize`."""
     if error.exit_status != "exit code 0":
         return error
     return ConnectionLost(
@@ -136,7 +136,7 @@ def _text(raw: Raw) -> str:
 
 
 def read_implementation(info: object) -> Implementation | None:
-    """Name and version of the agent, where it gave them in a form that can be read."""
+    """Name and version of the agent, where it gave them in a readable form."""
     if not isinstance(info, Mapping):
         return None
     name, version, title = info.get("name"), info.get("version"), info.get("title")

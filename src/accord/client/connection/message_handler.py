@@ -1,11 +1,11 @@
-"""What the agent tells and asks: updates in wire order, and requests to the client's services.
+"""Handles messages of the agent: updates in wire order, and requests to the client's services.
 
 Must not know: how files, terminals, permissions or forms work; those are services.
 
 What always holds
-    * An update is in its session's transcript before the next frame is looked at.
-    * A request of a kind that we did not offer is answered -32601, and nothing else happens.
-    * Before the handshake is done nothing is served.
+    * An update is in its session's transcript before the next frame is handled.
+    * A request for a method that we did not offer is answered -32601, and nothing else happens.
+    * Nothing is served before the handshake is done.
 """
 
 import logging
@@ -31,40 +31,40 @@ from accord.transcript import Dialect
 
 _log = logger("accord.client")
 
-# While one of these is open, a session may be told of that has no name here yet.
+# While one of these is open, updates may come for a session that we do not know yet.
 OPENING = ("session/new", "session/load", "session/resume", "session/fork")
 
 
 class MessageHandler:
-    """The handler of one link."""
+    """Handles the messages of one link."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
         self._services: dict[str, Service] | None = None
         self.link: AgentLink[SessionState]
-        # Looked up for every update; there once a version is agreed on.
+        # Looked up for every update; set once a version is agreed.
         self._read_update: Callable[[Raw], Incoming] | None = None
         self._sessions: dict[str, SessionState] = {}
         self._known_values: KnownValues = {}
 
     def agreed(self, link: AgentLink[SessionState]) -> None:
-        """The handshake is done, and what comes next is served."""
+        """Serve what comes from now on: the handshake is done."""
         self._read_update = link.wire.read_update
         self._sessions = link.sessions
         self._known_values = link.wire.known_values
         wanted = link.wire.update_params
         if not self._options.strict and wanted is not None:
-            # What is strict must look at every member; that takes the long way.
+            # Strict reading checks every member and cannot take the shortcut.
             depth_max = self._options.limits.depth
             read = notification_reader(SESSION_UPDATE, wanted, depth_max=depth_max)
             read_all = notifications_reader(SESSION_UPDATE, wanted, depth_max=depth_max)
-            take, handle = _taking(read, self._update), self._update
+            take, handle = _frame_handler(read, self._update), self._update
             link.connection.shortcut = Shortcut(SESSION_UPDATE, take, read_all, handle)
 
     # ---- requests
 
     def request(self, request: IncomingRequest) -> Outcome:
-        """Answer or begin to."""
+        """Answer a request, or return the work that answers it."""
         if self._read_update is None:
             if request.method == "initialize":
                 self.link.is_echo = True
@@ -82,7 +82,7 @@ class MessageHandler:
         if not callable(outcome):
             return outcome
         work = outcome
-        # Services and extensions may be anybody's.
+        # Services and extensions may be the program's own.
         return lambda: guarded(work())
 
     def _offered(self) -> dict[str, Service]:
@@ -107,7 +107,7 @@ class MessageHandler:
     def _elicitation(self, request: IncomingRequest) -> Outcome:
         asked = self.link.wire.read_elicitation(request.params)
         elicitation = self.link.services.elicitation
-        assert elicitation is not None, "only then the method is served"
+        assert elicitation is not None, "the method is offered only with the service"
 
         async def work() -> bytes:
             answer = await elicitation.create(asked)
@@ -120,7 +120,7 @@ class MessageHandler:
     # ---- notifications
 
     def notification(self, method: str, params: Raw) -> None:
-        """Take one, at once."""
+        """Handle a notification at once."""
         read_update = self._read_update
         if method != SESSION_UPDATE or read_update is None:
             self._other_notification(method, params)
@@ -143,7 +143,7 @@ class MessageHandler:
             self._without_session(incoming.session_id, update)
 
     def _without_session(self, session_id: str, update: object) -> None:
-        """Keep what may belong to a session that is being opened; name what belongs to none."""
+        """Keep updates of a session that may be opening; report those of unknown sessions."""
         link = self.link
         if not link.connection.is_calling(OPENING):
             if session_id in link.former_ids:
@@ -155,7 +155,7 @@ class MessageHandler:
         link.early.add(session_id, update)
 
     def _is_child(self, session_id: str) -> bool:
-        """Whether a session has told of this one; whose updates those are, nobody asks yet."""
+        """Whether this is the child of an open session; nobody shows its updates yet."""
         return any(
             child.session_id == session_id
             for session in self._sessions.values()
@@ -193,9 +193,9 @@ class MessageHandler:
         self.link.connection.tolerate(text, logging.WARNING)
 
     def lost(self, error: ConnectionLost) -> None:
-        """Everybody who waits is told."""
+        """End everything that waits for the agent: the connection is lost."""
         if self.link.connection.broken is not None:
-            # Maybe nobody waits.
+            # Perhaps nothing waits that could raise it.
             _log.error("the connection ends: %s", error.message)
         for session in tuple(self.link.sessions.values()):
             session.over()
@@ -214,19 +214,19 @@ def _draft_requests(link: AgentLink[SessionState], strict: bool) -> dict[str, Se
     return offered(link, strict)
 
 
-# What agents of a version may ask beside permissions and forms.
+# Requests that agents of a version may send besides permissions and forms.
 _VERSION_REQUESTS: dict[Dialect, Callable[[AgentLink[SessionState], bool], dict[str, Service]]] = {
     "v1": _v1_requests,
     "draft": _draft_requests,
 }
 
 
-def _taking(
+def _frame_handler(
     read: Callable[[bytes], Incoming | None], handle: Callable[[Incoming], None]
 ) -> Callable[[bytes], bool]:
-    """A function that takes an update by its whole frame, if it is one that needs no care.
+    """A function that handles an update by its whole frame, if the frame is an ordinary one.
 
-    What it does not take comes again as a notification.
+    Other frames come again as notifications.
     """
 
     def take(frame: bytes) -> bool:
@@ -242,7 +242,7 @@ def _taking(
 async def _finish(method: str, rest: Awaitable[object]) -> None:
     try:
         await guarded(rest)
-    except Exception:  # noqa: BLE001 - the program's own mistake must not end the connection
+    except Exception:  # noqa: BLE001 - a mistake of the program must not end the connection
         _log.exception("handling the notification %s failed", method)
 
 

@@ -1,4 +1,4 @@
-"""What a program wants sent, as bytes; what has no such form is named before anything is sent.
+"""Encodes values of the program; one without a JSON form raises before anything is sent.
 
 Must not know: the form of any message.
 """
@@ -13,10 +13,10 @@ from accord.schema import codec
 
 
 def encode(value: object) -> bytes:
-    """The JSON of a value that holds what a program handed over.
+    """The JSON of a value that the program handed over.
 
     Raises:
-        LocalProtocolError: a part of it has no JSON form.
+        LocalProtocolError: a part of the value has no JSON form.
     """
     with blaming_caller():
         return codec.encode(value)
@@ -24,15 +24,15 @@ def encode(value: object) -> bytes:
 
 @contextmanager
 def blaming_caller() -> Generator[None]:
-    """What the codec says about values in this block is about what the program handed over."""
+    """Turn errors of the codec in this block into errors of the program."""
     try:
         yield
     except codec.Invalid as error:
         raise LocalProtocolError(f"this cannot be sent: {error}") from None
     except UnicodeEncodeError as error:
         raise LocalProtocolError(
-            f"this text cannot be sent: {error.object[error.start]!a} at {error.start} is half a"
-            " character, as names of files have it that are no UTF-8"
+            f"this text cannot be sent: {error.object[error.start]!a} at {error.start} is a lone"
+            " surrogate, as in file names that are not UTF-8"
         ) from None
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise LocalProtocolError(f"this cannot be sent as JSON: {error}") from None

@@ -1,11 +1,11 @@
-"""A transport that lets somebody listen: the option `traffic` of a client.
+"""A transport that reports its bytes to a listener: the option `traffic` of a client.
 
-Must not know frames.  It is there only where somebody listens; without it nothing costs anything.
+Must not know frames.  It is used only where there is a listener, so that others pay nothing.
 
 What always holds
-    * The listener is told each chunk in the order of the wire, before whoever it is meant for.
-    * Whatever the listener does, the conversation goes on: one that fails is told nothing more.
-    * All other words of the transport (`stderr_tail` and the like) are its own.
+    * The listener gets each chunk in the order of the wire, before the receiver does.
+    * A listener that raises is called no more, and the connection goes on.
+    * All other attributes (`stderr_tail` and the like) are those of the wrapped transport.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from accord.transport.transport import Ended, Receiver, Transport
 
 _log = logger("accord.client")
 
-# Which way, and the bytes, in any split.  No bytes are received once: when the conversation is
-# over.  What comes later belongs to the next one, with an agent that was started again.
+# Called with the direction and the bytes, in any split.  Empty bytes are received once, at the end
+# of the connection; what comes later belongs to the next one, of a restarted agent.
 Listener: TypeAlias = Callable[[Literal["sent", "received"], bytes], None]
 
 
 class TrafficTap:
-    """Bytes both ways, told to a listener as well."""
+    """Wraps a transport and reports its bytes."""
 
     def __init__(self, transport: Transport, listener: Listener) -> None:
         self._transport = transport
         self._listener: Listener | None = listener
-        # Where nothing is to be heard, the transport's own function is called.
+        # Functions that move no bytes are the transport's own.
         self.drain, self.pause, self.resume = transport.drain, transport.pause, transport.resume
         self.aclose = transport.aclose
 
     def __getattr__(self, name: str) -> Any:
-        """What this transport has beyond the promise of all."""
+        """Attributes of the wrapped transport."""
         return getattr(self._transport, name)
 
     @property
@@ -55,18 +55,18 @@ class TrafficTap:
         self._transport.write(data)
 
     def tell(self, way: Literal["sent", "received"], data: bytes) -> None:
-        """Let the listener hear it, if there still is one."""
+        """Call the listener, unless it has failed."""
         if self._listener is None:
             return
         try:
             self._listener(way, data)
-        except Exception:  # noqa: BLE001 - the listener's fault must not end the conversation
+        except Exception:  # noqa: BLE001 - a mistake of the listener must not end the connection
             self._listener = None
-            _log.exception("the function for traffic= failed; it is not called any more")
+            _log.exception("the function for traffic= failed; it is no longer called")
 
 
 class _Listening:
-    """The receiver, and the listener before it."""
+    """Calls the listener, then the receiver."""
 
     def __init__(self, receiver: Receiver, tell: Listener) -> None:
         self._receiver = receiver

@@ -1,7 +1,7 @@
-"""Methods that the protocol calls unstable: they may change or go with any version of it.
+"""Methods that the protocol calls unstable: any version may change or remove them.
 
-Each needs `unstable=True` and the agent's own word that it has the method.  v1 and v2 have the
-same names and fields here, so that one form serves both.
+Each needs `unstable=True` and an agent that offers it.  v1 and v2 use the same names and fields
+here, so that one form serves both.
 """
 
 from collections.abc import Mapping
@@ -25,12 +25,12 @@ class Provider:
     provider_id: str
     supported: tuple[str, ...]
     required: bool
-    # The protocol and the address that are set.
+    # The API type and the base URL that are set.
     current: tuple[str, str] | None = None
 
 
 class Unstable:
-    """`client.unstable`: every method says when the agent does not offer it."""
+    """`client.unstable`; each method raises `LocalProtocolError` if the agent does not offer it."""
 
     def __init__(self, client: ClientCore) -> None:
         self._client = client
@@ -43,11 +43,11 @@ class Unstable:
     async def _call(self, method: str, params: Mapping[str, Any]) -> Raw:
         return await self._client.call(self._client.open_link, method, encode(params))
 
-    # ---- who is logged in
+    # ---- logins
 
     async def auth_status(self) -> AuthStatus:
         """Ask whether a login is needed; asking changes nothing."""
-        self._client.require("auth_status", "asking for the login", unstable=True)
+        self._client.require("auth_status", "the status of the login", unstable=True)
         read = self._client.link.wire.read_auth_status
         status = await self._client.read(("auth/status", b"{}"), read)
         assert status is not None, "a version without login states does not offer them"
@@ -56,7 +56,7 @@ class Unstable:
     # ---- sessions
 
     async def archive_session(self, session_id: str) -> None:
-        """Hide a session from the list; if it is open here, it is over."""
+        """Hide a session from the list; a session that is open here is closed."""
         self._client.require("archive", "archiving sessions", unstable=True)
         await self._call("session/archive", {"sessionId": session_id})
         session = self._client.link.sessions.get(session_id)
@@ -69,8 +69,8 @@ class Unstable:
         await self._call("session/unarchive", {"sessionId": session_id})
 
     async def session_status(self, session_id: str) -> SessionStatus:
-        """Whether a session is in the agent's memory; that does not open it here."""
-        self._client.require("status", "asking for a session's status", unstable=True)
+        """Whether the agent has a session open or only saved; this does not open it here."""
+        self._client.require("status", "the status of a session", unstable=True)
         schema = self._schema
         params = encode({"sessionId": session_id})
         answer = await self._client.read(
@@ -79,7 +79,7 @@ class Unstable:
         return "open" if answer.status == "open" else "saved"
 
     async def set_title(self, session_id: str, title: str) -> str:
-        """Name a session; returns the title as the agent stored it."""
+        """Set the title of a session; returns it as the agent stored it."""
         self._client.require("title", "naming sessions", unstable=True)
         if not title.strip():
             raise LocalProtocolError("a session cannot be given an empty title")
@@ -123,16 +123,16 @@ class Unstable:
         await self._call("providers/set", params)
 
     async def disable_provider(self, provider_id: str) -> None:
-        """Switch a service off.
+        """Disable a service.
 
         Raises:
-            LocalProtocolError: the agent cannot do without it.
+            LocalProtocolError: the agent requires it.
         """
         if self._required is None:
             await self.list_providers()
         self._client.require("providers", "providers", unstable=True)
         if provider_id in (self._required or ()):
-            raise LocalProtocolError(f"the agent cannot do without the provider {provider_id!r}")
+            raise LocalProtocolError(f"the agent requires the provider {provider_id!r}")
         await self._call("providers/disable", {"providerId": provider_id})
 
 

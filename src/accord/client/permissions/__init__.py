@@ -1,1 +1,1 @@
-"""Who may do what: requests, policies, rules, grants and approvals."""
+"""Permissions of an agent: requests, rules, remembered answers and approvals."""

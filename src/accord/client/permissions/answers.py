@@ -1,7 +1,7 @@
-"""What a permission callback returned, read with care.
+"""Reads the answer of a permission callback.
 
 It must not know rules, queues or what is remembered.
-Always holds: an answer that is not understood is `Unclear`, which nobody takes for an approval.
+Always holds: an answer that is not understood is `Unclear`, which is never an approval.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ SCOPES: frozenset[str] = frozenset({"once", "session", "workspace", "always"})
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """No answer; the reason is for the log."""
+    """An answer that is not understood; the reason is for the log."""
 
     reason: str
 
 
 def refusal(request: PermissionRequest, by: DecidedBy) -> Decision:
-    """No, in the words that were offered: rejected once, or else cancelled."""
+    """A refusal among the offered options: reject once, or else cancelled."""
     option = request.of_kind("reject_once")
     return Decision(None if option is None else option.option_id, by=by)
 
@@ -38,7 +38,7 @@ def refusal(request: PermissionRequest, by: DecidedBy) -> Decision:
 def read_answer(
     request: PermissionRequest, answer: object
 ) -> tuple[Decision, PermissionOption | None] | Unclear:
-    """The decision and the option that it means; no option means cancelled."""
+    """The decision and its option; no option means cancelled."""
     if isinstance(answer, bool):
         return _of_bool(request, allowed=answer)
     if answer is None:

@@ -1,22 +1,22 @@
-"""What an approved tool call may do through the client, decided in one place.
+"""Decides what an approved tool call may do through the client.
 
 The client, `guard` and `accord translate` all ask this module whether an act (starting a command,
-writing a file) is covered by something that a person or a rule has approved already.
+writing a file) is covered by something that a person or a rule has already approved.
 
-The rule is one yes for one act:
+One approval covers one act:
 
     * A command is covered if it is the command that was shown with the request: as its command, or,
-      where the request names none, as the whole of its title, reason or text.  What the agent adds
-      to the call after the approval covers nothing on its own.
-    * A shell that only runs one line (`bash -c`), a leading `cd DIR &&` and variables that change
-      only how output looks do not make it another command.  The folder must be the approved one or
-      beneath it.
+      where the request names none, as the whole of its title, reason or text.  Anything that the
+      agent adds to the call after the approval is not covered.
+    * A shell that only runs one line (`bash -c`), a leading `cd DIR &&` and variables that only
+      change how output looks do not make it a different command.  The folder must be the approved
+      one or beneath it.
     * An approval covers one start of its command, and each of its files as often as it showed a
       change of that file.  Writing the same content again is the same act.
-    * What a rule approved covers what the rule was about: approving a command, a tool of an MCP
-      server or a host covers no file, and approving a tool covers no command.
-    * An approval ends with its tool call, when that call is refused later on, and when a rule that
-      it rests on is revoked.
+    * An approval by a rule covers only the subject of the rule: approving a command, a tool of an
+      MCP server or a host covers no file, and approving a tool covers no command.
+    * An approval ends with its tool call, when that call is refused later, and when a rule that it
+      rests on is revoked.
 
 Must not know rules' patterns, users or the wire.
 """
@@ -36,7 +36,7 @@ from accord.client.permissions.request import PermissionRequest
 from accord.transcript.items.tool_call import DEFAULT_KIND
 
 APPROVALS_MAX = 256
-"""Approvals remembered per session; beyond it the oldest must be asked for again."""
+"""Approvals remembered per session; above it the oldest is forgotten."""
 
 TEXT_CHARACTERS_MAX = 64 * 1024
 """A longer text is not searched for a command."""
@@ -44,7 +44,7 @@ TEXT_CHARACTERS_MAX = 64 * 1024
 _WRITING_KINDS = frozenset({"edit", "move"})
 _RUNNING_KINDS = frozenset({"execute", DEFAULT_KIND})
 _CHANGE_DIRECTORY = re.compile(r"(cd[ \t]+[^\n;|&]+?)[ \t]*&&[ \t]*(.+)", re.DOTALL)
-# Words that may turn a text into its contrary: "I will not run `make`", "Skip: make".
+# Words that may reverse the meaning of a text: "I will not run `make`", "Skip: make".
 _CONTRARY = re.compile(
     r"\b(?:not|never|no|cannot|without|instead|except|unless|skip\w*|avoid\w*|stop\w*|cancel\w*"
     r"|den(?:y|ied)|refus\w*|reject\w*|forbid\w*|undo\w*)\b|n['’]t\b",
@@ -60,9 +60,9 @@ _FENCE = re.compile(r"```[\w-]*\n(.*?)\n?```", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One thing that an agent does through its client: start a command, or write a file.
+    """One act of an agent through its client: starting a command, or writing a file.
 
-    `path` is where the file really is, and `cwd` where the command really runs.
+    `path` is the real path of the file, and `cwd` the real folder of the command.
     """
 
     command: CommandLine | None = None
@@ -81,8 +81,8 @@ class Act:
 class Approval:
     """One approval, and how much of it is left.
 
-    `commands` are the readings of what was shown; starting any of them uses all of them up.
-    Without a tool call that tells when it is over, an approval is good for one act.
+    `commands` are the possible readings of the shown text; starting one uses them all up.
+    Without a tool call, whose end would end it, an approval covers one act.
     """
 
     title: str
@@ -96,12 +96,12 @@ class Approval:
     _written: dict[str, bytes] = field(default_factory=dict)
 
     def is_about(self, act: Act) -> bool:
-        """Whether it is about acts of this kind at all."""
+        """Whether it is about acts of this kind."""
         kinds = _WRITING_KINDS if act.command is None else _RUNNING_KINDS
         return self.kind in kinds
 
     def spend(self, act: Act) -> bool:
-        """Use it for an act, if it covers it."""
+        """Use it up for an act, if it covers the act."""
         if act.command is not None:
             if not self._runs(act.command, act.cwd):
                 return False
@@ -145,11 +145,11 @@ def approve(
     call_id: str | None = None,
     is_over: Callable[[], bool] | None = None,
 ) -> Approval:
-    """What an approval of this request covers.
+    """The approval of this request.
 
-    With `seen` it was a person who approved, and not a rule: then what the request shows counts
-    also where it is not said in the fields that rules look at.  `texts` and `changes` are the texts
-    and the changed files of its tool call, for a request that has no `tool_call` to read them from.
+    With `seen`, a person approved it and not a rule: then everything that the request shows counts,
+    also outside of the fields that rules look at.  `texts` and `changes` are the texts and the
+    changed files of its tool call, for a request without a `tool_call`.
     """
     call = request.tool_call
     if call is not None:
@@ -170,7 +170,7 @@ def approve(
 
 
 def _writes(facts: Facts, shown: tuple[str, ...], *, seen: bool, calls_itself: str) -> Counter[str]:
-    """How often an approval covers a change of which file; `shown` are the changes of its call."""
+    """How often an approval covers a change of each file; `shown` are the changes of its call."""
     writes: Counter[str] = Counter()
     is_writing = facts.kind in _WRITING_KINDS
     is_about_files = facts.command is None and facts.mcp_tool is None
@@ -179,7 +179,7 @@ def _writes(facts: Facts, shown: tuple[str, ...], *, seen: bool, calls_itself: s
         return writes
     if calls_itself in _WRITING_KINDS or (not shown and _may_be_edit(facts)):
         writes.update({path.real for path in facts.paths if path is not None})
-    # Whatever the call is named, a person was shown its changes.
+    # Whatever kind the call has, the person saw its changes.
     for path, count in Counter(shown).items():
         placed = place(path, facts.workspace)
         if placed is not None:
@@ -188,12 +188,12 @@ def _writes(facts: Facts, shown: tuple[str, ...], *, seen: bool, calls_itself: s
 
 
 def _may_be_edit(facts: Facts) -> bool:
-    """Whether a call that says nothing of its kind may be about writing the files it names."""
+    """Whether a call without a kind may be about writing the files it names."""
     return facts.kind == DEFAULT_KIND and facts.command is None and facts.mcp_tool is None
 
 
 def _commands_in(texts: Iterable[str]) -> Iterator[CommandLine]:
-    """The commands that these texts may be showing.
+    """The commands that these texts may show.
 
     A text shows a command as a whole: bare, behind a label, or as its only code.  A command that
     merely occurs somewhere in a text was not necessarily what the person agreed to.
@@ -211,7 +211,7 @@ def _commands_in(texts: Iterable[str]) -> Iterator[CommandLine]:
         if fenced:
             found += fenced if len(fenced) == 1 else []
         elif first < last:
-            # From the first mark to the last, so that a text with several codes shows none.
+            # From the first mark to the last, so that a text with several code spans shows none.
             found.append((first + 1, last))
         for begin, end in found:
             line, around = whole[begin:end], whole[:begin] + whole[end:]
@@ -231,7 +231,7 @@ def _looked_through(command: CommandLine, cwd: str) -> Iterator[tuple[CommandLin
         return
     words = read_command(found[1]).words
     if words is None or len(words) != 2 or words[1].startswith("-"):
-        # `cd -` goes where the shell was before, which nobody here knows.
+        # `cd -` goes to the previous folder, which is not known here.
         return
     placed = place(words[1], cwd)
     yield read_command(found[2]), None if placed is None else placed.real
@@ -244,22 +244,22 @@ class Approvals:
         self._approvals: deque[Approval] = deque(maxlen=APPROVALS_MAX)
 
     def add(self, approval: Approval) -> None:
-        """Remember one, and forget those that are over."""
+        """Add an approval, and forget those that are over."""
         kept = (old for old in self._approvals if not _is_over(old))
         self._approvals = deque(kept, maxlen=APPROVALS_MAX)
         self._approvals.append(approval)
 
     def drop(self, call_id: str) -> None:
-        """Forget those of a tool call: it was refused later on."""
+        """Forget the approvals of a tool call that was refused later."""
         kept = (old for old in self._approvals if old.call_id != call_id)
         self._approvals = deque(kept, maxlen=APPROVALS_MAX)
 
     def clear(self) -> None:
-        """Forget all."""
+        """Forget all approvals."""
         self._approvals.clear()
 
     def spend(self, act: Act, holds: Callable[[ReadRule], bool] = lambda _: True) -> bool:
-        """Use an approval for this act; False if none covers it."""
+        """Use an approval up for this act; False if none covers it."""
         for approval in self._approvals:
             if _is_over(approval) or not all(map(holds, approval.grounds)):
                 continue
@@ -268,9 +268,9 @@ class Approvals:
         return False
 
     def open_call(self, act: Act) -> str | None:
-        """The title of the latest open approval that is about acts of this kind, if there is one.
+        """The title of the latest open approval about acts of this kind, if there is one.
 
-        Whoever asks about the act says so: the agent has asked, but not for this.
+        It is shown with the question: the agent has asked, but for something else.
         """
         for approval in reversed(self._approvals):
             if not _is_over(approval) and approval.is_about(act):

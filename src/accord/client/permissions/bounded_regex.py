@@ -1,10 +1,10 @@
-"""Regular expressions that come from elsewhere, run where they can do no harm.
+"""Runs regular expressions of others where they can do no harm.
 
 It must not know forms.
 
-`re` cannot be interrupted and keeps the whole process waiting, threads included.  So a pattern runs
-in a process of its own with a bound on its time, which costs some 20 ms and only happens when a
-person has sent a form.
+`re` cannot be interrupted and blocks the whole process, threads included.  So a pattern runs in a
+process of its own with a bound on its time.  That costs some 20 ms and happens only when a person
+has sent a form.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from accord.machine.own_command_line import own_code
 PATTERN_CHARACTERS_MAX = 1_000
 VALUE_CHARACTERS_MAX = 100_000
 CPU_SECONDS_MAX = 1
-"""Computing time of one match."""
+"""CPU time of one match."""
 
 WALL_SECONDS_MAX = 10.0
-"""Time that we wait for it on a busy machine."""
+"""How long to wait for a match on a busy machine."""
 
 # JSON Schema means: found anywhere.  ASCII, because `\\d` and `\\w` mean that in ECMA-262.
 _PROGRAM = f"""

@@ -1,13 +1,13 @@
-"""What the input of a tool call names: the files that it changes, its command, its folder.
+"""Reads the input of a tool call: the files that it changes, its command, its folder.
 
 The protocol leaves the input to each tool, so this goes by the names that agents use.  It must not
-know rules or who decides.
+know rules or decisions.
 
 Always holds
-    * A file that is named twice, in a list, deep inside or by a patch counts as any other.
-    * A relative path is one in the folder that the input names, if it names one.
-    * A command is a command whatever kind the agent gives its call, and whichever of the names
-      that agents use it has.  Where an input names several, they are lines of one command.
+    * A file counts wherever it is named: twice, in a list, deep inside, or in a patch.
+    * A relative path is relative to the folder that the input names, if it names one.
+    * A command is a command whatever kind the agent gives its call, and under any of the names
+      that agents use.  Several commands in one input are lines of one command.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from accord.client.permissions.request import PermissionRequest
 from accord.transcript.items.tool_call import DEFAULT_KIND
 
 INPUT_PATHS_MAX = 1024
-"""Paths that are read from the input of one call; the rest is told by one that cannot be read."""
+"""Paths that are read from one input; more are represented by an unreadable one."""
 NESTING_MAX = 8
-"""Objects and lists inside each other that are looked into."""
+"""Depth of nested objects and lists that are read."""
 
 FOLDER_NAMES = ("cwd", "workdir", "working_directory", "workingDirectory", "directory")
-"""The names that agents have for the folder of a command, in the input of a tool call."""
+"""Names that agents use for the folder of a command."""
 
 _COMMAND_NAMES = frozenset(
     {"cmd", "cmdline", "cmds", "command", "commandline", "commands", "shellcommand"}
 )
 _LIST_NAMES = frozenset({"cmds", "commands"})
 _WORDS_NAMES = frozenset({"args", "arguments", "argv"})
-# What a command gets beside its words, and what makes another one of it.
+# Things beside its words that change what a command does.
 _SETTING_NAMES = frozenset({"env", "environment", "envvars", "variables", "stdin", "input"})
 
-# How the names end that agents have for the file, in the input of their editing tools.
+# Endings of the names that agents use for a file.
 _PATH_NAME = re.compile(r".*(?:path|paths|file|files|filename|filenames|uri|uris)|fname|notebook")
-# Not the file, but where all files are, or something else.
+# Names with such an ending that are not the file.
 _OTHER_NAME = re.compile(r"(?:workspace|root|project|base|repo|repository|cwd)path|profile")
-# The two ends of a move.  Of an edit the first are what is replaced, and the others may be anything
-# but a file that is spelled from the root.
+# The two ends of a move.  In an edit, the first are the replaced text, and the others are a file
+# only if they are absolute paths.
 _TEXT_ENDS = frozenset({"from", "source", "src", "to"})
 _OTHER_ENDS = frozenset({"dest", "destination", "dst", "input", "output", "target"})
 _PATCH_NAMES = frozenset({"diff", "input", "patch", "patchtext", "unifieddiff"})
@@ -54,7 +54,7 @@ _PATCHED_FILE = re.compile(
     r"(?:---|\+\+\+) (?:[ab]/)?)([^\t\n]+)",
     re.MULTILINE,
 )
-# Editing tools have a `command` that is a word of their own.
+# Values of `command` in editing tools, which are not shell commands.
 _EDITOR_WORDS = frozenset(
     {"append", "create", "delete", "edit", "insert", "move", "overwrite", "read", "remove"}
     | {"rename", "replace", "str_replace", "undo_edit", "update", "view", "write"}
@@ -62,7 +62,7 @@ _EDITOR_WORDS = frozenset(
 
 
 def input_paths(given: object, kind: str) -> tuple[str, ...]:
-    """The files that the input of a tool of this kind names, by the names that agents use."""
+    """The files that the input of a call of this kind names."""
     if kind not in CHANGING_KINDS:
         return ()
     found: dict[str, None] = {}
@@ -79,7 +79,7 @@ def input_paths(given: object, kind: str) -> tuple[str, ...]:
 
 
 def input_command(given: Mapping[str, Any], kind: str) -> str | None:
-    """What would run, with all words that it is given; several commands are several lines."""
+    """The command that would run, with all its words; several commands are several lines."""
     lines = dict.fromkeys(line for line in _commands(given, kind, 0) if line)
     return "\n".join(lines) or None
 
@@ -105,7 +105,7 @@ def _commands(given: Mapping[str, Any], kind: str, depth: int) -> Iterator[str]:
 
 
 def _heads(given: Mapping[str, Any]) -> list[str]:
-    """The names of the members that are commands; `argv` is one where it stands alone."""
+    """The names of the members that are commands; `argv` counts where it stands alone."""
     heads = [name for name in given if _plain(name) in _COMMAND_NAMES]
     return heads or [name for name in given if _plain(name) == "argv"]
 
@@ -127,22 +127,22 @@ def _line(command: object, kind: str) -> str:
 
 
 def _words(value: object) -> str:
-    """Words of a command: a list has one in each item, a text is as somebody would type it."""
+    """The words of a command: a list has one per item, a text is a typed line."""
     if isinstance(value, str):
         return "" if _object(value) is not None else value
     if not isinstance(value, list) or any(isinstance(one, dict | list) for one in value):
         return ""
-    # Quoted, or an argument such as `a; b` would read like two commands.
+    # Quoted, since an argument such as `a; b` would read like two commands.
     return shlex.join(one if isinstance(one, str) else json.dumps(one) for one in value)
 
 
 def _is_tool(given: Mapping[str, Any]) -> bool:
-    """Whether what is inside are the arguments of a tool of a server, named beside them."""
+    """Whether the nested object holds the arguments of an MCP tool that is named beside it."""
     return all(isinstance(given.get(name), str) for name in ("server", "tool"))
 
 
 def _object(value: object) -> Mapping[str, Any] | None:
-    """An object, also one that is written as text."""
+    """An object, also one that is encoded as text."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             value = json.loads(value)
@@ -152,7 +152,7 @@ def _object(value: object) -> Mapping[str, Any] | None:
 
 
 def is_given_more(given: Mapping[str, Any]) -> bool:
-    """Whether a command gets variables or standard input, which its line does not tell."""
+    """Whether a command gets variables or standard input, which its line does not show."""
     return any(
         _plain(name) in _SETTING_NAMES and value
         for one in _objects(given, 0)
@@ -163,9 +163,9 @@ def is_given_more(given: Mapping[str, Any]) -> bool:
 def untold_input(
     given: Mapping[str, Any], request: PermissionRequest, told: Collection[str]
 ) -> dict[str, Any]:
-    """The members of an input that neither the command, its folder nor a told text shows.
+    """The members of an input that neither the command, its folder nor a shown text contains.
 
-    How long a tool may take, and a description in words, change nothing of what it does.
+    A time limit and a description do not change what a tool does, and do not count.
     """
     names: set[str] = set()
     kind = DEFAULT_KIND if request.tool_call is None else request.tool_call.kind
@@ -191,7 +191,7 @@ def _is_told(name: str, value: object, told: Collection[str]) -> bool:
 
 
 def _is_folder(value: object, cwd: str | None) -> bool:
-    """Whether this is the folder, as it is spelled or from another folder on."""
+    """Whether this is the folder, as spelled or relative to another folder."""
     if not isinstance(value, str) or cwd is None:
         return False
     value, cwd = posixpath.normpath(value), posixpath.normpath(cwd)
@@ -199,7 +199,7 @@ def _is_folder(value: object, cwd: str | None) -> bool:
 
 
 def input_folder(given: Mapping[str, Any]) -> str | None:
-    """Where a command would run, under any of the names that agents have for it."""
+    """The folder of the command, under any of the names that agents use."""
     objects = list(_objects(given, 0))
     objects.sort(key=lambda one: not _heads(one))
     found = (one.get(name) for one in objects for name in FOLDER_NAMES)
@@ -207,7 +207,7 @@ def input_folder(given: Mapping[str, Any]) -> str | None:
 
 
 def _objects(given: Mapping[str, Any], depth: int) -> Iterator[Mapping[str, Any]]:
-    """The input, and what it wraps, as in `{"args": {...}}`."""
+    """The input and the objects that it wraps, as in `{"args": {...}}`."""
     yield given
     if depth < NESTING_MAX and not _is_tool(given):
         for name, value in given.items():
@@ -217,7 +217,7 @@ def _objects(given: Mapping[str, Any], depth: int) -> Iterator[Mapping[str, Any]
 
 
 def brief_input(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What counts of an input, in values that nobody else changes; it is read as the whole is."""
+    """The part of an input that counts, as a copy; it reads the same as the whole."""
     told = {name: _copy(given[name]) for name in ("url", "server", "tool") if name in given}
     if (folder := input_folder(given)) is not None:
         told["cwd"] = folder
@@ -233,7 +233,7 @@ def brief_input(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _named(given: object, depth: int, name: str = "") -> Iterator[tuple[str, str]]:
-    """The paths in a value, each with a name that says the same as its own: paths, target or to."""
+    """The paths in a value, each under a canonical name: paths, target or to."""
     if depth > NESTING_MAX:
         yield "\0", "paths"
     elif isinstance(given, str):
@@ -245,7 +245,7 @@ def _named(given: object, depth: int, name: str = "") -> Iterator[tuple[str, str
         for key, value in given.items():
             is_change = name in ("changes", "files") and isinstance(value, dict | list)
             if is_change and ("/" in key or "." in key):
-                # Files as keys, and what becomes of each as the value.
+                # Files as keys, and the change of each as the value.
                 yield key, "paths"
             yield from _named(value, depth + 1, _plain(key))
 

@@ -1,12 +1,12 @@
-"""Which files a request would change, and which changes a permission to edit covers.
+"""The files that a request would change, and the changes that a permission to edit covers.
 
-It must not know rules or who decides.
+It must not know rules or decisions.
 
 Always holds
     * Permission to edit means: files in the session's folders that nothing executes.
-    * A request that names no file is not covered; neither is one with a file that cannot be told.
-    * A pattern covers an executed file only if it spells what makes it one: `.git/**` does, `**`
-      does not.
+    * A request that names no file is not covered; neither is one with an unclear file.
+    * A pattern covers an executed file only if it spells out what makes it executed: `.git/**`
+      does, `**` does not.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FILE_NAME = re.compile(r"\.?[\w@+-]+(\.[\w@+-]+)+|\.[\w@+-]+")
 
 
 def title_paths(title: str) -> tuple[str, ...]:
-    """What looks like a path in a title, for requests that name no file in any other way."""
+    """Matches paths in a title, for requests that name no file elsewhere."""
     words = (word.rstrip(".").strip(_QUOTES) for word in title.split())
     return tuple(dict.fromkeys(word for word in words if _is_path(word)))
 
@@ -34,7 +34,7 @@ def _is_path(word: str) -> bool:
 
 
 def are_ordinary(paths: Sequence[PlacedPath | None], roots: Iterable[str]) -> bool:
-    """Whether there are files, all in these folders (real paths), and nothing executes them."""
+    """Whether there are files, all in these folders (real paths), and none is executed."""
     folders = tuple(roots)
     return bool(paths) and all(
         path is not None
@@ -47,13 +47,13 @@ def are_ordinary(paths: Sequence[PlacedPath | None], roots: Iterable[str]) -> bo
 def not_ordinary(
     paths: Sequence[PlacedPath | None], roots: Iterable[str]
 ) -> tuple[str | None, str] | None:
-    """The first file that keeps a change from being ordinary, and why, for a person."""
+    """The first file that makes a change not ordinary, and the reason for a person."""
     folders = tuple(roots)
     if not paths:
         return None, "it names no file"
     for path in paths:
         if path is None:
-            return None, "it does not say for certain which files"
+            return None, "it is unclear which files it changes"
         if not are_ordinary([path], folders):
             found = places(path)
             why = "something executes it" if found else "it is outside the session's folders"
@@ -62,12 +62,12 @@ def not_ordinary(
 
 
 def spells(pattern: PathPattern, path: PlacedPath) -> bool:
-    """Whether the pattern spells what makes the path executed; also where nothing does."""
+    """Whether the pattern spells out what makes the path executed, if anything does."""
     return places(path) <= {_pattern_place(pattern)}
 
 
 def places(path: PlacedPath) -> set[str]:
-    """What makes a path executed, by its spelling and by where it really is."""
+    """The parts that make a path executed, by its spelling and by its real path."""
     found = {executed_place(path.real), executed_place(path.spelled)}
     return {one for one in found if one is not None}
 

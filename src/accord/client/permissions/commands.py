@@ -1,14 +1,14 @@
-"""Command lines as rules see them: the argument vector where there is one, else the exact line.
+"""Command lines as rules see them: the argument vector if there is one, else the exact line.
 
 It must not know rules, requests or processes; nothing is run here.
 
 Always holds
-    * `words` is there only when every shell splits the line into just these words and does
-      nothing else: no operators, expansions, globs, assignments or redirections.
-    * `concern` answers for rules that reject, and fails closed: where the line cannot be read
-      whole, every pattern concerns it.
+    * `words` is set only when every shell splits the line into just these words and does nothing
+      else: no operators, expansions, globs, assignments or redirections.
+    * `concern` is for rules that reject, and fails closed: a line that cannot be fully read
+      concerns every pattern.
 
-This is reading text, not a sandbox: `make test` runs whatever the Makefile says.
+This reads text and is not a sandbox: `make test` runs whatever the Makefile says.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from accord.client.shell.syntax import Reading, Script
 from accord.machine import command_line
 
 COMMAND_CHARACTERS_MAX = 32 * 1024
-"""A longer line is not read: it matches only the very same line."""
+"""A longer line is not read: it matches only itself."""
 
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh"})
 _SHELL_PLACES = ("", "/bin/", "/usr/bin/")
 _SHELL_FLAGS = frozenset({"-c", "-lc", "-ec", "-euc"})
 _BLANKS = " \t\n"
 
-# Variables that only change how output looks.  Any other may change what a command does, as
-# PATH and LD_PRELOAD do, so a command with one of those is another command.
+# Variables that only change how output looks.  Others may change what a command does, as PATH and
+# LD_PRELOAD do, and make it a different command.
 _PLAIN_ENV = (
     frozenset({"AGENT", "CI", "CLAUDECODE", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "COLUMNS"})
     | frozenset({"DEBIAN_FRONTEND", "FORCE_COLOR", "GIT_TERMINAL_PROMPT", "LANG", "LANGUAGE"})
@@ -52,7 +52,7 @@ class CommandLine:
     reading: Reading = field(compare=False)
 
     def same(self, other: CommandLine) -> bool:
-        """Whether both run the same: by their words, or letter by letter where there are none."""
+        """Whether both run the same: by their words, or else letter by letter."""
         if self.words is not None and other.words is not None:
             return self.words == other.words
         return self.line == other.line
@@ -68,7 +68,7 @@ class CommandLine:
         return concern(self.reading, pattern)
 
     def includes(self, other: CommandLine) -> bool:
-        """Whether every command of the other line is run here with the very same words."""
+        """Whether every command of the other line is run here with the same words."""
         if self.same(other):
             return True
         wanted = [[word.text for word in one.words] for one in other.reading.programs]
@@ -78,14 +78,14 @@ class CommandLine:
         for program in self.reading.programs:
             texts = [word.text for word in program.words]
             tail = len(texts) - len(words)
-            # A program that hands its words on may run those at its end.
+            # A program that passes its words on may run the last ones.
             if texts == words or (program.hands_on and tail > 0 and texts[tail:] == words):
                 return True
         return False
 
 
 def read_command(text: str) -> CommandLine:
-    """Read a line; a shell that is only there to run a line is looked through."""
+    """Read a line; a shell that only runs a line is skipped."""
     line = text.strip(_BLANKS)
     if len(line) > COMMAND_CHARACTERS_MAX:
         reason = f"it is longer than {COMMAND_CHARACTERS_MAX} characters"
@@ -110,7 +110,7 @@ def _plain_words(script: Script) -> tuple[str, ...] | None:
 
 
 def shell_line(words: Sequence[str]) -> str | None:
-    """The line that a known shell is told to run by these words, if that is all they do."""
+    """The line that these words tell a known shell to run, if they do nothing else."""
     if len(words) != 3 or words[1] not in _SHELL_FLAGS:
         return None
     place, name = os.path.split(words[0])
@@ -121,7 +121,7 @@ def shell_line(words: Sequence[str]) -> str | None:
 def pattern_words(text: str) -> tuple[str, ...] | None:
     """The words of a rule, in which `*` and `?` are wildcards; None for a line for the shell.
 
-    A rule is the beginning of a command in any case, so `git push *` is `git push`.
+    A rule is always the beginning of a command, so `git push *` is `git push`.
     """
     words = _plain_words(read_script(text.strip(_BLANKS), wildcards=True))
     while words is not None and len(words) > 1 and words[-1] == "*":
@@ -132,7 +132,7 @@ def pattern_words(text: str) -> tuple[str, ...] | None:
 def terminal_line(
     command: str, args: Sequence[str] = (), env: Mapping[str, str] | None = None
 ) -> str:
-    """The line that says what `terminal/create` with these would run."""
+    """The line that shows what `terminal/create` would run."""
     vector = command_line(command, args)
     telling = [f"{name}={value}" for name, value in (env or {}).items() if not _plain(name, value)]
     if telling:

@@ -1,13 +1,13 @@
-"""Answers that are remembered: for a session, for a workspace, or always.
+"""Remembered answers: for a session, for a workspace, or always.
 
-It must not know requests, users or the wire; how rules match is `policy.py`'s.
+It must not know requests, users or the wire; `policy.py` says how rules match.
 
 Always holds
-    * A grant that was revoked is gone for the very next decision, also in running sessions.
-    * One thing has one answer per scope: a later answer takes the place of the earlier.
-    * Approvals and refusals are kept alike.
+    * A revoked grant is gone for the next decision, also in running sessions.
+    * Each subject has one answer per scope: a later answer replaces the earlier one.
+    * Approvals and refusals are treated alike.
 
-In memory.  Whoever wants to keep grants starts with `Grants(stored, on_change=store)`.
+Grants are kept in memory; to store them, use `Grants(stored, on_change=store)`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from accord.client.permissions.policy import ReadRule
 from accord.client.permissions.rules import Rule
 
 GRANTS_MAX = 10_000
-"""Grants kept; a further answer holds once only, because dropping an old refusal would approve."""
+"""Grants kept; further answers hold once only, since dropping an old refusal would approve."""
 
 LastingScope: TypeAlias = Literal["session", "workspace", "always"]
 
@@ -30,8 +30,8 @@ LastingScope: TypeAlias = Literal["session", "workspace", "always"]
 class Grant:
     """A remembered answer and where it holds.
 
-    `workspace` is the real path of a directory; `connection` tells sessions of two agents apart
-    that happen to have the same id; without `agent` it holds for every agent.
+    `workspace` is the real path of a directory.  `connection` distinguishes sessions of two agents
+    that have the same id.  Without `agent` the answer holds for every agent.
     """
 
     grant_id: str
@@ -73,7 +73,7 @@ class Grants:
         *,
         on_change: Callable[[tuple[Grant, ...]], None] | None = None,
     ) -> None:
-        """`on_change` gets all grants after each change, before anything is decided by them."""
+        """`on_change` gets all grants after each change, before they are used."""
         self._grants: dict[str, tuple[Grant, ReadRule]] = {
             grant.grant_id: (grant, ReadRule(grant.rule)) for grant in grants
         }
@@ -89,7 +89,7 @@ class Grants:
         return grant_id in self._grants
 
     def add(self, rule: Rule, scope: LastingScope, place: Place) -> Grant | None:
-        """Remember an answer; None when there is no room for it."""
+        """Remember an answer; None when there are too many."""
         grant = Grant(
             grant_id=f"grant_{os.urandom(8).hex()}",
             rule=rule,
@@ -109,14 +109,14 @@ class Grants:
         return grant
 
     def revoke(self, grant_id: str) -> bool:
-        """Forget an answer; False when there is none of this id."""
+        """Forget an answer; False when there is none with this id."""
         if self._grants.pop(grant_id, None) is None:
             return False
         self._changed()
         return True
 
     def restore(self, grant: Grant) -> bool:
-        """Remember a revoked answer again; False where a newer one about the same is there."""
+        """Remember a revoked answer again; False if there is a newer one on the same subject."""
         is_newer = any(_subject(other) == _subject(grant) for other in self)
         if is_newer or len(self._grants) >= GRANTS_MAX:
             return False
@@ -125,7 +125,7 @@ class Grants:
         return True
 
     def end_session(self, session_id: str, connection: int = 0) -> None:
-        """Forget what was remembered for a session that is over."""
+        """Forget the answers for a closed session."""
         over = [
             grant.grant_id
             for grant in self
@@ -138,11 +138,11 @@ class Grants:
             self._changed()
 
     def rules_at(self, place: Place) -> list[ReadRule]:
-        """The rules that hold there now."""
+        """The rules that hold in this place."""
         return [rule for grant, rule in self._grants.values() if place.has(grant)]
 
     def rule(self, grant_id: str) -> ReadRule:
-        """The rule of a grant that is there."""
+        """The rule of a grant."""
         return self._grants[grant_id][1]
 
     def holds(self, read: ReadRule) -> bool:

@@ -1,7 +1,7 @@
-"""A permission request while the user is asked: in neutral words, and always answered.
+"""An open permission request of the agent, from its arrival to its answer.
 
-What is not understood is never approval: an option that was not offered, an error of whoever
-decides, a withdrawn request; all of these are answered `cancelled`.
+An option that was not offered, an error of the permissions and a withdrawn request are never
+approvals: they are answered `cancelled`.
 """
 
 import posixpath
@@ -37,19 +37,19 @@ class OpenRequest:
 
     def __init__(self, session: SessionState, asked: PermissionAsked, permissions: Any) -> None:
         ids = (asked.tool_call_id, asked.terminal_id)
-        # The ids of what it is about, to be compared with work that goes on in the background.
+        # The ids of its tool call and terminal, to be compared with background work.
         self.subjects = frozenset(found for found in ids if found is not None)
         self._session = session
         self._asked = asked
         self._permissions = permissions
         self._scope = anyio.CancelScope()
-        # Who said no, once somebody has.
+        # What refused the request, once it is refused.
         self._refused_by: str | None = None
-        # From the moment it came, so that a cancel finds it before anybody was asked.
+        # Added at once, so that a cancel finds it before anybody is asked.
         session.questions.add(self)
 
     def withdraw(self) -> None:
-        """Nobody needs the answer any more."""
+        """Answer `cancelled`, whatever is decided."""
         self._scope.cancel()
 
     async def answer(self) -> bytes:
@@ -57,7 +57,7 @@ class OpenRequest:
         try:
             with self._scope:
                 decision = await self._decide()
-                # A decision that waited for nobody may not have seen that it was withdrawn.
+                # A decision that never waited may not have noticed the withdrawal.
                 if not self._scope.cancel_called:
                     return self.encoded(decision)
             return self.encoded(CANCELLED)
@@ -72,11 +72,11 @@ class OpenRequest:
         return decision if option is not None else CANCELLED
 
     def described(self) -> PermissionRequest:
-        """The request in words that are the same for every version."""
+        """The request as a version-neutral value."""
         return describe(self._session, self._asked)
 
     def encoded(self, decision: Decision) -> bytes:
-        """The result: the option that was chosen, or `cancelled`, and who refused."""
+        """The encoded result: the chosen option or `cancelled`, and what refused it."""
         chosen: dict[str, Any] = {"outcome": "cancelled"}
         if decision.option_id is not None:
             chosen = {"outcome": "selected", "optionId": decision.option_id}
@@ -87,13 +87,13 @@ class OpenRequest:
 
 
 def describe(session: SessionState, asked: PermissionAsked) -> PermissionRequest:
-    """The request in words that are the same for every version."""
+    """The request as a version-neutral value."""
     call = session.transcript.tool_call(asked.tool_call_id) if asked.tool_call_id else None
     given = _raw_input(call)
     kind = "other" if call is None else call.kind
     command = asked.command or input_command(given, kind)
     if command is not None:
-        # Whoever runs something is not just looking, whatever it says; some know no kinds.
+        # A call with a command executes it, whatever kind it claims; some agents send no kind.
         kind = "execute"
     title = asked.title or (call.title if call is not None else "") or "Permission requested"
     return PermissionRequest(
@@ -101,7 +101,7 @@ def describe(session: SessionState, asked: PermissionAsked) -> PermissionRequest
         title=title,
         reason=asked.reason,
         options=tuple(PermissionOption(*option) for option in asked.options),
-        # As it is now: what is shown is what the answer is about.
+        # A snapshot: the answer is about what is shown now.
         tool_call=None if call is None else call.snapshot(),
         kind=kind,
         paths=_paths(call, given, session.cwd),
@@ -125,7 +125,7 @@ def _raw_input(call: ToolCall | None) -> dict[str, Any]:
 
 
 def _paths(call: ToolCall | None, given: dict[str, Any], cwd: str) -> tuple[str, ...]:
-    """The files that it is about; a change also by what its input names."""
+    """The files of the call; for changes, also those that its input names."""
     if call is None:
         return ()
     found: dict[str, None] = {}
@@ -143,13 +143,13 @@ def _paths(call: ToolCall | None, given: dict[str, Any], cwd: str) -> tuple[str,
 
 
 def _folder(given: dict[str, Any], cwd: str) -> str:
-    """Where it would run, as the input says."""
+    """The folder that the command would run in."""
     folder = input_folder(given)
     return cwd if folder is None else posixpath.join(cwd, folder)
 
 
 def _hosts(given: dict[str, Any]) -> tuple[str, ...]:
-    """The host of the URL; a URL that cannot be read stays, as a host that no rule knows."""
+    """The host of the URL; an unreadable URL is kept as a host that no rule matches."""
     url = given.get("url")
     if not isinstance(url, str):
         return ()
@@ -157,9 +157,9 @@ def _hosts(given: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _mcp_tool(call: ToolCall | None, given: dict[str, Any]) -> str | None:
-    """The tool of an MCP server that is to be called, as `server/tool`.
+    """The tool of an MCP server that would be called, as `server/tool`.
 
-    Agents that name it call it `mcp__server__tool`; v1 has no names, and there the input has both.
+    Agents name such calls `mcp__server__tool`; v1 has no names, and the input has both parts.
     """
     if call is None:
         return None

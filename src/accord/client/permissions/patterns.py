@@ -1,11 +1,11 @@
-"""Patterns of rules and the texts they are held against: paths, hosts, MCP tools.
+"""Patterns of rules for paths, hosts and MCP tools.
 
-It must not know rules, requests or who decides.
+It must not know rules, requests or decisions.
 
 Always holds
-    * A part of a name never stands for the whole: `/a/b` does not match `/a/bc`.
+    * A part of a name never matches the whole: `/a/b` does not match `/a/bc`.
     * Matching takes at most pattern length times text length; no regular expression is built.
-    * What cannot be read safely is None, and None matches nothing.
+    * A value that cannot be read safely is None, and None matches nothing.
 
 In a pattern `*` is any run of characters within one part of a path, `?` is one character and `**`
 is any number of parts; everything else is itself.
@@ -27,7 +27,7 @@ T = TypeVar("T")
 ANY_DEPTH = "**"
 WILD = frozenset("*?")
 
-# A scheme, a drive, a share, a home or a variable: not a path of this machine as it stands.
+# A scheme, a drive, a share, a home or a variable: not a plain path of this machine.
 _FOREIGN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|[A-Za-z]:[\\/]|\\\\|~|\$|file:", re.IGNORECASE)
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
 _URL_JUNK = re.compile(r"[\x00-\x20\x7f\\]")
@@ -39,7 +39,7 @@ def _spread(
     is_star: Callable[[P], bool],
     fits: Callable[[P, T], bool],
 ) -> bool:
-    """Match with stars that stand for any run; going back only to the last star suffices."""
+    """Match with stars for any run of characters; backtracking to the last star suffices."""
     at, seen = 0, 0
     star, mark = -1, 0
     while seen < len(items):
@@ -63,14 +63,14 @@ def wildcard(pattern: str, text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PlacedPath:
-    """A path of this machine: where it really is, links resolved, and how it was spelled."""
+    """A path of this machine: its real path, with links resolved, and its spelling."""
 
     real: str
     spelled: str
 
 
 def place(path: str, cwd: str | None) -> PlacedPath | None:
-    """Where a path is, links and `..` resolved; None when it cannot be told for sure."""
+    """The real path, with links and `..` resolved; None when it is not certain."""
     if not path or "\0" in path or _FOREIGN.match(path):
         return None
     if not path.startswith("/"):
@@ -92,7 +92,7 @@ def beneath(path: str, directory: str) -> bool:
 class PathPattern:
     """A pattern whose links were resolved when it was made, not when it is used.
 
-    Otherwise whoever may swap a directory for a link could move the rule along with it.
+    Otherwise swapping a directory for a link would move the rule along with it.
     """
 
     parts: tuple[str, ...]
@@ -144,7 +144,7 @@ def _settled(parts: list[str], *, literal: bool) -> list[str]:
 
 
 def host_of(url: str) -> str | None:
-    """The host that a URL leads to; None when two readers could disagree on it."""
+    """The host of a URL; None when two parsers could disagree on it."""
     if _URL_JUNK.search(url):
         return None
     try:
@@ -156,7 +156,7 @@ def host_of(url: str) -> str | None:
 
 
 def plain_host(host: str) -> str | None:
-    """A host in one spelling: lower case, ASCII, no dot at the end; None when it is none."""
+    """A host in canonical spelling: lower case, ASCII, no trailing dot; None if it is none."""
     name = host.strip("[]") if ":" in host else host
     try:
         return ipaddress.ip_address(name).compressed
@@ -175,10 +175,10 @@ def plain_host(host: str) -> str | None:
 
 
 def host_pattern(pattern: str) -> str:
-    """One spelling of a host rule: a host, or `*.` and a host for all that is below it.
+    """The canonical spelling of a host rule: a host, or `*.` and a host for all subdomains.
 
     Raises:
-        ValueError: it is neither.
+        ValueError: it is neither of them.
     """
     below = pattern.startswith("*.")
     name = plain_host(pattern[2:] if below else pattern)

@@ -1,14 +1,14 @@
-"""Who decides what an agent may do: rules, remembered answers, and at last the user.
+"""Decides what an agent may do: by rules, remembered answers, and finally the user.
 
 It must not know the wire.  `policy.py` says how rules match, `grants.py` what is remembered,
 `approvals.py` what an approved tool call covers.
 
 Always holds
-    * What is not understood is not approved: an option that was not offered, an answer that is
-      none, a callback that fails; each of them is reported and refused.
-    * Requests reach the user one at a time, in order; each is answered, and one that is cancelled
-      leaves the queue.
-    * Rules and grants are asked when a decision is made, and again when its turn comes.
+    * An option that was not offered, an answer that is not understood and a callback that raises
+      are never approvals; each is logged and refused.
+    * Requests reach the user one at a time, in order; each is answered, and a cancelled one leaves
+      the queue.
+    * Rules and grants are checked when a request comes, and again when its turn comes.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ from accord.client.permissions.state import (
 from accord.machine.logs import logger
 
 WAITING_MAX = 1024
-"""Requests that wait for the user; a further one is refused."""
+"""Requests that wait for the user; further ones are refused."""
 
 _log = logger("accord.client")
 
 
 class Permissions:
-    """Decides for the user, or asks.  Without arguments: whatever needs a user is refused."""
+    """Decides for the user, or asks.  By default, everything that needs a user is refused."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class Permissions:
 
     @classmethod
     def allow_all(cls) -> Permissions:
-        """Approve everything.  For agents that are locked in by other means."""
+        """Approve everything.  For agents that are sandboxed by other means."""
         return cls(otherwise="allow")
 
     @classmethod
@@ -121,9 +121,9 @@ class Permissions:
         ask: Callback | None = None,
         grants: Grants | None = None,
     ) -> Permissions:
-        """Decide by rules.  `otherwise` is for what no rule speaks of; a callback asks.
+        """Decide by rules.  `otherwise` is for requests that no rule covers; a callback asks.
 
-        `ask` is called for rules that say so; without it they refuse.
+        `ask` is called for rules with that effect; without it they refuse.
         """
         if callable(otherwise):
             return cls(rules, otherwise="ask", ask=otherwise, grants=grants)
@@ -150,10 +150,10 @@ class Permissions:
 
     @property
     def can_allow(self) -> bool:
-        """Whether asking can come to anything but a no: by a user, a rule or an old answer."""
+        """Whether a user, a rule or a remembered answer may allow anything at all."""
         return self._shared.can_allow
 
-    # ---- what the user sees and takes back
+    # ---- rules and remembered answers
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -161,18 +161,18 @@ class Permissions:
         return tuple(read.rule for read in self._shared.rules)
 
     def add_rule(self, rule: Rule) -> None:
-        """One rule more, from the next decision on."""
+        """Add a rule, from the next decision on."""
         self._shared.rules.extend(read_rules([rule]))
 
     def remove_rule(self, rule: Rule) -> bool:
-        """Take a written rule back; what was approved by it is not covered any more."""
+        """Remove a written rule; approvals that rest on it end."""
         kept = [read for read in self._shared.rules if read.rule != rule]
         removed = len(kept) < len(self._shared.rules)
         self._shared.rules[:] = kept
         return removed
 
     def remembered(self) -> tuple[Grant, ...]:
-        """Every remembered answer: of running sessions, of workspaces, and those for always."""
+        """Every remembered answer: of running sessions, of workspaces, and permanent ones."""
         return (*self._shared.session_grants, *self._shared.grants)
 
     def revoke(self, grant_id: str) -> bool:
@@ -180,59 +180,59 @@ class Permissions:
         return self._shared.session_grants.revoke(grant_id) or self._shared.grants.revoke(grant_id)
 
     def restore(self, grant: Grant) -> bool:
-        """Take a `revoke` back; False where there is a newer answer about the same."""
+        """Undo a `revoke`; False if there is a newer answer on the same subject."""
         return self._shared.restore(grant)
 
     def waiting(self, session_id: str | None = None) -> int:
-        """Requests in line behind what the user is shown; see `Shared.waiting`."""
+        """The number of requests behind the one that the user sees."""
         return self._shared.waiting(self._connection, session_id)
 
-    # ---- what a client tells
+    # ---- connections and sessions
 
     def for_connection(self, agent: str | None = None) -> Permissions:
-        """The same for one connection: rules, user and grants are shared, sessions are not.
+        """The permissions of one connection, with the same rules, user and grants.
 
-        Session ids are the agent's: two agents may use the same.  What is remembered for `agent`
-        holds for that agent only.
+        Sessions are separate, since two agents may use the same session id.  Answers remembered
+        for `agent` hold for that agent only.
         """
         other = copy(self)
         other._connection = next(self._shared.connections)
-        # A nameless agent must not answer for all others.
+        # The answers of an agent without a name must not hold for all others.
         other._agent = agent or ""
         other._sessions, other._grounds = {}, {}
         return other
 
     def add_session(self, session_id: str, cwd: str) -> None:
-        """A session works in this directory: relative patterns and the workspace scope mean it."""
+        """A session works in this directory, which relative patterns and the workspace mean."""
         placed = place(cwd, None)
         self._session(session_id).workspace = None if placed is None else placed.real
 
     def add_roots(self, session_id: str, roots: Sequence[str]) -> None:
-        """A session has these folders, its directory among them; rules to edit mean files there."""
+        """A session has these folders, with its directory; rules to edit mean files in them."""
         placed = [place(root, None) for root in roots]
         self._session(session_id).roots = tuple(one.real for one in placed if one is not None)
 
     def remove_session(self, session_id: str) -> None:
-        """The session is over; what was remembered for it too."""
+        """The session is closed: forget the answers for it."""
         self.cancel_session(session_id)
         self._sessions.pop(session_id, None)
         self._shared.session_grants.end_session(session_id, self._connection)
 
     def cancel_session(self, session_id: str) -> None:
-        """The turn was cancelled: its open requests are too, at once, and its approvals end."""
+        """The turn was cancelled: cancel its open requests and end its approvals."""
         self.end_turn(session_id)
         state = self._sessions.get(session_id)
         for scope in tuple(state.asking) if state is not None else ():
             scope.cancel()
 
     def end_turn(self, session_id: str) -> None:
-        """The turn is over: approvals of its tool calls end."""
+        """The turn is over: end the approvals of its tool calls."""
         state = self._sessions.get(session_id)
         if state is not None:
             state.approvals.clear()
 
     def end_connection(self) -> None:
-        """The agent is gone."""
+        """The agent is gone: close all its sessions."""
         for session_id in tuple(self._sessions):
             self.remove_session(session_id)
 
@@ -260,7 +260,7 @@ class Permissions:
             decision = await self._ask_user(request, facts)
         option = request.option(decision.option_id or "")
         if request.tool_call is not None and (option is None or not option.allows):
-            # A no takes back what was approved of the same call before.
+            # A refusal ends earlier approvals of the same call.
             approvals = self._session(request.session_id).approvals
             approvals.drop(request.tool_call.tool_call_id)
         return decision
@@ -268,7 +268,7 @@ class Permissions:
     async def may_write(
         self, session_id: str, path: str, *, at: str | None = None, content: str | None = None
     ) -> bool:
-        """Whether a file may be written, at where the path really leads if that is known."""
+        """Whether a file may be written: at `at`, where the path really leads, if that is known."""
         title, paths = f"Write {path}", (path,)
         request = own_request(session_id, title, "edit", "write", paths=paths, new_text=content)
         facts = self._facts(request)
@@ -286,7 +286,7 @@ class Permissions:
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
     ) -> bool:
-        """Whether a terminal may run this."""
+        """Whether a terminal may run this command."""
         request = _run_request(session_id, command, args, cwd, env)
         facts = self._facts(request)
         return await self._unasked(request, facts, Act.of(facts))
@@ -299,14 +299,14 @@ class Permissions:
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
     ) -> str | None:
-        """Which rule refuses a command and why; None where it is no rule about commands."""
+        """The rule that refuses a command, and why; None if no rule about commands does."""
         request = _run_request(session_id, command, args, cwd, env)
         facts = self._facts(request)
         effect, grounds = self._judge(request, facts)
         return grounds[0].refusal(facts) if effect == "reject" and grounds else None
 
     def reads_freely(self, session_id: str) -> bool:
-        """Whether no rule at all speaks against reading, so that nobody needs to be asked."""
+        """Whether no rule restricts reading, so that `may_read` need not be awaited."""
         return not self._against_reading(session_id)
 
     def _against_reading(self, session_id: str) -> list[ReadRule]:
@@ -317,7 +317,7 @@ class Permissions:
         ]
 
     async def may_read(self, session_id: str, path: str) -> bool:
-        """Whether a file beneath the roots may be read: yes, unless a rule speaks against it."""
+        """Whether a file in the session's folders may be read: yes, unless a rule restricts it."""
         against = self._against_reading(session_id)
         if not against:
             return True
@@ -327,7 +327,7 @@ class Permissions:
             return True
         return await self._unasked(request, facts, None)
 
-    # ---- inside
+    # ---- internals
 
     def _session(self, session_id: str) -> SessionPermissions:
         return self._sessions.setdefault(session_id, SessionPermissions())
@@ -352,7 +352,7 @@ class Permissions:
         return judge(self._shared.rules, grants, facts, self._shared.otherwise)
 
     def _settle(self, request: PermissionRequest, facts: Facts) -> Decision | None:
-        """The answer without the user; None when the user has to be asked."""
+        """The decision without the user; None when the user must be asked."""
         effect, grounds = self._judge(request, facts)
         settled = self._settled(request, facts, effect, grounds)
         if settled is not None and grounds and self._shared.on_decided is not None:
@@ -371,26 +371,26 @@ class Permissions:
         if not request.usable_options:
             return Decision(None, by=by)
         if effect == "allow":
-            # "Always" would have the agent remember more than a narrow rule allows.
+            # With "always" the agent would remember more than a narrow rule allows.
             broad = not any(read.rule.is_bounded for read in grounds)
             option = request.of_kind("allow_once", *(("allow_always",) if broad else ()))
             if option is not None:
                 self._approved(request, facts, grounds, seen=False)
                 return Decision(option.option_id, by=by)
         if effect == "reject" or self._shared.callback is None:
-            # A rule that says "ask" refuses nothing; it is nobody who answers.
+            # A rule that says "ask" does not refuse; there is just nobody to ask.
             return refusal(request, by if effect == "reject" else "default")
         return None
 
     def _by(self, grounds: tuple[ReadRule, ...]) -> DecidedBy:
-        """Who it was that decides without the user."""
+        """The origin of a decision without the user."""
         if not grounds:
             return "default"
         written = any(grounds[0] is one for one in self._shared.rules)
         return "rule" if written else "remembered"
 
     async def _unasked(self, request: PermissionRequest, facts: Facts, act: Act | None) -> bool:
-        """Whether something may happen that an approved call may cover, or nobody asked for."""
+        """Whether an operation is allowed that the agent did not ask for."""
         if act is not None and self._judge(request, facts)[0] != "reject":
             if self._covers(request, act):
                 return True
@@ -400,7 +400,7 @@ class Permissions:
         return option is not None and option.allows
 
     def _covers(self, request: PermissionRequest, act: Act) -> bool:
-        """Whether an approved call covers an act, which is then used up."""
+        """Whether an approved call covers an act; the approval is then used up."""
         covered = self._session(request.session_id).approvals.spend(act, self._shared.holds)
         if covered and self._shared.on_decided is not None:
             made = Decided(request, allowed=True, cancelled=False, by="call")
@@ -432,14 +432,14 @@ class Permissions:
         shared = self._shared
         key = shared.line(self._connection, request.session_id)
         if shared.queue.waiting(key) >= WAITING_MAX:
-            _log.error("more than %d permission requests wait; refused", WAITING_MAX)
+            _log.error("more than %d permission requests are waiting; refused", WAITING_MAX)
             return refusal(request, "default")
         decision = CANCELLED
         with anyio.CancelScope() as scope:
             state.asking.add(scope)
             try:
                 async with shared.queue.turn(key):
-                    # The answer before this one, or a new rule, may settle it.
+                    # The previous answer or a new rule may settle it.
                     settled = self._settle(request, facts)
                     if settled is not None:
                         return settled
@@ -453,19 +453,19 @@ class Permissions:
     async def _call(
         self, callback: Callback | None, request: PermissionRequest
     ) -> Answer | Unclear:
-        assert callback is not None, "without a user everything is settled before"
+        assert callback is not None, "without a callback every request is settled before"
         try:
             answer: Answer = await call(callback, request)
             return answer
-        except Exception as error:  # noqa: BLE001 - whatever it is, it approves nothing
+        except Exception as error:  # noqa: BLE001 - an error of the callback approves nothing
             _log.exception("asking for permission failed; refused: %s", request.title)
             return Unclear(f"the callback failed: {error!r}")
 
     def _take(self, request: PermissionRequest, facts: Facts, answer: Answer | Unclear) -> Decision:
-        """Make a decision of what came back, and remember it as far as it says."""
+        """Turn the answer into a decision, and remember it for as long as it says."""
         read = answer if isinstance(answer, Unclear) else read_answer(request, answer)
         if isinstance(read, Unclear):
-            _log.error("permission refused, the answer is no answer: %s", read.reason)
+            _log.error("permission refused, the answer is not understood: %s", read.reason)
             return refusal(request, "default")
         decision, option = read
         if option is None:
@@ -488,7 +488,7 @@ class Permissions:
         if scope == "once":
             if option.kind not in LASTING_KINDS:
                 return ()
-            # The agent remembers, for as long as it means by that; we, for the session.
+            # The agent remembers it in its own way; we remember it for the session.
             scope = option.scope or "session"
         here = self._place(request.session_id)
         if scope == "workspace" and here.workspace is None:
@@ -498,7 +498,7 @@ class Permissions:
         rules = rules or rules_of(facts, effect, bind_cwd=scope != "always")
         kept = self._keep(rules, scope, here)
         if not rules or len(kept) < len(rules):
-            _log.warning("this answer holds once, it cannot be remembered: %s", request.title)
+            _log.warning("this answer cannot be remembered and holds only once: %s", request.title)
         return kept
 
     def _keep(

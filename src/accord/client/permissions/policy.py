@@ -1,14 +1,13 @@
-"""Rules, and what they say about a request.
+"""Matches rules with requests.
 
-It must not know sessions, users, tasks or where rules are kept.
+It must not know sessions, users, tasks or where rules are stored.
 
 Always holds
     * A request is judged by its points: its command, its MCP tool, each path, each host.  It is
-      allowed only when every point that matters is, and rejected when any of them is.
-    * Rejecting beats a remembered approval, that beats asking, that beats allowing.
-    * A rule that may be meant, but cannot be compared for certain, asks.  About commands,
-      rejecting fails closed: a rule applies where the command cannot be read whole, or hands its
-      words to another program.
+      allowed only when every relevant point is, and rejected when any of them is.
+    * A rejecting rule beats a remembered approval, which beats asking, which beats allowing.
+    * A rule that cannot be compared with certainty asks.  For commands, rejecting fails closed: a
+      rule applies where the command cannot be fully read, or passes its words to another program.
 
 Rules that allow look at real paths and plain argument vectors only; rules that reject also look
 at the spelling, and at every program that a shell line may run.  A rule that allows a kind of
@@ -46,18 +45,18 @@ from accord.transcript.items.tool_call import DEFAULT_KIND, KINDS_OF_TOOL
 Fit: TypeAlias = Literal["yes", "no", "unsure"]
 
 _HARMLESS_KINDS = frozenset({"read", "search", "think", "fetch", "switch_mode"})
-# Calls of these kinds are about a file, a host or a command, also where they do not say which.
+# Calls of these kinds are about a file, a host or a command, even if they do not name it.
 _FILE_KINDS = frozenset({"read", "edit", "delete", "move"})
 _FETCH_KINDS = frozenset({"fetch"})
 _COMMAND_KINDS = frozenset({"execute"})
 
 PATHS_MAX = 256
-"""Paths of one request that are looked at; a request with more is not understood."""
+"""Paths of one request that are checked; a request with more is not understood."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """A request, read once for all rules.  A path or host that could not be read is None."""
+    """A request, read once for all rules.  An unreadable path or host is None."""
 
     kind: str
     title: str
@@ -69,11 +68,11 @@ class Facts:
     hosts: tuple[str | None, ...] = ()
     # The session's folders, as real paths.
     roots: tuple[str, ...] = ()
-    # Files that only the title names, of a change that does not name (all of) its files otherwise.
+    # Files from the title, for a change that does not name all of its files elsewhere.
     titled: tuple[PlacedPath | None, ...] = ()
-    # Whether the call shows text or input, so that its title is not all there is to know.
+    # Whether the call shows text or input, so that its title does not say everything.
     is_detailed: bool = False
-    # Whether the command gets variables or standard input that its line does not tell.
+    # Whether the command gets variables or standard input that its line does not show.
     is_given_more: bool = False
 
     @classmethod
@@ -86,7 +85,7 @@ class Facts:
             placed = place(request.cwd, workspace)
             where = None if placed is None else placed.real
         call = request.tool_call
-        # Whoever shows a change is not just looking, whatever it says; some know no kinds.
+        # A call with a diff changes files, whatever kind it claims; some agents send no kind.
         is_other = request.command is None and request.mcp_tool is None
         looking = _HARMLESS_KINDS | {DEFAULT_KIND} if is_other else _HARMLESS_KINDS
         changes = call is not None and bool(call.diffs) and request.kind in looking
@@ -108,7 +107,7 @@ class Facts:
         )
 
     def points(self) -> tuple[Facts, ...]:
-        """The points that an approval must cover: a tool or a command stands for all it touches."""
+        """The points that an approval must cover; a tool or a command stands for all it touches."""
         if self.mcp_tool is not None or self.command is not None:
             return (self,)
         alone = replace(self, paths=(), hosts=())
@@ -117,11 +116,11 @@ class Facts:
         return (*paths, *hosts) or (alone,)
 
     def lacks(self, part: Literal["paths", "hosts", "command"], kinds: frozenset[str]) -> bool:
-        """Whether a call of these kinds hides the part that matters."""
+        """Whether a call of these kinds does not name the relevant part."""
         return self.kind in kinds and self.mcp_tool is None and not getattr(self, part)
 
     def beyond_its_kind(self) -> tuple[str | None, str] | None:
-        """Why a rule that allows this kind of change does not cover it: which file, and why."""
+        """The file and the reason why a rule for this kind of change does not cover it."""
         if self.kind not in CHANGING_KINDS:
             return None
         return not_ordinary((*self.paths, *self.titled), self.roots)
@@ -167,7 +166,7 @@ class ReadRule:
         self._cwd = None if placed is None else placed.real
 
     def covers(self, point: Facts) -> bool:
-        """Whether an approval by this rule holds for the point, beyond doubt."""
+        """Whether this rule certainly allows the point."""
         rule = self.rule
         if rule.kind is not None and rule.kind != point.kind:
             return False
@@ -188,14 +187,14 @@ class ReadRule:
         if self._command is not None:
             return point.mcp_tool is None and self._is_command(point)
         if rule.title is not None:
-            # A remembered answer was about all that was shown.
+            # A remembered answer was about everything that was shown.
             is_all = not (rule.exact and point.is_detailed)
             return point.is_bare and point.title == rule.title and is_all
         if rule.kind in CHANGING_KINDS and not are_ordinary(
             (*point.paths, *point.titled), point.roots
         ):
             return False
-        # Reading and the like is not done by commands, whatever the agent calls it.
+        # A command is not a read or the like, whatever kind the agent gives it.
         return point.command is None or rule.kind in (None, "execute")
 
     def _is_tool(self, tool: str) -> bool:
@@ -209,20 +208,20 @@ class ReadRule:
         if self._cwd is not None and (point.cwd is None or not beneath(point.cwd, self._cwd)):
             return False
         if self._words is None:
-            # The same line in a folder below may well do something else.
+            # The same line may do something else in a subfolder.
             is_here = not self.rule.exact or self._cwd is None or point.cwd == self._cwd
             return is_here and command.same(self._command)
         return command.begins(self._words)
 
     def touches(self, facts: Facts) -> Fit:
-        """Whether a rule that rejects or asks is meant by any part of the request."""
+        """Whether a rule that rejects or asks concerns any part of the request."""
         fit = self._touches_part(facts)
         if fit == "no" or self.rule.kind in (None, facts.kind):
             return fit
         if self.rule.kind == "execute" and facts.command is not None:
-            # A command runs, whatever the agent calls the call.
+            # A command executes, whatever kind the agent gives the call.
             return fit
-        # A call of no particular kind may well be of this one.
+        # A call without a kind may be of this kind.
         return "unsure" if facts.kind == DEFAULT_KIND or facts.kind not in KINDS_OF_TOOL else "no"
 
     def _touches_part(self, facts: Facts) -> Fit:
@@ -265,12 +264,12 @@ class ReadRule:
         if outside and not command.reading.changes_folder:
             return "no"
         if self.why(facts) is None:
-            # An exact rule means one spelling; it does not refuse what is perhaps another.
+            # An exact rule means one spelling and does not refuse what may be another.
             return "unsure" if self.rule.exact and command.reading.unclear else "no"
         return "unsure" if self._cwd is not None and facts.cwd is None else "yes"
 
     def why(self, facts: Facts) -> str | None:
-        """Why a rule about a command concerns that of a request; None where it does not."""
+        """Why this rule concerns the command of a request; None if it does not."""
         command, wanted = facts.command, self._command
         if command is None or wanted is None:
             return None
@@ -279,11 +278,11 @@ class ReadRule:
         if command.includes(wanted):
             return f"it runs `{wanted.line}`"
         if command.reading.unclear and not self.rule.exact:
-            return f"it cannot be read whole: {command.reading.unclear[0]}"
+            return f"it cannot be fully read: {command.reading.unclear[0]}"
         return None
 
     def refusal(self, facts: Facts) -> str | None:
-        """Which rule refuses a command, and why; None for rules about something else."""
+        """A sentence that names the rule and why it refuses; None for rules about other things."""
         why = self.why(facts)
         return None if why is None else f"a rule rejects `{self.rule.command}`: {why}"
 
@@ -292,14 +291,14 @@ def read_rules(rules: object) -> list[ReadRule]:
     """Read the rules that a program wrote.
 
     Raises:
-        ValueError: one of them is no rule.
+        ValueError: one of them is not a rule.
     """
     if isinstance(rules, Rule | str) or not isinstance(rules, Iterable):
         raise ValueError(f"rules are a list of Rule, not {rules!r}")
     read: list[ReadRule] = []
     for rule in rules:
         if not isinstance(rule, Rule):
-            raise ValueError(f"{rule!r} is no rule; write Rule(effect='allow', kind='edit')")
+            raise ValueError(f"{rule!r} is not a rule; write Rule(effect='allow', kind='edit')")
         read.append(ReadRule(rule))
     return read
 
@@ -312,7 +311,7 @@ def _any_of(fits: Iterable[Fit]) -> Fit:
 def judge(
     rules: Iterable[ReadRule], grants: Iterable[ReadRule], facts: Facts, otherwise: Effect
 ) -> tuple[Effect, tuple[ReadRule, ...]]:
-    """What rules and remembered answers say, and the rules that an approval rests on."""
+    """The effect of rules and remembered answers, and the rules that an approval rests on."""
     written, remembered = tuple(rules), tuple(grants)
     asking: list[ReadRule] = []
     for rule in (*written, *remembered):
@@ -345,7 +344,7 @@ def _covering(rules: Sequence[ReadRule], point: Facts) -> ReadRule | None:
 
 
 def rules_of(facts: Facts, effect: Effect, *, bind_cwd: bool) -> tuple[Rule, ...]:
-    """The narrowest rules that say the same about the same request again; none if it is unclear."""
+    """The narrowest rules that repeat this answer for the same request; none if it is unclear."""
     if facts.mcp_tool is not None:
         if "/" not in facts.mcp_tool:
             return ()
@@ -364,7 +363,7 @@ def rules_of(facts: Facts, effect: Effect, *, bind_cwd: bool) -> tuple[Rule, ...
     hosts = [host for host in facts.hosts if host is not None]
     if not paths and not hosts:
         if facts.is_detailed and effect == "allow":
-            # The next call of this title may be about anything.
+            # The next call with this title may be about anything.
             return ()
         return (Rule(effect=effect, kind=kind, title=facts.title, exact=True),)
     return (

@@ -22,23 +22,23 @@ REJECTING_KINDS: frozenset[str] = frozenset({"reject_once", "reject_always"})
 LASTING_KINDS: frozenset[str] = frozenset({"allow_always", "reject_always"})
 
 COMMAND_CHARACTERS_MAX = 80
-"""A longer command is "this exact command" in the name of an option; the question shows it."""
+"""A longer command is called "this exact command" in the name of an option."""
 
 Origin: TypeAlias = Literal["agent", "read", "write", "terminal"]
-# Who decided: the user now, an earlier answer of theirs, a rule, nobody because nobody could be
-# asked, or nobody because the question was withdrawn.
+# The origin of a decision: the user, a remembered answer, a rule, the default where nobody could be
+# asked, or a withdrawn question.
 DecidedBy: TypeAlias = Literal["user", "remembered", "rule", "default", "cancelled"]
 Scope: TypeAlias = Literal["once", "session", "workspace", "always"]
 
 
 @dataclass(frozen=True, slots=True)
 class PermissionOption:
-    """One answer that is offered.  Kinds other than the protocol's four never count as approval."""
+    """An offered answer.  Kinds other than the protocol's four are never approvals."""
 
     option_id: str
     name: str
     kind: str
-    # How long choosing it is remembered, where it says so; of the others that is left to us.
+    # How long the answer is remembered, where the option says so; otherwise we decide.
     scope: Literal["session", "workspace", "always"] | None = None
 
     @property
@@ -54,11 +54,11 @@ class PermissionOption:
 
 @dataclass(frozen=True, slots=True)
 class PermissionRequest:
-    """A question to the user, with all that is known about what would happen.
+    """A question to the user, with everything that is known about the operation.
 
-    `paths`, `command`, `hosts` and `mcp_tool` (server/tool) are what rules look at; `cwd` is
-    where the command would run.  `origin` says who asks: the agent, or we because a read, a write
-    or a terminal came without a grant.
+    Rules look at `paths`, `command`, `hosts` and `mcp_tool` (server/tool); `cwd` is the folder of
+    the command.  `origin` says where the question comes from: the agent, or the client because the
+    agent reads, writes or runs something without an approval.
     """
 
     session_id: str
@@ -73,21 +73,21 @@ class PermissionRequest:
     mcp_tool: str | None = None
     hosts: tuple[str, ...] = ()
     origin: Origin = "agent"
-    # The title of an open call that was approved and does not cover this, where we ask.
+    # For questions of the client: the title of an approved call that does not cover this.
     approved_call: str | None = None
-    # Whether the command gets variables or standard input that its line does not tell.
+    # Whether the command gets variables or standard input that its line does not show.
     is_given_more: bool = False
-    # What would be written, where we ask because of a write.
+    # For questions about a write: the new text.
     new_text: str | None = field(default=None, repr=False)
 
     @property
     def usable_options(self) -> tuple[PermissionOption, ...]:
-        """The options whose id means one of them only."""
+        """The options with a unique id."""
         counts = Counter(option.option_id for option in self.options)
         return tuple(option for option in self.options if counts[option.option_id] == 1)
 
     def option(self, option_id: str) -> PermissionOption | None:
-        """The offered option of this id; None when there is none, or more than one."""
+        """The offered option with this id; None if there is none, or more than one."""
         for option in self.usable_options:
             if option.option_id == option_id:
                 return option
@@ -107,8 +107,8 @@ class Decision:
     """The answer: the id of an offered option, or None for cancelled, which approves nothing.
 
     `scope` says how long the answer is remembered.  `rule` says for what, where the user chose
-    something wider or narrower than just this request.  `by` says who it comes from, which is told
-    wherever a refusal is.
+    something wider or narrower than this request.  `by` is the origin, which is shown with
+    refusals.
     """
 
     option_id: str | None
@@ -137,7 +137,7 @@ class Decided:
     why: str | None = None
 
 
-# What we offer where we ask ourselves; the ids are the kinds.
+# The options of the client's own questions; the ids are the kinds.
 OWN_OPTIONS: tuple[PermissionOption, ...] = (
     PermissionOption("allow_once", "Allow once", "allow_once"),
     PermissionOption("allow_always", "Always allow", "allow_always"),
@@ -147,7 +147,7 @@ OWN_OPTIONS: tuple[PermissionOption, ...] = (
 
 
 def own_options(words: str) -> tuple[PermissionOption, ...]:
-    """The same, with names that say what a lasting answer covers."""
+    """The client's options, with names that say what a lasting answer covers."""
     return tuple(
         replace(one, name=f"{one.name} {words} for this session")
         if one.kind in LASTING_KINDS
@@ -167,7 +167,7 @@ def own_request(
     cwd: str | None = None,
     new_text: str | None = None,
 ) -> PermissionRequest:
-    """A question of ours, about something that the agent did not ask for."""
+    """A question of the client, about an operation that the agent did not ask for."""
     words = f"{'reading' if origin == 'read' else 'writing'} {', '.join(paths)}"
     if command is not None:
         is_short = len(command) <= COMMAND_CHARACTERS_MAX and command.isprintable()

@@ -15,35 +15,35 @@ from accord.transcript.items.tool_call import DEFAULT_KIND, KINDS_OF_TOOL
 Effect: TypeAlias = Literal["allow", "reject", "ask"]
 EFFECTS: frozenset[str] = frozenset({"allow", "reject", "ask"})
 
-# What a rule may be about.
+# The subjects of rules.
 _SUBJECTS = ("path", "command", "mcp_tool", "host", "title")
 
 
 def check_effect(effect: object, what: str) -> None:
-    """An effect is one of three words, so that a typing error is not an approval."""
+    """Refuse anything but the three effects, so that a typo is not an approval."""
     if effect not in EFFECTS:
         raise ValueError(f"{what} is allow, reject or ask, not {effect!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What to do with requests of a kind.
+    """The effect for requests of one kind or about one subject.
 
     `kind` is a tool kind of the protocol, or None for every kind.  To allow `edit`, `delete` or
     `move` alone means files in the session's folders that nothing executes.  At most one of:
-        path      a pattern; relative ones are beneath the session's directory; `src/**`.  To allow
-                  a change of an executed file, it has to spell it out: `.git/**`, not `**`
+        path      a pattern such as `src/**`; relative ones are in the session's directory.  To
+                  allow changes of executed files, it must spell them out: `.git/**`, not `**`
         command   the first words of a command, `*` within a word: `git status`, `npm run test:*`;
-                  a line with shell operators is that very line; a rule that rejects applies
-                  wherever the line may run such a command, with other words in between
+                  a line with shell operators matches only itself; a rule that rejects applies
+                  wherever a line may run such a command, with other words in between
         mcp_tool  `server/tool` or `server/*`
-        host      `example.org`, or `*.example.org` for what is below it
-        title     the very title of a request that has none of these
-    With `exact` nothing is a wildcard and a command is the whole command.  `cwd` limits a command
-    to one directory and what is in it.
+        host      `example.org`, or `*.example.org` for its subdomains
+        title     the exact title of a request that has none of these
+    With `exact` there are no wildcards, and a command is the whole command.  `cwd` limits a command
+    to one directory and its contents.
 
     Raises:
-        ValueError: a word or pattern that cannot be, so that a typing error is not an approval.
+        ValueError: a value or pattern is impossible; a typo must not be an approval.
     """
 
     effect: Effect
@@ -72,11 +72,11 @@ class Rule:
                 raise ValueError(f"{name} is text, not {getattr(self, name)!r}")
         if self.command is not None and self.kind not in (None, "execute", DEFAULT_KIND):
             raise ValueError(
-                f"no call of kind {self.kind!r} has a command, so the rule would never hold;"
+                f"calls of kind {self.kind!r} have no command, so the rule would never match;"
                 " leave the kind out"
             )
         if self.cwd is not None and (self.command is None or not self.cwd.startswith("/")):
-            raise ValueError("cwd is the absolute directory of a command")
+            raise ValueError("cwd must be an absolute directory, and needs a command")
         if self.mcp_tool is not None and "/" not in self.mcp_tool:
             raise ValueError(f"an MCP tool is server/tool, not {self.mcp_tool!r}")
         if self.command is not None and not self.command.strip():
@@ -88,7 +88,7 @@ class Rule:
 
     @property
     def is_blanket(self) -> bool:
-        """Whether it speaks of a kind, or of everything, and not of one thing."""
+        """Whether it is about a kind, or about everything, and names no subject."""
         return all(
             value is None
             for value in (self.path, self.command, self.mcp_tool, self.host, self.title)
@@ -96,7 +96,7 @@ class Rule:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether it says less than its kind: "always" in the agent's words would say more."""
+        """Whether it covers less than its kind, and so less than the agent's "always"."""
         return not self.is_blanket or self.kind in CHANGING_KINDS
 
 

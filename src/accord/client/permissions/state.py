@@ -1,4 +1,4 @@
-"""What `Permissions` keeps: for all connections of one object, and for one session.
+"""The state of `Permissions`: shared by all connections, and of one session.
 
 It must not know how anything is decided.
 """
@@ -26,18 +26,18 @@ DecisionListener: TypeAlias = Callable[[Decided, str | None], None]
 
 
 def check_callback(callback: object) -> None:
-    """Refuse what cannot be asked.
+    """Refuse a callback that cannot be called.
 
     Raises:
         ValueError: it is not callable.
     """
     if not callable(callback):
-        raise ValueError(f"{callback!r} cannot be asked: it is not callable")
+        raise ValueError(f"{callback!r} is not callable")
 
 
 @dataclass(slots=True)
 class SharedPermissions:
-    """What all connections of one `Permissions` have in common."""
+    """The state that all connections of one `Permissions` share."""
 
     rules: list[ReadRule]
     otherwise: Effect
@@ -59,13 +59,13 @@ class SharedPermissions:
         return any(rule.effect == "allow" for rule in rules)
 
     def holds(self, read: ReadRule) -> bool:
-        """Whether this very rule is still written or remembered."""
+        """Whether this rule object is still written or remembered."""
         return any(read is one for one in self.rules) or any(
             grants.holds(read) for grants in (self.session_grants, self.grants)
         )
 
     def grants_at(self, here: Place) -> list[ReadRule]:
-        """What is remembered for this place."""
+        """The remembered rules for this place."""
         return self.session_grants.rules_at(here) + self.grants.rules_at(here)
 
     def line(self, connection: int, session_id: str) -> Hashable:
@@ -73,10 +73,10 @@ class SharedPermissions:
         return (connection, session_id) if self.per_session else None
 
     def waiting(self, connection: int, session_id: str | None) -> int:
-        """Requests in line behind those that the user is shown.
+        """The number of requests behind those that the user sees.
 
-        Where every session has a line of its own, of `session_id` only; without a connection, of
-        all sessions that have this id.
+        If every session has its own line, only those of `session_id` count; without a connection,
+        those of all sessions with this id.
         """
         if not self.per_session:
             return self.queue.waiting()
@@ -87,14 +87,14 @@ class SharedPermissions:
         )
 
     def restore(self, grant: Grant) -> bool:
-        """Remember a revoked answer again; False where there is a newer answer about the same."""
+        """Remember a revoked answer again; False if there is a newer one on the same subject."""
         kept = self.session_grants if grant.scope == "session" else self.grants
         return kept.restore(grant)
 
 
 @dataclass(slots=True)
 class SessionPermissions:
-    """One session: its directory, what was approved in it, and what the user is asked now."""
+    """One session: its folders, its approvals, and its open questions."""
 
     workspace: str | None = None
     roots: tuple[str, ...] = ()

@@ -1,12 +1,11 @@
-"""Questions of an agent that are more than yes or no: a form to fill in, or a page to visit.
+"""Elicitation: an agent asks the user to fill in a form or to visit a page.
 
-It must not know the wire beyond the structs that it reads, and draws nothing: callbacks do.
+It must not know the wire beyond the structs that it reads; callbacks do the display.
 
 Always holds
-    * Only what has a callback is offered, and only what was offered is shown; every other mode is
-      answered -32602.
-    * What is sent fits the form, or nothing is sent.  An answer that is none, or a callback that
-      fails, counts as closing the form, and is reported.
+    * Only modes with a callback are offered and shown; every other mode is answered -32602.
+    * Only values that fit the form are sent.  An answer that is not understood, or a callback that
+      raises, counts as closing the form, and is logged.
     * A URL is never opened or fetched here.
     * Questions reach the user one at a time, in order.
 """
@@ -31,7 +30,7 @@ ATTEMPTS_MAX = 3
 """How often a form is shown again because the answer did not fit."""
 
 OPEN_MAX = 256
-"""Pages that the user was sent to and that are not done; the oldest is forgotten first."""
+"""Visited pages that are not done; the oldest is forgotten first."""
 
 URL_CHARACTERS_MAX = 8_192
 
@@ -57,7 +56,7 @@ class UrlRequest:
 
 @dataclass(frozen=True, slots=True)
 class ElicitationAnswer:
-    """What the user did; `content` is there when a form was accepted."""
+    """What the user did; `content` is set when a form was accepted."""
 
     action: Literal["accept", "decline", "cancel"]
     content: Mapping[str, FormValue] | None = None
@@ -66,8 +65,9 @@ class ElicitationAnswer:
 DECLINED = ElicitationAnswer("decline")
 CLOSED = ElicitationAnswer("cancel")
 
-# Values to send, False to decline, None to close.
-FormAnswer: TypeAlias = Mapping[str, FormValue] | Literal[False] | None
+# Values to send, False to decline, None to close.  True has no values: it closes the form too, and
+# is logged.
+FormAnswer: TypeAlias = Mapping[str, FormValue] | bool | None
 OnForm: TypeAlias = Callable[[FormRequest], "FormAnswer | Awaitable[FormAnswer]"]
 # True when the user agreed to open it, False to decline, None to close.
 OnUrl: TypeAlias = Callable[[UrlRequest], "bool | Awaitable[bool | None] | None"]
@@ -75,7 +75,7 @@ OnComplete: TypeAlias = Callable[[UrlRequest], None]
 
 
 class Elicitations:
-    """How the user answers.  A mode without a callback is not offered."""
+    """The callbacks that ask the user.  A mode without a callback is not offered."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Elicitations:
         on_url: OnUrl | None = None,
         on_complete: OnComplete | None = None,
     ) -> None:
-        """`on_complete` is told when the agent says that a visited page has done its work."""
+        """`on_complete` is called when the agent says that a visited page is done."""
         self._on_form = on_form
         self._on_url = on_url
         self._on_complete = on_complete
@@ -93,7 +93,7 @@ class Elicitations:
         self._asking: dict[str, set[anyio.CancelScope]] = {}
 
     def for_connection(self) -> Elicitations:
-        """The same with pages of its own; the user's queue is shared."""
+        """The same callbacks and queue, with pages of its own."""
         other = Elicitations(
             on_form=self._on_form, on_url=self._on_url, on_complete=self._on_complete
         )
@@ -101,7 +101,7 @@ class Elicitations:
         return other
 
     def capabilities(self) -> dict[str, dict[str, object]]:
-        """What an agent is told that there is."""
+        """The modes to offer to the agent."""
         offered: dict[str, dict[str, object]] = {}
         if self._on_form is not None:
             offered["form"] = {}
@@ -113,7 +113,7 @@ class Elicitations:
         """Answer a request, given as the struct of either version.
 
         Raises:
-            RequestError: the mode was not offered, or what is asked cannot be.
+            RequestError: the mode was not offered, or the request is invalid.
         """
         mode = mode_of(wire)
         if mode == "form" and self._on_form is not None:
@@ -122,25 +122,25 @@ class Elicitations:
         if mode == "url" and self._on_url is not None:
             page = read_url(wire)
             if page.elicitation_id in self._open:
-                reason = f"elicitation {page.elicitation_id!r} is open already"
+                reason = f"elicitation {page.elicitation_id!r} is already open"
                 raise RequestError.invalid_params(reason, "$.elicitationId")
             return await self._queued(page.session_id, lambda: self._visit(page))
         raise RequestError.invalid_params(f"the mode {mode!r} was not offered", "$.mode")
 
     def complete(self, elicitation_id: str) -> bool:
-        """The agent says that a page has done its work; unknown and finished ids are ignored."""
+        """The agent says that a page is done; unknown and finished ids are ignored."""
         page = self._open.pop(elicitation_id, None)
         if page is None:
             return False
         if self._on_complete is not None:
             try:
                 self._on_complete(page)
-            except Exception:  # noqa: BLE001 - the callback's fault must not end the connection
+            except Exception:  # noqa: BLE001 - a mistake of the callback ends nothing
                 _log.exception("the callback for a completed elicitation failed")
         return True
 
     def cancel_session(self, session_id: str) -> None:
-        """The turn was cancelled: its open questions are answered `cancel`, at once."""
+        """The turn was cancelled: answer its open questions with `cancel`."""
         for scope in tuple(self._asking.get(session_id, ())):
             scope.cancel()
 
@@ -168,7 +168,7 @@ class Elicitations:
                 return DECLINED
             if not isinstance(values, Mapping):
                 if values is not None:
-                    _log.error("a form was answered with %r, which is no answer", values)
+                    _log.error("a form was answered with %r, which is not an answer", values)
                 return CLOSED
             errors = await form.check(values)
             if not errors:
@@ -178,7 +178,7 @@ class Elicitations:
         return CLOSED
 
     async def _visit(self, page: UrlRequest) -> ElicitationAnswer:
-        # From now on, because the agent may be told by the page sooner than by us.
+        # Before the answer, because the page may tell the agent sooner than we do.
         self._open[page.elicitation_id] = page
         agreed: object = None
         try:
@@ -191,7 +191,7 @@ class Elicitations:
         if agreed is True:
             return ElicitationAnswer("accept")
         if agreed not in (False, None):
-            _log.error("a URL was answered with %r, which is no answer", agreed)
+            _log.error("a URL was answered with %r, which is not an answer", agreed)
         return DECLINED if agreed is False else CLOSED
 
 
@@ -201,25 +201,25 @@ async def _call(callback: Callable[[Any], Any] | None, request: object) -> objec
     try:
         answer: object = await call(callback, request)
         return answer
-    except Exception:  # noqa: BLE001 - whatever it is, nothing was answered
+    except Exception:  # noqa: BLE001 - an error of the callback is no answer
         _log.exception("asking the user failed")
         return None
 
 
 def _plain(form: FormRequest, values: Mapping[str, Any]) -> dict[str, FormValue]:
-    """The values as the wire wants them: whole numbers are integers."""
+    """The values for the wire: whole numbers are integers."""
     whole = {one.name for one in form.fields if one.type == "integer"}
     return {name: int(value) if name in whole else value for name, value in values.items()}
 
 
 def mode_of(wire: Any) -> str:
-    """The mode, also of one that we do not know."""
+    """The mode, also if we do not know it."""
     tag = getattr(wire, "tag", None)
     return tag if isinstance(tag, str) else str(wire.__struct_config__.tag)
 
 
 def read_url(wire: Any) -> UrlRequest:
-    """A page from the struct of either version.
+    """Read a page from the struct of either version.
 
     Raises:
         RequestError: it is not the full URL of a page.

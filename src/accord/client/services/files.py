@@ -1,12 +1,12 @@
-"""Files for agents that read and write through their client: `fs/read_text_file` and its sibling.
+"""Files for agents that read and write through their client: `fs/*`.
 
-It must not know permissions (whoever serves the request asks first) or the wire's structs.
-May be replaced by any object with `read_text` and `write_text`.
+It must not know permissions, which the gate asks first, or the wire's structs.  It may be replaced
+by any object with `read_text` and `write_text`.
 
 Always holds
-    * A session reaches only what is beneath its own roots, by directory handles and not by
-      comparing text; `accord.machine` sees to that.
-    * Every failure is a RequestError that tells the agent what was wrong.
+    * A session reaches only files in its own roots; `accord.machine` checks that by directory
+      handles and not by comparing text.
+    * Every failure is a RequestError that says what was wrong.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _explain_reading(error: FileFailure) -> RequestError:
 class FileService:
     """The files of this computer.  `overlay` has the unsaved buffers that agents must see."""
 
-    _has_short_way: ClassVar[bool] = True
+    _reads_at_once: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -59,9 +59,9 @@ class FileService:
         fsync: bool = False,
         cross_mounts: bool = False,
     ) -> None:
-        """With `fsync` a write is on the disk before it is answered.
+        """With `fsync`, a write is on the disk before it is answered.
 
-        With `cross_mounts` what is mounted beneath a root belongs to it.
+        With `cross_mounts`, file systems that are mounted in a root belong to it.
         """
         self.overlay = Overlay() if overlay is None else overlay
         self._bytes_max = bytes_max
@@ -70,24 +70,24 @@ class FileService:
         self._sessions: dict[str, Files] = {}
 
     def __init_subclass__(cls) -> None:
-        """Who reads in another way does so always: our short way would go past it."""
+        """Switch `read_now` off for subclasses with their own `read_text`."""
         super().__init_subclass__()
         if "read_text" in cls.__dict__:
-            cls._has_short_way = False
+            cls._reads_at_once = False
 
     def for_connection(self) -> FileService:
-        """The same with sessions of its own: two agents may use the same session id."""
-        # A copy, so that a class of somebody else's stays what it is.
+        """A copy with its own sessions, since two agents may use the same session id."""
+        # A copy keeps the class of a subclass.
         other = copy(self)
         other._sessions = {}
         return other
 
     def capabilities(self) -> dict[str, bool]:
-        """What an agent is told that there is."""
+        """The capabilities to offer to the agent."""
         return {"readTextFile": True, "writeTextFile": True}
 
     def add_session(self, session_id: str, roots: Sequence[str]) -> None:
-        """Open the directories of a session; those it had before are replaced.
+        """Open the directories of a session, in place of earlier ones.
 
         Raises:
             FileFailure: one is missing, not absolute or not a directory.
@@ -100,7 +100,7 @@ class FileService:
         )
 
     def remove_session(self, session_id: str) -> None:
-        """From now on every path is refused to this session."""
+        """Refuse every path of this session from now on."""
         files = self._sessions.pop(session_id, None)
         if files is not None:
             files.roots.close()
@@ -108,10 +108,10 @@ class FileService:
     async def read_text(
         self, session_id: str, path: str, line: int | None = None, limit: int | None = None
     ) -> str:
-        """The text, unsaved changes included; `line` counts from 1, `limit` is in lines.
+        """The text with unsaved changes; `line` counts from 1, `limit` is in lines.
 
         Raises:
-            RequestError: why it cannot be read.
+            RequestError: the file cannot be read.
         """
         files = self._files(session_id, path)
         try:
@@ -122,8 +122,8 @@ class FileService:
     def read_now(
         self, session_id: str, path: str, line: int | None = None, limit: int | None = None
     ) -> str | None:
-        """The same at once, for a file so small that a task would cost more; None for others."""
-        if not self._has_short_way:
+        """The text at once, if the file is so small that a task would cost more; else None."""
+        if not self._reads_at_once:
             return None
         files = self._files(session_id, path)
         try:
@@ -132,17 +132,17 @@ class FileService:
             raise _explain_reading(error) from error
 
     def locate(self, session_id: str, path: str) -> str:
-        """Where a file really is that may be written: the path without links.
+        """The real path of a file to be written, without links.
 
         Raises:
-            RequestError: it is not beneath the roots; nobody needs to be asked about it.
+            RequestError: it is outside the roots.
         """
         files = self._files(session_id, path)
         try:
             with files.roots.locate(path) as place:
                 return place.real
         except FileMissing:
-            # A directory on the way is still to be made.
+            # A parent directory is missing.
             return os.path.realpath(path)
         except FileFailure as error:
             raise explain(error) from error
@@ -150,13 +150,13 @@ class FileService:
     async def write_text(
         self, session_id: str, path: str, content: str, *, at: str | None = None
     ) -> None:
-        """Make this the text of the file, which is created when it is missing.
+        """Write the text of a file, which is created if it is missing.
 
-        With `at` only there: where `locate` found it before somebody was asked.  A link that was
-        changed meanwhile makes it fail.
+        With `at`, the result of `locate`, it is written only there: if a link on the way has
+        changed meanwhile, writing fails.
 
         Raises:
-            RequestError: why it cannot be written.
+            RequestError: the file cannot be written.
         """
         files = self._files(session_id, path)
         try:
@@ -167,10 +167,10 @@ class FileService:
     async def read_part(
         self, session_id: str, path: str, encoding: str, start: int | None, end: int | None
     ) -> TextPart:
-        """Some lines of a file in any encoding, and how many there are.
+        """Some lines of a file in any encoding, and the number of all lines.
 
         Raises:
-            RequestError: why it cannot be read.
+            RequestError: the file cannot be read.
         """
         from anyio import to_thread
 
@@ -193,10 +193,10 @@ class FileService:
         create_directories: bool = True,
         overwrite: bool = True,
     ) -> Stored:
-        """Make this the text of the file in this encoding; see `write_text`.
+        """Write the text of a file in this encoding; see `write_text`.
 
         Raises:
-            RequestError: why it cannot be written.
+            RequestError: the file cannot be written.
         """
         from functools import partial
 
@@ -232,7 +232,7 @@ class FileService:
 
 
 def explain(error: FileFailure) -> RequestError:
-    """The answer that tells an agent what happened to its file."""
+    """The answer to the agent for a failure."""
     match error:
         case FileMissing():
             return RequestError.resource_missing(_uri(error.path))

@@ -1,10 +1,10 @@
-"""Forms that an agent wants filled in: their fields, and whether an answer fits.
+"""Forms of an agent: their fields, and whether an answer fits.
 
 It must not know how a form is drawn, or which version asked: it takes the structs of either.
 
 Always holds
-    * A field of a type that we do not know stays unknown; it is never shown as another.
-    * A default that does not fit its own field is none.
+    * A field of an unknown type stays unknown; it is never shown as another type.
+    * A default that does not fit its field is ignored.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _log = logger("accord.client")
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of the values that may be chosen."""
+    """A value that may be chosen."""
 
     value: str
     title: str
@@ -38,7 +38,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormField:
-    """One field.  `type` is string, number, integer, boolean, array, or a word we do not know.
+    """One field.  `type` is string, number, integer, boolean, array, or an unknown type.
 
     With `choices` the value is one of them; an array is any number of them.
     """
@@ -61,7 +61,7 @@ class FormField:
     is_known: bool = True
 
     def problem(self, value: object) -> str | None:
-        """What is wrong with a value, in a sentence for a person; its pattern is not tried."""
+        """A sentence that says what is wrong with a value; the pattern is not checked here."""
         match self.type if self.is_known else None:
             case "string":
                 return self._problem_of_text(value)
@@ -117,7 +117,7 @@ class FormField:
 
 
 def _problem_of_format(value: str, wanted: str | None) -> str | None:
-    """Formats that we do not know are no reason to refuse."""
+    """Check a format; unknown formats accept everything."""
     match wanted:
         case "email":
             name, _, host = value.rpartition("@")
@@ -160,10 +160,11 @@ def _is_moment(value: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormRequest:
-    """A form to show, with the message that says why.
+    """A form to show, with a message.
 
-    It belongs to a session (perhaps to one of its tool calls) or to a request of ours.  When an
-    answer did not fit, the form comes again with that answer in `values` and why in `errors`.
+    It belongs to a session, perhaps to one of its tool calls, or to a request of ours.  If an
+    answer did not fit, the form comes again with that answer in `values` and the reasons in
+    `errors`.
     """
 
     message: str
@@ -178,11 +179,11 @@ class FormRequest:
 
     @property
     def defaults(self) -> dict[str, FormValue]:
-        """What to fill in before the user looks at it."""
+        """The values to fill in at first."""
         return {one.name: one.default for one in self.fields if one.default is not None}
 
     async def check(self, values: Mapping[str, object]) -> dict[str, str]:
-        """What is wrong, by field; nothing when the answer may be sent."""
+        """The errors by field; empty when the answer may be sent."""
         fields = {one.name: one for one in self.fields}
         errors = {name: "There is no such field." for name in values if name not in fields}
         for name, one in fields.items():
@@ -201,12 +202,12 @@ async def _problem_of_pattern(one: FormField, value: object) -> str | None:
         return None
     found = await found_in(one.pattern, value)
     if found is None:
-        _log.warning("the pattern of field %r cannot be tried; that is left to the agent", one.name)
+        _log.warning("the pattern of field %r cannot be checked here", one.name)
     return f"This must fit {one.pattern}" if found is False else None
 
 
 def read_form(wire: Any) -> FormRequest:
-    """A form from the struct of either version."""
+    """Read a form from the struct of either version."""
     schema = wire.requested_schema
     required = set(_given(schema.required) or ())
     properties = _given(schema.properties) or {}
@@ -220,7 +221,7 @@ def read_form(wire: Any) -> FormRequest:
 
 
 def scope_of(wire: Any) -> dict[str, Any]:
-    """What an elicitation belongs to."""
+    """The session, tool call or request that an elicitation belongs to."""
     return {
         "session_id": _given(wire.session_id),
         "tool_call_id": _given(wire.tool_call_id),

@@ -1,12 +1,12 @@
 """Terminals for agents that run commands through their client: `terminal/*`.
 
-It must not know permissions (whoever serves the request asks first) or the wire's structs.
-May be replaced by any object with the same methods.
+It must not know permissions, which the gate asks first, or the wire's structs.  It may be replaced
+by any object with the same methods.
 
 Always holds
-    * A terminal belongs to one session; to every other its id is unknown.
-    * Whatever ends the session, the connection or the client ends its commands.
-    * Every failure is a RequestError that tells the agent what was wrong.
+    * A terminal belongs to one session; its id is unknown to all others.
+    * The end of the session, the connection or the client ends its commands.
+    * Every failure is a RequestError that says what was wrong.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class TerminalService:
             self._run_in(tasks)
 
     def for_connection(self, tasks: TaskGroup) -> TerminalService:
-        """The same with terminals of its own, which run in `tasks` and end with it."""
-        # A copy, so that a class of somebody else's stays what it is.
+        """A copy with its own terminals, which run in `tasks` and end with it."""
+        # A copy keeps the class of a subclass.
         other = copy(self)
         other._run_in(tasks)
         return other
@@ -80,7 +80,7 @@ class TerminalService:
         self._released = {}
 
     def capabilities(self) -> bool:
-        """What an agent is told that there is."""
+        """The capability to offer to the agent."""
         return True
 
     @property
@@ -89,7 +89,7 @@ class TerminalService:
         return self._count_max
 
     def add_session(self, session_id: str, cwd: str) -> None:
-        """Commands of this session run here unless they say otherwise."""
+        """Commands of this session run in this folder by default."""
         self._sessions.setdefault(session_id, {})
         self._directories[session_id] = cwd
 
@@ -108,10 +108,10 @@ class TerminalService:
         """Start a command and return the id of its terminal at once.
 
         `on_output` is awaited with every piece of output; while it waits, the command waits.
-        With `on_stderr` that one hears what comes on stderr, and `on_output` the rest.
+        With `on_stderr`, output on stderr goes there, and `on_output` gets the rest.
 
         Raises:
-            RequestError: why it did not start.
+            RequestError: the command cannot be started.
         """
         if self._terminals is None:
             raise LocalProtocolError("terminals need a task group; see for_connection")
@@ -150,7 +150,7 @@ class TerminalService:
         return await self._terminal(session_id, terminal_id).wait()
 
     async def kill(self, session_id: str, terminal_id: str) -> None:
-        """End the command; the id stays good."""
+        """End the command; the id stays valid."""
         await self._terminal(session_id, terminal_id).kill()
 
     def pid(self, session_id: str, terminal_id: str) -> int:
@@ -158,26 +158,26 @@ class TerminalService:
         return self._terminal(session_id, terminal_id).pid
 
     def signal(self, session_id: str, terminal_id: str, number: int) -> bool:
-        """Send a signal to the command and all that it started; False when none of it is left."""
+        """Send a signal to the command and its children; False when none of them is left."""
         return self._terminal(session_id, terminal_id).signal(number)
 
     async def release(self, session_id: str, terminal_id: str) -> None:
-        """End the command; the id is unknown from the first moment on."""
+        """End the command; the id is unknown from the call on."""
         terminal = self._terminal(session_id, terminal_id)
         del self._of_session(session_id)[terminal_id]
         await self._end(terminal)
 
     def shown(self, terminal_id: str) -> TerminalOutput | None:
-        """The last output of a terminal, also of one that was released, for whoever displays it."""
+        """The last output of a terminal, also of a released one, for display."""
         for terminals in self._sessions.values():
             if terminal_id in terminals:
                 return terminals[terminal_id].output()
         return self._released.get(terminal_id)
 
     def close_session(self, session_id: str) -> Awaitable[None]:
-        """The session is over from this call on, so that its id may be added again at once.
+        """Close a session with this call, so that its id may be added again at once.
 
-        What comes back is still to be awaited: all its commands end, at the same time.
+        The result is to be awaited: it ends all its commands, at the same time.
         """
         self._directories.pop(session_id, None)
         return _Ending(self._end_all, self._sessions.pop(session_id, {}))
@@ -188,7 +188,7 @@ class TerminalService:
                 tasks.start_soon(self._end, terminal)
 
     async def close_all(self) -> None:
-        """The connection is over."""
+        """End all commands: the connection is over."""
         self._sessions.clear()
         self._directories.clear()
         if self._terminals is not None:
@@ -199,7 +199,7 @@ class TerminalService:
         try:
             await self._terminals.release(terminal.id)
         except TerminalUnknown:
-            # `close_all` was faster.
+            # `close_all` has released it.
             pass
         self._released[terminal.id] = terminal.output()
         while len(self._released) > RELEASED_MAX:
@@ -221,7 +221,7 @@ class TerminalService:
 
 
 class _Ending:
-    """The rest of a session's end.  Nothing is lost, or complained of, if nobody awaits it."""
+    """The end of a session's commands; unlike a coroutine, it need not be awaited."""
 
     def __init__(
         self, end: Callable[[Mapping[str, Terminal]], Awaitable[None]], of: Mapping[str, Terminal]
@@ -234,7 +234,7 @@ class _Ending:
 
 
 def _check(command: str, args: Sequence[str], env: Mapping[str, str] | None, cwd: str) -> None:
-    """Refuse what the system would refuse with less clear words."""
+    """Refuse what the system would refuse with a less clear message."""
     if not command:
         raise RequestError.invalid_params("the command is empty", "$.command")
     if any("\0" in text for text in (command, cwd, *args)):

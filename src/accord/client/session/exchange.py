@@ -1,11 +1,11 @@
-"""One prompt from being sent to its end: what a `PromptTurn` shows of it is all that is public.
+"""One prompt, from sending to the end of its turn.  `PromptTurn` is the public face of it.
 
-Several prompts may be open in a session at once.  Agents take them one after the other, or take a
-later one into the work that goes on; what is said belongs to the oldest that is not over.
+Several prompts may be open in a session at once.  Agents work on them one after the other, or take
+a later one into the current work; updates belong to the oldest exchange that is not over.
 
 What always holds
-    * It ends exactly once, and its place in the transcript has then a beginning and an end.
-    * An error is raised once: where somebody looks first.
+    * An exchange ends exactly once, and its span of the transcript then has a beginning and an end.
+    * Its error is raised once: to the first that looks.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -38,7 +38,7 @@ from accord.transcript import Message, Transcript
 
 _log = logger("accord.client")
 
-# How long work that seems to be over may still be about to begin.
+# How long to wait for work to begin before an idle agent counts as done.
 QUIET_SECONDS_MAX = 1.0
 
 
@@ -97,7 +97,7 @@ class ExchangeLine(Protocol):
 
 
 class Exchange:
-    """A prompt and what the agent does about it."""
+    """A prompt and the agent's work on it."""
 
     def __init__(self, session: ExchangeLine, blocks: Sequence[Any], request: Request) -> None:
         self._session = session
@@ -108,36 +108,36 @@ class Exchange:
         self.usage: Any = None
         self.error: Exception | None = None
         self.blocks = blocks
-        # None until the prompt is sent, and always in v1.
+        # None until the prompt is sent, and always where the answer ends the turn.
         self.work: ForegroundWork | None = None
-        # Closed until the prompt is sent: whoever looks before that has made a mistake.
+        # Closed until the prompt is sent: reading it before that is a mistake.
         self.inbox = Inbox(link.connection, link.options.limits.turn_updates)
         self.inbox.closed = True
-        # The prompt as the transcript shows it.
+        # The prompt in the transcript.
         self.message: Message | None = None
-        # Its part of the transcript.
+        # The part of the transcript that belongs to this exchange.
         self.span = TranscriptSpan(session.transcript)
-        # The open call, unless a task makes it: then that lives in the scope.
+        # The open call, unless a task makes it inside the scope.
         self._call_id: int | None = None
         self._scope: anyio.CancelScope | None = None
-        # Whether the agent has been sent it; what waits for a place or a login has not.
+        # Whether the prompt is sent, and does not wait for a free slot or a login.
         self._on_wire = False
         self._sent, self._ended, self._call_settled = LazyEvent(), LazyEvent(), LazyEvent()
         self._raised = self._looking = self._logs_in = False
         # Whether another prompt of ours was open at the same time.
         self.overlaps = False
-        # Whether it is over for the program, and the agent has not ended it.
+        # Whether the program has left it before the agent ended it.
         self.is_left = False
-        # There while the prompt waits to be sent once more.
+        # Set while the prompt waits to be sent again.
         self._waiting: Repeat | None = None
         self._cancelled = False
         self._retry_schedule = RetrySchedule(link.options.retry)
-        # Told when the answer comes to a turn that was given up.
+        # Called when the answer comes to a turn that was given up.
         self._on_late_end: Callable[[], None] | None = None
 
     @property
     def was_sent(self) -> bool:
-        """Whether the agent was sent it at least once, so that somebody may look."""
+        """Whether the prompt was sent at least once."""
         return self._sent.is_set()
 
     @property
@@ -147,19 +147,19 @@ class Exchange:
 
     @property
     def is_inserted(self) -> bool:
-        """Whether a v2 agent has taken the prompt in."""
+        """Whether the agent has made the prompt part of the conversation, as v2 agents say."""
         return self.work is not None and self.work.is_inserted
 
     def restart_span(self) -> None:
-        """What was said so far was about a prompt that was left, as it turns out."""
+        """Begin again: updates so far belonged to a turn that the program had left."""
         self.span.forget()
         self.inbox.empty()
         self.span.begin()
 
-    # ---- for the turn, which the program holds
+    # ---- for the turn
 
     async def send(self) -> None:
-        """Begin; returns when the prompt is on its way, or its end is known."""
+        """Send the prompt; returns when it is on its way, or its end is known."""
         await checkpoint_if_cancelled()
         self._session.exchange_begins(self)
         self.inbox.closed = False
@@ -171,14 +171,14 @@ class Exchange:
             if self._sent.is_set():
                 await self.leave()
             else:
-                # Nothing was sent, and nothing will be.
+                # Nothing was sent.
                 self._abandon()
                 self._reject_prompt()
                 self._finish(Outcome("cancelled"))
             raise
 
     async def wait(self, *, reads_on: bool) -> None:
-        """Wait for the end without looking at the updates."""
+        """Wait for the end without reading the updates."""
         self.inbox.discard()
         if not reads_on:
             await self._ended.wait()
@@ -187,7 +187,7 @@ class Exchange:
             await self._ended.wait()
 
     async def raise_error(self) -> None:
-        """Raise the error of this exchange, if it has one that nobody has seen."""
+        """Raise the error of this exchange, unless it was raised before."""
         error = self.error
         if error is not None and not self._raised:
             self._raised = True
@@ -195,7 +195,7 @@ class Exchange:
             raise error
 
     async def leave(self) -> None:
-        """Cancel and wait for the end; after the bound the exchange is over all the same."""
+        """Cancel and wait for the end; after the bound the exchange is over anyway."""
         self.inbox.discard()
         self._raised = True
         link = self._session.link
@@ -209,14 +209,14 @@ class Exchange:
             self.is_left = self._on_wire and link.connection.error is None
             self._finish(Outcome("cancelled"))
         self._abandon()
-        # So that the agent is told of this end before it hears the next prompt.
+        # The agent must hear of this end before the next prompt.
         with anyio.move_on_after(seconds, shield=True):
             await self._call_settled.wait()
 
-    # ---- the conversation about it
+    # ---- the call
 
     def _call_at_once(self) -> None:
-        """Send the prompt; only what takes time before it can be sent is left to a task."""
+        """Send the prompt now, or in a task if it must wait before it can be sent."""
         self._logs_in = self._session.link.may_log_in
         try:
             self._begin_call()
@@ -232,14 +232,14 @@ class Exchange:
             self._sent.set()
 
     def give_up(self, on_end: Callable[[], None]) -> None:
-        """The agent cannot be stopped: it is over for us, and the answer is waited for apart."""
+        """End the exchange though the agent cannot be stopped; `on_end` follows its answer."""
         if self._call_id is not None:
             self._call_id, self._on_late_end = None, on_end
             self._call_settled.set()
         self._finish(Outcome("cancelled"))
 
     def _begin_call(self) -> None:
-        """The answer is taken as it comes, before anything behind it, and no task waits for it."""
+        """Send the request; its answer is handled in wire order, and no task waits for it."""
         method, params = self._request
         self._call_id = self._session.link.connection.begin_call(
             method, params, on_result=self._answered, on_end=self._call_ended
@@ -274,7 +274,7 @@ class Exchange:
             self.fail(error)
 
     def _abandon(self) -> None:
-        """Nobody wants the answer any more."""
+        """Stop waiting for the answer."""
         if self._scope is not None:
             self._scope.cancel()
         if self._call_id is not None:
@@ -284,7 +284,7 @@ class Exchange:
             self._call_settled.set()
 
     def _run_task(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Send the prompt by a task of the connection."""
+        """Send the prompt in a task of the connection."""
         scope = self._scope = anyio.CancelScope()
         settled = self._call_settled
 
@@ -292,7 +292,7 @@ class Exchange:
             try:
                 with scope:
                     await guarded(work())
-            except Exception as error:  # noqa: BLE001 - a login of the program's own may raise anything
+            except Exception as error:  # noqa: BLE001 - a login of the program may raise anything
                 self._call_failed(error)
             finally:
                 if self._call_id is None:
@@ -309,7 +309,7 @@ class Exchange:
             self._begin_call()
 
     def _step_aside(self) -> None:
-        """The agent has nothing of it; what it tells until it is sent again is about others."""
+        """Leave the line: until the prompt is sent again, updates belong to other exchanges."""
         self.work = None
         self._on_wire = self._looking = False
         self.span.forget()
@@ -338,7 +338,7 @@ class Exchange:
         if self.work is None or answer.stop_reason is not None:
             self._finish(Outcome(answer.stop_reason, answer.usage, answer.error))
         else:
-            # An agent may take it into the work that goes on.
+            # The agent may take it into the current work.
             self._inserted(self.work)
 
     def _answered_late(self, has_result: bool) -> None:
@@ -355,7 +355,7 @@ class Exchange:
         self._judge(verdict)
 
     def state_came(self, is_idle: bool, outcome: Outcome) -> None:
-        """The agent told what it is doing."""
+        """The agent reported its state."""
         if self.work is not None:
             work = self.work
             self._judge(work.reported_idle(outcome) if is_idle else work.reported_busy())
@@ -364,7 +364,7 @@ class Exchange:
         """The agent was asked to stop."""
         self._cancelled = True
         if self._waiting is not None or not self._on_wire:
-            # Sent behind the cancel it would be work that nobody stops.
+            # If it were sent after the cancel, nothing would stop it.
             if self._waiting is None:
                 self._reject_prompt()
             self._finish(Outcome("cancelled"))
@@ -388,14 +388,14 @@ class Exchange:
                 self._finish(work.outcome)
 
     def _is_repeated(self, error: Exception, *, inserted: bool) -> bool:
-        """Whether the prompt is sent once more, after a while: nothing came of it but this error.
+        """Whether the prompt is sent again after a while, because only this error came of it.
 
-        An agent that has said or done something for it would do that twice.
+        An agent that has said or done something for the prompt would do it twice.
         """
         if self.is_over or self._cancelled or not self.span.is_empty:
             return False
         if inserted and self.overlaps:
-            # Prompts that were taken in together cannot be told apart any more.
+            # Prompts that the agent took together cannot be told apart.
             return False
         seconds = self._retry_schedule.seconds_after(error)
         if seconds is None:
@@ -424,13 +424,13 @@ class Exchange:
         self._close()
 
     def fail(self, error: Exception) -> None:
-        """It came to nothing."""
+        """End the exchange with an error."""
         if not self.is_over:
             self.error = error
         self._close()
 
     def _refused(self) -> None:
-        """Where the answer does not end the turn, a refused prompt is not in the conversation."""
+        """Remove a refused prompt from the transcript, unless the answer ends the turn."""
         if not self._ends_by_answer:
             self._reject_prompt()
 
@@ -459,10 +459,10 @@ class Exchange:
 
 
 def _is_stopped(error: Exception) -> bool:
-    """Whether the answer to a prompt that we cancelled says no more than that it came to nothing.
+    """Whether the error of a cancelled prompt only says that the prompt was stopped.
 
-    Agents answer with an internal error where the cancel ended their model's request.  Other errors
-    have a cause that the user should hear.
+    Some agents answer with an internal error when the cancel ends their model's request.  Other
+    errors have a cause that the user should see.
     """
     internal = isinstance(error, RequestFailed) and error.code == INTERNAL_ERROR
     if internal:

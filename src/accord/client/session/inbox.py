@@ -1,17 +1,16 @@
-"""The bounded queue between the pump, which never waits, and one consumer that may be slow.
+"""The bounded queue between the connection, which never waits, and a consumer that may be slow.
 
-At the bound the connection is asked to stop reading, so that a slow consumer slows the agent.
-Where it reads on, because somebody else waits for what the agent will say, what comes for an item
-that waits here already is joined to it: the queue grows no more, and nothing that the consumer
-would have been told is left out.
+At the bound the connection is asked to stop reading, so that a slow consumer slows the agent.  If
+it reads on because another task waits for the agent, an update of an item that is already queued is
+joined to that one: the queue stops growing, and the consumer misses nothing.
 
-The bound is a number of updates.  They may be large, so the inbox is also full when much has been
-read from the connection since its newest update came and that one still waits.
+The bound is a number of updates.  Updates may be large, so the inbox also counts as full when much
+has been read from the connection while its newest update still waits.
 
 What always holds
-    * An inbox that is closed, discarded or garbage holds nothing back.
-    * Beyond the bound wait what was read before the reading stopped, at most `READ_UPDATES_MAX`,
-      and one update for each item that changed since.
+    * An inbox that is closed, discarded or garbage does not stop the connection.
+    * Above the bound it holds only what was read before the reading stopped, at most
+      `READ_UPDATES_MAX`, and one update for each item that changed since.
 """
 
 import weakref
@@ -27,20 +26,19 @@ from accord.transcript.coalesced_updates import LateUpdates
 
 _log = logger("accord.client")
 
-# Who takes nothing for so long has perhaps forgotten that everything waits for it.
+# A consumer that takes nothing for this long may have been forgotten.
 STILL_SECONDS_MAX = 1.0
 
-# More updates than one read of a transport brings: so many come in as they are when the reading
-# has stopped.
+# More updates than one read of a transport brings: this many are still queued unjoined after the
+# reading has stopped.
 READ_UPDATES_MAX = 16 * 1024
 
 
 class Inbox:
     """Updates in order, for one consumer.
 
-    Guards: the connection is held exactly while this inbox is at its bound and not yet half
-    empty again; while a late update waits, what changes its item is joined to it, so that each
-    item's updates are in order.
+    Guards: the connection is paused exactly from the bound until the inbox is half empty; while a
+    late update waits, later updates of its item are joined to it, which keeps each item in order.
     """
 
     __slots__ = (
@@ -63,27 +61,27 @@ class Inbox:
     )
 
     def __init__(self, connection: Connection, updates_max: int, owner: str | None = None) -> None:
-        """With an owner, it is told once in the log when that takes nothing for long."""
+        """With an owner, a warning is logged once when nothing is taken for long."""
         self._connection = connection
         self._owner = owner
         self._items: deque[Update] = deque()
-        # Those of them that came while the inbox was full.
+        # The updates that came while the inbox was full.
         self._late = LateUpdates()
         self._max = updates_max
-        # Below this many, one more is simply put at the end.
+        # Below this many, an update is simply appended.
         self._free_until = updates_max - 1
-        # Whether one can be taken without further ado.
+        # Whether an update can be taken without bookkeeping.
         self._is_plain = True
-        # At least one: it is looked at before the last one is taken.
+        # At least one, because it is checked before the last update is taken.
         self._low = max(1, updates_max // 2)
-        # Whether those that wait are large; the newest when much had been read the last time.
+        # Whether the queued updates may be large; the newest at the last call of `much_came`.
         self._is_heavy = False
         self._heavy_since: Update | None = None
         self._wake: anyio.Event | None = None
         self._taken: anyio.Event | None = None
         self._holding = False
         self.closed = False
-        # Nobody will take what comes: a consumer that only waits for the end.
+        # Whether updates are dropped, because the consumer only waits for the end.
         self.discards = False
         connection.reading.watch(self)
 
@@ -94,7 +92,7 @@ class Inbox:
         return len(self._items)
 
     def put(self, update: Update) -> None:
-        """Add one at the end, without waiting."""
+        """Append an update, without waiting."""
         if self.discards:
             return
         items = self._items
@@ -106,7 +104,7 @@ class Inbox:
             self._wake_up()
 
     def _put_with_care(self, update: Update) -> None:
-        """Add one where the inbox is full, or becomes so, or has late ones."""
+        """Add an update to an inbox that is full, becomes full, or has late updates."""
         items, late = self._items, self._late
         waits: Update | None = update
         over = len(items) - self._max
@@ -115,7 +113,7 @@ class Inbox:
         if late:
             is_late = over >= 0 or late.is_waiting(update)
         else:
-            # What was read already comes in as it is.
+            # Updates that were already read are queued as they are.
             is_late = over >= (READ_UPDATES_MAX if self._connection.reading.is_held else 0)
         if is_late:
             waits = late.add(update)
@@ -129,7 +127,7 @@ class Inbox:
             self._hold()
 
     def much_came(self) -> None:
-        """Be full if what was the newest the last time still waits."""
+        """Count as full if the newest update of the last call still waits."""
         items, seen = self._items, self._heavy_since
         self._heavy_since = items[-1] if items else None
         if seen is None or self.closed or not any(one is seen for one in items):
@@ -145,17 +143,17 @@ class Inbox:
         self._is_plain = False
         self._connection.reading.hold()
         if self._owner is not None and self._connection.error is None:
-            # Not by a strong reference, which would keep it from being garbage.
+            # A strong reference would keep the inbox alive.
             self._connection.run(partial(_look_after, weakref.ref(self), self._items[0]))
 
     def take(self) -> Update | None:
-        """The next one if it can be had without further ado; else ask `get`."""
+        """The next update if it can be taken at once; otherwise None, and `get` must be used."""
         if self._is_plain and self._items:
             return self._items.popleft()
         return None
 
     async def get(self) -> Update | None:
-        """The next one; None when the inbox is closed and empty."""
+        """The next update; None when the inbox is closed and empty."""
         items = self._items
         while not items:
             if self.closed:
@@ -174,7 +172,7 @@ class Inbox:
         return first
 
     async def _more(self) -> None:
-        """Wait for one; meanwhile the connection reads on, whoever else is full."""
+        """Wait for an update; meanwhile the connection reads on, even if other inboxes are full."""
         wake = self._wake
         if wake is None:
             wake = self._wake = anyio.Event()
@@ -186,14 +184,14 @@ class Inbox:
                 self._wake_up()
 
     def _wake_up(self) -> None:
-        """Whoever waits has something to do.  It waits no more from here on, not when it runs."""
+        """Wake the consumer, which counts as not waiting from here on."""
         assert self._wake is not None
         self._wake.set()
         self._wake = None
         self._connection.reading.await_one(-1)
 
     async def room(self, updates_max: int) -> None:
-        """Wait while more than so many lie here untaken: for a producer that can wait."""
+        """Wait while more than this many updates are queued, for a producer that can wait."""
         while len(self._items) > updates_max and not self.closed:
             if self._taken is None:
                 self._taken = anyio.Event()
@@ -206,12 +204,12 @@ class Inbox:
             self._taken = None
 
     def discard(self) -> None:
-        """Drop what is there and what will come."""
+        """Drop all updates, queued and future."""
         self.discards = True
         self.empty()
 
     def empty(self) -> None:
-        """Drop what is there."""
+        """Drop the queued updates."""
         self._items.clear()
         self._late.clear()
         self._heavy_since = None
@@ -221,7 +219,7 @@ class Inbox:
         self._tell_taken()
 
     def close(self) -> None:
-        """Nothing more will be put; what is there can still be taken, and nobody waits for that."""
+        """Accept no more updates; queued ones can still be taken, and no longer stop reading."""
         self.closed = True
         self._release()
         if self._wake is not None:
@@ -229,17 +227,17 @@ class Inbox:
         self._tell_taken()
 
     def tell_if_still(self, first: Update) -> Update | None:
-        """Warn if this is still the first, so that nothing was taken.
+        """Warn if this update is still the first, so that nothing was taken.
 
-        Returns the one to look for next time; None when there is nothing to look for.
+        Returns the update to check next time; None when there is nothing to check.
         """
         if not self._holding or self._owner is None:
             return None
         if self._items[0] is not first:
             return self._items[0]
         is_held = self._connection.reading.is_held
-        so = "nothing more is read from the agent" if is_held else "more are joined"
-        text = "%s are not taken: %d wait, and until some are taken %s"
+        so = "nothing more is read from the agent" if is_held else "later ones are joined"
+        text = "%s are not consumed: %d are queued, and until some are taken %s"
         _log.warning(text, self._owner, len(self._items), so)
         self._owner = None
         return None

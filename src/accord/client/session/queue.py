@@ -1,7 +1,7 @@
-"""One at a time, in the order of arrival.
+"""Lets waiters take turns, in the order of arrival.
 
-It must not know what waits.  Unlike a lock it belongs to no event loop while nobody waits, so that
-one `Permissions` may serve several runs.
+It must not know what they wait for.  Unlike a lock, it belongs to no event loop while nobody waits,
+so that one `Permissions` can serve several event loops in a row.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ import anyio
 
 
 class Queue:
-    """A line of waiters per key.  Who stops waiting leaves the line; nobody else notices."""
+    """One line of waiters per key.  A cancelled waiter leaves its line."""
 
     def __init__(self) -> None:
-        # A key is here while somebody has the turn; the others wait behind.
+        # A key is present while a waiter has the turn; the others wait behind it.
         self._lines: dict[Hashable, deque[anyio.Event]] = {}
 
     @property
     def keys(self) -> tuple[Hashable, ...]:
-        """The lines in which somebody has the turn."""
+        """The keys whose turn is taken."""
         return tuple(self._lines)
 
     def waiting(self, key: Hashable = None) -> int:
-        """How many wait behind the one that has the turn."""
+        """How many wait behind the one whose turn it is."""
         return len(self._lines.get(key, ()))
 
     @asynccontextmanager
     async def turn(self, key: Hashable = None) -> AsyncGenerator[None]:
-        """Wait for the turn, and have it for the time of the block."""
+        """Wait for the turn, and keep it until the block is left."""
         line = self._lines.get(key)
         if line is None:
             self._lines[key] = deque()

@@ -1,4 +1,4 @@
-"""What a program may not ask for, found before anything is sent.
+"""Checks what a program asks for, before anything is sent.
 
 Each check raises `LocalProtocolError` with a sentence that names the mistake.
 """
@@ -16,7 +16,7 @@ from accord.errors import LocalProtocolError, RemoteProtocolError, SpawnFailed
 from accord.machine.processes.program_lookup import find_program
 from accord.schema.codec import conform
 
-# Which capability a content block needs; text and links need none.
+# The capability that a content block needs; text and links need none.
 _BLOCK_NEEDS = {"image": "image", "audio": "audio", "resource": "embedded_context"}
 _ALWAYS = ("text", "resource_link")
 _SERVER_NEEDS = {
@@ -25,12 +25,12 @@ _SERVER_NEEDS = {
     "sse": "mcp_sse",
     "acp": "mcp_acp",
 }
-# POSIX, drive letter or UNC: the agent need not run on a machine like ours.
+# POSIX, drive letter or UNC: the agent may run on another kind of machine.
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
 
 
 def prompt_items(content: Iterable[Any]) -> list[Any]:
-    """Text and blocks in order, lists of them opened up."""
+    """Text and blocks in order, with nested lists flattened."""
     items: list[Any] = []
     for item in content:
         if isinstance(item, list | tuple):
@@ -43,17 +43,17 @@ def prompt_items(content: Iterable[Any]) -> list[Any]:
 def check_blocks(
     items: Sequence[Any], capabilities: AgentCapabilities, *, takes_draft: bool = False
 ) -> None:
-    """A prompt says something, and only what the agent takes."""
+    """Check that a prompt is not empty and has only content that the agent accepts."""
     if not items:
         raise LocalProtocolError("an empty prompt cannot be sent")
     for item in items:
         if isinstance(item, str):
             continue
         if type(item).__module__.startswith("accord.schema.draft"):
-            # Whether such an agent takes it, its wire form knows.
+            # The wire form checks whether the agent accepts it.
             if not takes_draft:
                 raise LocalProtocolError(
-                    f"{type(item).__name__} of the 2026-02 draft is for agents that speak it"
+                    f"{type(item).__name__} of the 2026-02 draft is only for agents that speak it"
                 )
             continue
         tag = tag_of(item)
@@ -63,9 +63,9 @@ def check_blocks(
             continue
         need = _BLOCK_NEEDS.get(tag)
         if need is None:
-            raise LocalProtocolError(f"{tag!r} is no content type that may be sent")
+            raise LocalProtocolError(f"{tag!r} is not a content type that may be sent")
         if not getattr(capabilities, need):
-            raise LocalProtocolError(f"the agent takes no {tag} content in prompts")
+            raise LocalProtocolError(f"the agent does not accept {tag} content in prompts")
     for item in items:
         _check_fields(item)
 
@@ -88,9 +88,9 @@ def make_setup(
     system_prompt_mode: str = "append",
     takes_draft: bool = False,
 ) -> Setup:
-    """Where and with what a session works; relative paths become absolute.
+    """Check how a session is to be opened; relative paths become absolute.
 
-    The 2026-02 draft has MCP servers of its own form, and system prompts for everybody.
+    The 2026-02 draft has its own form of MCP servers, and its system prompts are not unstable.
     """
     root = _folder(cwd)
     others: list[str] = []
@@ -99,7 +99,7 @@ def make_setup(
         if folder != root and folder not in others:
             others.append(folder)
     if others and not capabilities.additional_directories:
-        raise LocalProtocolError("the agent takes no additional directories")
+        raise LocalProtocolError("the agent does not accept additional directories")
     servers = tuple(
         _checked_server(server, capabilities, takes_draft)
         for server in _several(mcp_servers, "mcp_servers", "servers")
@@ -111,10 +111,10 @@ def make_setup(
 
 
 def check_place(answer: object, setup: Setup) -> None:
-    """An agent that remembers where a session works works where we do, or paths go astray.
+    """Check that the agent has a stored session in the same folder as we do.
 
     Raises:
-        RemoteProtocolError: it works elsewhere; says where.
+        RemoteProtocolError: the session is in another folder.
     """
     place = getattr(answer, "working_directory", None)
     if place is not None and os.path.realpath(place) != os.path.realpath(setup.cwd):
@@ -124,36 +124,36 @@ def check_place(answer: object, setup: Setup) -> None:
 
 
 def absolute(path: object) -> str:
-    """The one form in which paths are sent: absolute, without `.` and `..`, links as they are."""
+    """The form in which paths are sent: absolute, without `.` and `..`, links unresolved."""
     if not isinstance(path, str | os.PathLike):
         raise LocalProtocolError(f"a path is text or a Path, not {path!r}")
     return os.path.abspath(path)
 
 
 def checked_id(session_id: object) -> str:
-    """The id of a session, where a program may have handed over something else."""
+    """Check that this is the id of a session, and not something else."""
     if not isinstance(session_id, str) or not session_id:
         raise LocalProtocolError(f"a session is named by its id, which is text, not {session_id!r}")
     return session_id
 
 
 def command_words(command: Sequence[object]) -> tuple[str, ...]:
-    """The words of an agent's command, as `Client.spawn` was given them."""
+    """The words of an agent's command, as text."""
     if not command or command[0] == "":
         raise LocalProtocolError("the command of the agent is empty")
     words: list[str] = []
     for word in command:
         if not isinstance(word, str | os.PathLike):
             raise LocalProtocolError(
-                f"the command of an agent is given word by word, and {type(word).__name__} is no"
-                " word; of a list, write Client.spawn(*words)"
+                f"the command of an agent is given word by word, and {type(word).__name__} is not"
+                " a word; for a list, write Client.spawn(*words)"
             )
         words.append(os.fsdecode(word))
     return tuple(words)
 
 
 def explain_spawn(error: SpawnFailed, command: Sequence[str]) -> SpawnFailed:
-    """The error to raise where a program did not start, with the usual mistake named."""
+    """The error for a program that did not start, with a hint at the usual mistake."""
     if len(command) != 1 or len(split := command[0].split()) < 2 or os.path.exists(command[0]):
         return error
     words = ", ".join(map(repr, split))
@@ -170,19 +170,19 @@ def _folder(path: object) -> str:
 
 
 def _several(given: object, option: str, what: str) -> Iterable[Any]:
-    """A text is a list of its letters, and one thing is no list: both are mistakes that happen."""
+    """Refuse text, which is a sequence of letters, and single values where a list is expected."""
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise LocalProtocolError(f"{option}= takes a list of {what}, not {given!r}")
     return given
 
 
 def _check_fields(value: Any) -> None:
-    """A struct takes any value for its fields; the agent would not."""
+    """Check the fields of a struct, which accepts any value."""
     for holder, name in ((value, "data"), (getattr(value, "resource", None), "blob")):
         if isinstance(getattr(holder, name, b""), str):
             raise LocalProtocolError(
-                f"{name} of {type(holder).__name__} is bytes, not their base64, which is made on"
-                " the way"
+                f"{name} of {type(holder).__name__} is bytes, not base64, which is made when"
+                " it is sent"
             )
     if getattr(type(value), "__struct_config__", None) is not None:
         with blaming_caller():
@@ -190,14 +190,14 @@ def _check_fields(value: Any) -> None:
 
 
 def _checked_server(server: Any, capabilities: AgentCapabilities, takes_draft: bool) -> Any:
-    # v1 names no type for a program; the draft has a transport of its own, with its type.
+    # v1 has no type for stdio servers; the draft has a transport that has the type.
     transport = getattr(server, "transport", None)
     tag = tag_of(server) or tag_of(transport) or getattr(server, "type", None) or "stdio"
     if tag.startswith("_"):
         return server
     need = _SERVER_NEEDS.get(tag)
     if need is None or not hasattr(server, "name") or (transport is not None and not takes_draft):
-        raise LocalProtocolError(f"{server!r} is no MCP server that can be described")
+        raise LocalProtocolError(f"{server!r} is not an MCP server that can be sent")
     if not getattr(capabilities, need):
         raise LocalProtocolError(f"the agent cannot use MCP servers of type {tag!r}")
     if tag == "stdio" and transport is None:
@@ -207,7 +207,7 @@ def _checked_server(server: Any, capabilities: AgentCapabilities, takes_draft: b
 
 
 def _with_program(server: Any) -> Any:
-    """A server whose command is an absolute path: the bare name of a program is looked up."""
+    """The server with an absolute command: the bare name of a program is looked up."""
     command = server.command
     if not isinstance(command, str) or _ABSOLUTE.match(command):
         return server
@@ -217,7 +217,7 @@ def _with_program(server: Any) -> Any:
     if found is None:
         raise LocalProtocolError(
             f"the command of the MCP server {server.name!r} is neither an absolute path nor the"
-            f" name of a program that is found here: {command!r}"
+            f" name of a program on the PATH: {command!r}"
         )
     fields = {name: getattr(server, name) for name in type(server).__struct_fields__}
     return type(server)(**fields | {"command": found})
@@ -227,13 +227,13 @@ def _check_system_prompt(
     text: str, mode: str, capabilities: AgentCapabilities, *, unstable: bool
 ) -> None:
     if not unstable:
-        raise LocalProtocolError("system prompts are unstable: ask for them by unstable=True")
+        raise LocalProtocolError("system prompts are unstable: switch them on with unstable=True")
     if not capabilities.system_prompt:
-        raise LocalProtocolError("the agent takes no system prompt")
+        raise LocalProtocolError("the agent does not accept a system prompt")
     if mode not in ("append", "override"):
-        raise LocalProtocolError(f"a system prompt is appended or overrides, not {mode!r}")
+        raise LocalProtocolError(f"system_prompt_mode is append or override, not {mode!r}")
     if mode == "override" and not capabilities.system_prompt_override:
-        raise LocalProtocolError("the agent does not let its system prompt be overridden")
+        raise LocalProtocolError("the agent does not allow its system prompt to be overridden")
     if not text:
         raise LocalProtocolError("an empty system prompt cannot be sent")
 

@@ -1,6 +1,6 @@
-"""How often or how long, and after what waits, a request is tried again on a rate limit.
+"""When to retry a rate-limited request.
 
-Pure: told what failed, it says how long to wait.  Must not know: tasks, clocks, or any message.
+Pure: takes an error and returns how long to wait.  Must not know: tasks, clocks, or any message.
 """
 
 from collections.abc import Callable
@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 from accord.errors import RateLimited
 
-# Where the agent does not say how long to wait before the next try.
+# The first wait and the longest one, where the agent does not say how long to wait.
 RETRY_SECONDS_FIRST = 1.0
 RETRY_SECONDS_MAX = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Try again until all waits together have taken so many seconds.
+    """Retry until all waits together have taken `seconds`.
 
-    `tell` is told of each wait, with the error and its seconds, before it begins.
+    `tell` is called before each wait, with the error and the seconds of the wait.
     """
 
     seconds: float
@@ -25,7 +25,7 @@ class Retry:
 
 
 class RetrySchedule:
-    """Of one request.  Guards: it is tried again so often or for so long, and no more."""
+    """The retries of one request.  Guards: never more, or longer, than allowed."""
 
     __slots__ = ("_left", "_retry", "_seconds", "_tries")
 
@@ -36,7 +36,7 @@ class RetrySchedule:
         self._seconds = RETRY_SECONDS_FIRST
 
     def seconds_after(self, error: Exception) -> float | None:
-        """How long to wait before the next try; None when there is none."""
+        """Seconds to wait before the next try; None when there is no next try."""
         if not isinstance(error, RateLimited):
             return None
         if self._retry is not None:
@@ -49,7 +49,7 @@ class RetrySchedule:
         return min(wanted, RETRY_SECONDS_MAX)
 
     def _seconds_within(self, retry: Retry, error: RateLimited) -> float | None:
-        """The agent's own word is a minimum; where that is too long for us, it is no use to try."""
+        """The agent's own wait is a minimum; if it is too long for us, do not retry."""
         asked = error.retry_after or 0.0
         if self._left <= 0 or asked > self._left:
             return None
@@ -63,7 +63,7 @@ class RetrySchedule:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A prompt that waits to be sent once more; the one before may be part of the conversation."""
+    """A prompt that waits to be sent again; `inserted` if the agent has accepted the first one."""
 
     seconds: float
     inserted: bool

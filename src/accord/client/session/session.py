@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     # The token counts of a turn; the fields of both are the same.
     Tokens: TypeAlias = v1.Usage | v2.Usage
 
-    # What a prompt is made of: text, blocks, or lists of them; those of the draft are for its
-    # agents alone.
+    # The content of a prompt: text, blocks, or lists of them; draft content is only for agents of
+    # the draft.
     OfDraft: TypeAlias = draft.ContentBlock | draft.Attachment
     ContentBlock: TypeAlias = v2.ContentBlock | v1.ContentBlock | OfDraft
     Prompted: TypeAlias = str | ContentBlock | Sequence[str | ContentBlock]
@@ -70,7 +70,7 @@ class SessionClient(Protocol):
 
     @property
     def protocol_version(self) -> int:
-        """The version in use."""
+        """The agreed version."""
         ...
 
     async def authenticate(self, method_id: str | None = None) -> None:
@@ -114,7 +114,7 @@ class Session:
     """One conversation with the agent, in one folder."""
 
     def __init__(self, client: SessionClient, state: SessionState) -> None:
-        """For `Client`, which opens sessions."""
+        """Called by `Client`, which opens sessions."""
         self._client = client
         self._state = state
 
@@ -123,55 +123,54 @@ class Session:
 
     @property
     def client(self) -> SessionClient:
-        """The client that it belongs to."""
+        """The client of the session."""
         return self._client
 
     @property
     def id(self) -> str:
-        """The agent's name for it."""
+        """The id that the agent gave it."""
         return self._state.id
 
     @property
     def transcript(self) -> Transcript:
-        """Everything that was said and done, as far as it is known here."""
+        """Everything that was said and done, as far as the client knows."""
         return self._state.transcript
 
     @property
     def cwd(self) -> str:
-        """The absolute path of the folder that it works in."""
+        """The absolute path of the working folder."""
         return self._state.cwd
 
     @property
     def roots(self) -> tuple[str, ...]:
-        """All folders that it may touch, the working folder first."""
+        """All folders of the session, the working folder first."""
         return self._state.roots
 
     @property
     def is_busy(self) -> bool:
-        """Whether a turn of ours is open, or the agent says that it works."""
+        """Whether a turn is open, or the agent reports work."""
         return self._state.is_busy
 
     @property
     def is_closed(self) -> bool:
-        """Whether it is over, here or because the agent is gone."""
+        """Whether the session was closed, or the agent is gone."""
         return self._state.is_closed
 
-    # ---- talking
+    # ---- prompts
 
     def prompt(self, *content: "Prompted") -> "PromptTurn":
-        """Say something to the agent: `async with session.prompt("...") as turn`.
+        """Send a prompt to the agent: `async with session.prompt("...") as turn`.
 
         Content is text, content blocks, or lists of them.  Nothing is sent before the block is
         entered.  Leaving the block before the agent is done cancels the turn.
 
-        While another turn of this session is open, the prompt is sent all the same.  Agents of v1
-        take it when they are done with the one before; agents of v2 may take it into the work
-        that goes on.  Updates are given to the oldest open turn, and each turn's reply has what
-        came while that was itself.
+        The prompt is sent even while another turn of this session is open.  v1 agents start on it
+        when they are done with the one before; v2 agents may take it into the current work.
+        Updates go to the oldest open turn, and each turn's reply has the updates that went to it.
 
         Raises:
-            LocalProtocolError: the session is closed, nothing was said, the agent does not take
-                such content, or it cannot be sent.
+            LocalProtocolError: the session is closed, the prompt is empty, the agent does not
+                accept such content, or it cannot be sent.
         """
         state = self._state
         state.require_open("prompt")
@@ -180,27 +179,26 @@ class Session:
         check_blocks(items, link.facts.capabilities, takes_draft=link.wire.takes_draft_content)
         with blaming_caller():
             blocks = link.wire.blocks(items)
-        # Encoded here, so that what cannot be sent is told to whoever wrote it.
+        # Encode now, so that content without a JSON form raises here.
         request = link.wire.prompt(state.id, blocks)
         return PromptTurn(self, Exchange(state, blocks, request))
 
     async def ask(self, *content: "Prompted") -> "Reply":
-        """Say something and wait for the whole answer.
+        """Send a prompt and wait for the whole answer.
 
-        Several questions may be asked at once; they are answered one after the other, see
-        `prompt`.
+        Several calls may run at once; the agent answers them one after the other, see `prompt`.
         """
         async with self.prompt(*content) as turn:
             return await turn.wait()
 
     async def cancel(self) -> None:
-        """Stop what the agent is doing here.  Nothing happens when it does nothing."""
+        """Stop the agent's work in this session; does nothing if there is none."""
         await self._state.cancel()
 
     # ---- settings
 
     async def set_mode(self, mode_id: str) -> None:
-        """Switch the mode; where modes are a config option, that one is set.
+        """Switch the mode, by the config option for modes if there is one.
 
         Raises:
             LocalProtocolError: the agent has no such mode.
@@ -222,12 +220,12 @@ class Session:
             self.transcript.session_setup(answer)
 
     async def set_option(self, option_id: str, value: str | bool | int | float) -> None:
-        """Set a config option; afterwards the transcript shows all options as they are.
+        """Set a config option; the transcript then shows all options with their new values.
 
-        Numbers are for agents of the 2026-02 draft, whose options have any value.
+        Numbers are for agents of the 2026-02 draft, whose options take any value.
 
         Raises:
-            LocalProtocolError: there is no such option, or it does not take such a value.
+            LocalProtocolError: there is no such option, or it does not accept the value.
         """
         self._state.require_open("set an option")
         wire = self._state.link.wire
@@ -241,7 +239,7 @@ class Session:
         request = wire.set_option(self.id, option_id, value)
         answer = await self._state.read(request, wire.read_options)
         if answer is None:
-            assert isinstance(value, str | bool), "only these are sent to such an agent"
+            assert isinstance(value, str | bool), "other values are refused above"
             self.transcript.option_selected(option_id, value)
         else:
             self.transcript.session_setup(answer)
@@ -255,15 +253,17 @@ class Session:
         return option
 
     async def cancel_tool_call(self, tool_call_id: str) -> None:
-        """Stop one tool call, which must offer it."""
+        """Stop one tool call, which must be cancellable."""
         call = self.transcript.tool_call(tool_call_id)
         if call is None or not call.cancellable or call.is_final:
-            raise LocalProtocolError(f"the tool call {tool_call_id!r} cannot be cancelled alone")
+            raise LocalProtocolError(
+                f"the tool call {tool_call_id!r} cannot be cancelled on its own"
+            )
         wire = self._state.link.wire
         await self._call(*wire.cancel_tool_call(self.id, tool_call_id))
 
     async def cancel_terminal(self, terminal_id: str) -> None:
-        """Stop the process of one of the agent's terminals, which must offer it."""
+        """Stop the process of one of the agent's terminals, which must be cancellable."""
         terminal = self.transcript.terminal(terminal_id)
         if terminal is None or not terminal.cancellable or terminal.exit_status is not None:
             raise LocalProtocolError(f"the terminal {terminal_id!r} cannot be cancelled")
@@ -271,7 +271,7 @@ class Session:
         await self._call(*wire.cancel_terminal(self.id, terminal_id))
 
     async def cancel_subagent(self, session_id: str) -> None:
-        """Stop a child session, which must offer it.  Unstable."""
+        """Stop a child session, which must be cancellable.  Unstable."""
         children = self.transcript.subagents
         child = next((one for one in children if one.session_id == session_id), None)
         if child is None or not child.cancellable:
@@ -280,16 +280,16 @@ class Session:
         method, params = self._state.link.wire.about_session("session/cancel", session_id)
         await self._state.link.connection.notify(method, params)
 
-    # ---- watching
+    # ---- updates
 
     def updates(self) -> "UpdateStream":
         """All updates from now on, inside turns and outside: `async for update in ...`.
 
-        Take them or drop the stream.  At the bound the connection waits for you; while others wait
-        for the agent it reads on, and you get several updates of one item as one.
+        Read the stream or drop it.  At the bound the connection waits for the reader; while other
+        tasks wait for the agent it reads on, and several updates of one item come as one.
 
         Raises:
-            LocalProtocolError: the session is closed, so that none will come.
+            LocalProtocolError: the session is closed.
         """
         self._state.require_open("watch")
         return UpdateStream(self, self._state.stream())
@@ -297,9 +297,9 @@ class Session:
     # ---- the end
 
     async def close(self) -> None:
-        """Stop everything here and free what it holds.
+        """Stop everything in the session and free its resources.
 
-        An agent that has no such method is told to cancel, and the session is over for us.
+        If the agent cannot close sessions, its work is cancelled, and the session is closed here.
         """
         if self.is_closed:
             return
@@ -312,11 +312,11 @@ class Session:
             self._state.over()
 
     async def delete(self) -> None:
-        """Take the session off the agent's list for good; it is over for us too."""
+        """Delete the session from the agent's list, and close it here."""
         await self.client.delete_session(self.id)
 
     async def fork(self) -> "Session":
-        """A new session that goes on from here; this one is untouched.  Unstable."""
+        """Open a copy of this session, which stays as it is.  Unstable."""
         return await self.client.fork_session(self)
 
     async def _call(self, method: str, params: bytes) -> Any:
@@ -342,9 +342,9 @@ async def begin_with(
     options: Mapping[str, str | bool | int | float],
     close_seconds: float,
 ) -> None:
-    """Put a new session into this mode, and set these options.
+    """Set the mode and the options of a new session.
 
-    Where that cannot be it is closed again, within a bound: nobody will have it.
+    If that fails, the session is closed again, within a bound.
     """
     try:
         if mode is not None:
@@ -361,9 +361,9 @@ class UpdateStream:
     """The updates of one session from one moment on."""
 
     def __init__(self, session: Session, inbox: Inbox) -> None:
-        """For `Session.updates`."""
+        """Called by `Session.updates`."""
         self._inbox = inbox
-        # Keeps the session alive as long as somebody looks at it.
+        # Keeps the session alive as long as the stream is used.
         self._session = session
 
     def __aiter__(self) -> "UpdateStream":
@@ -377,21 +377,21 @@ class UpdateStream:
 
     @property
     def waiting(self) -> int:
-        """How many updates wait to be taken."""
+        """The number of updates that are not read yet."""
         return len(self._inbox)
 
     def close(self) -> None:
-        """Look no longer."""
+        """End the stream."""
         self._inbox.discard()
         self._inbox.close()
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a turn added up to.
+    """The result of a turn.
 
     `messages` begins with the prompt.  `usage` has the token counts that the agent reported, if
-    it did: `total_tokens`, `input_tokens`, `output_tokens` and more.
+    any: `total_tokens`, `input_tokens`, `output_tokens` and more.
     """
 
     text: str
@@ -408,7 +408,7 @@ class PromptTurn:
     """
 
     def __init__(self, session: Session, exchange: Exchange) -> None:
-        """For `Session.prompt`."""
+        """Called by `Session.prompt`."""
         self.session = session
         self._exchange = exchange
         self._inbox = exchange.inbox
@@ -420,37 +420,36 @@ class PromptTurn:
 
     @property
     def is_over(self) -> bool:
-        """Whether the agent is done with it."""
+        """Whether the turn has ended."""
         return self._exchange.is_over
 
     @property
     def stop_reason(self) -> str | None:
-        """Why the agent stopped; None before that, and where it failed instead."""
+        """Why the agent stopped; None while the turn runs, and where it failed instead."""
         return self._exchange.stop_reason
 
     @property
     def usage(self) -> "Tokens | None":
-        """The tokens that the turn cost, where the agent reported them at its end."""
+        """The token counts of the turn, where the agent reported them."""
         usage: Tokens | None = self._exchange.usage
         return usage
 
     @property
     def error(self) -> Exception | None:
-        """What the turn failed with, if it did."""
+        """The error of the turn, if it failed."""
         return self._exchange.error
 
     @property
     def reply(self) -> Reply:
-        """What the turn has added up to so far."""
+        """The result of the turn so far."""
         told, span = self._exchange, self._exchange.span
         own = () if told.message is None else (told.message,)
-        # Prompts of others are theirs.
         messages = own + span.messages
         return Reply(span.text, told.stop_reason, messages, span.tool_calls, self.usage)
 
     async def __aenter__(self) -> "PromptTurn":
         if self._entered:
-            raise LocalProtocolError("a turn can be entered once; prompt again for another")
+            raise LocalProtocolError("a turn can be entered once; call prompt() again for another")
         self._entered = True
         await self._exchange.send()
         return self
@@ -485,7 +484,7 @@ class PromptTurn:
             await self.session.cancel()
 
     async def wait(self, *, reads_on: bool = True) -> Reply:
-        """Wait for the end without looking at the updates; what is queued is dropped.
+        """Wait for the end without reading the updates; queued ones are dropped.
 
         Meanwhile the connection reads on, and a loop over `session.updates()` that falls behind
         gets joined updates.  With `reads_on=False` the agent waits for such a loop instead.

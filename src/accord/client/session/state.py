@@ -1,16 +1,16 @@
-"""What the library itself does with a session: folds what comes, and hands it to who looks.
+"""The state of a session: folds updates into the transcript, and hands them to their readers.
 
-A `Session` is what a program holds of it.
+`Session` is the public face of it.
 
 What always holds
-    * Every update is folded into the transcript when it comes, whoever looks at it.
-    * An update goes to the oldest exchange that is not over, in v2 of those that the agent has
-      taken in, and to every stream.
-    * What comes for a turn that the program has left is not taken for the next one's, as far as
-      the agent lets us know: v2 tells it at once; in v1 only the late answer does, up to which
-      the next turn shows it, and drops it then, also when it was left itself.  A turn that is
+    * Every update is folded into the transcript when it comes, whether or not anybody reads it.
+    * An update goes to the oldest exchange that is not over, in v2 among those that the agent has
+      inserted, and to every stream.
+    * Updates of a turn that the program has left do not go to the next turn, as far as the agent
+      lets us know.  v2 shows the difference at once.  In v1 only the late answer does: up to then
+      the next turn shows them, and drops them then, also when it was left itself.  A turn that is
       answered as cancelled before an earlier one has not begun, and shows nothing.
-    * Nothing is sent for a session that is closed.
+    * Nothing is sent for a closed session.
 """
 
 import weakref
@@ -36,14 +36,14 @@ from accord.transcript.update import ToolCallWithTerminals
 UpdateListener: TypeAlias = Callable[[Update], None]
 T = TypeVar("T")
 
-# Pieces of a command's output that may wait for whoever looks; then the command waits.
+# Unread pieces of a command's output; above this the command waits.
 OUTPUT_PIECES_MAX = 64
 
 
-# Turns that were left and that the agent has not ended, which are remembered.
+# Left turns that are remembered until the agent ends them.
 LEFT_MAX = 16
 
-# States move turns, a prompt of our own comes back as an echo, and some calls bring terminals.
+# States end turns, our prompts come back as echoes, and some calls bring terminals.
 _HANDED_ON_WITH_CARE: frozenset[type] = frozenset(
     {StateChanged, UserMessageChanged, ToolCallWithTerminals}
 )
@@ -106,30 +106,30 @@ class SessionState:
         # Permission requests that wait for the user.
         self.questions: set[WithdrawableRequest] = set()
         self._cancelling = False
-        # Those that the agent has, in the order in which it got them, and those that wait to be
-        # sent once more.
+        # The exchanges that the agent has, in the order of sending, and those that wait to be sent
+        # again.
         self._exchanges: list[Exchange] = []
         self._waiting: list[Exchange] = []
-        # Of the exchange that updates go to.
+        # The inbox of the exchange that updates go to.
         self._inbox: Inbox | None = None
         self._streams: list[weakref.ref[Inbox]] = []
         self._on_update = on_update
-        # The parts of the transcript's `apply`, which is called for every update.
+        # The parts of the transcript's `apply`, since this is done for every update.
         self._folds, self._view = self.transcript.folding
 
     @property
     def cwd(self) -> str:
-        """The absolute path of the folder that it works in."""
+        """The absolute path of the working folder."""
         return self.setup.cwd
 
     @property
     def roots(self) -> tuple[str, ...]:
-        """All folders that it may touch, the working folder first."""
+        """All folders of the session, the working folder first."""
         return (self.setup.cwd, *self.setup.additional_directories)
 
     @property
     def is_busy(self) -> bool:
-        """Whether a prompt of ours is open, or the agent says that it works."""
+        """Whether a prompt is open, or the agent reports work."""
         return self._is_followed or self._reports_work
 
     @property
@@ -159,28 +159,28 @@ class SessionState:
             raise self.link.connection.error
 
     async def call(self, method: str, params: bytes) -> Raw:
-        """Call the agent on the link that the session lives on."""
+        """Call the agent on the session's link."""
         return await self._caller.call(self.link, method, params)
 
     async def read(self, request: Request, read: Callable[[Raw], T]) -> T:
-        """Call the agent on that link and read its answer."""
+        """Call the agent on the session's link and read its answer."""
         return await self._caller.read(request, read, link=self.link)
 
     async def log_in_after(self, error: AuthenticationRequired) -> None:
-        """The agent wants a login before it does what it was asked.
+        """Log in because the agent asked for it.
 
         Raises:
-            AuthenticationRequired: we know no way to log in.
+            AuthenticationRequired: there is no way to log in.
         """
         await self._caller.log_in_after(error, self.link)
 
     async def cancel(self) -> None:
-        """Stop what the agent is doing here.  Nothing happens when it does nothing."""
+        """Stop the agent's work in this session; does nothing if there is none."""
         self.require_open("cancel")
         connection = self.link.connection
         self._cancelling = self.is_busy
         can_cancel = self.link.wire.can_cancel
-        # All of it before anybody else can prompt: what begins behind the cancel goes on.
+        # All of this before another task can prompt: what begins after the cancel goes on.
         if can_cancel:
             connection.post(*self.link.wire.about_session("session/cancel", self.id))
         self.transcript.turn_cancelled()
@@ -191,30 +191,30 @@ class SessionState:
         for exchange in (*self._exchanges, *self._waiting):
             exchange.cancel_sent()
         for exchange in () if can_cancel else tuple(self._exchanges):
-            # Nobody listens any more until the agent, which cannot be stopped, is done.
+            # The agent cannot be stopped: drop its updates until it is done.
             self.apply = self._drop  # type: ignore[method-assign]
-            exchange.give_up(self._heard_out)
+            exchange.give_up(self._resume_updates)
         if connection.wait_is_due():
             await connection.give_way()
 
     def _drop(self, wire_update: Any) -> None:
-        """Take an update of a turn that is over for us."""
+        """Ignore an update of a turn that is over here."""
 
-    def _heard_out(self) -> None:
+    def _resume_updates(self) -> None:
         vars(self).pop("apply", None)
 
     def _settle_questions(self) -> None:
-        """Who is cancelled waits for no answer; what goes on in the background still does."""
+        """Withdraw the permission requests of cancelled work, but not of background work."""
         background = self.transcript.state.background or ()
         going_on = {item.item_id for item in background if item.item_id is not None}
         for question in tuple(self.questions):
             if not (question.subjects & going_on):
                 question.withdraw()
 
-    # ---- what came
+    # ---- updates
 
     def apply_subject(self, tool_call: Any) -> None:
-        """Take the tool call that a permission request is about; nobody is told but the view."""
+        """Fold the tool call of a permission request into the transcript."""
         update = self.transcript.apply_permission_subject(tool_call)
         if update is not None:
             self.hand_on(update)
@@ -231,7 +231,7 @@ class SessionState:
         if self._streams or type(update) in _HANDED_ON_WITH_CARE:
             self.hand_on(update)
             return
-        # What nearly all updates of a turn, or of a past, are, without another call.
+        # The common case, without another call.
         inbox = self._inbox
         if inbox is not None:
             inbox.put(update)
@@ -242,7 +242,7 @@ class SessionState:
             self._on_update(update)
 
     def hand_on(self, update: Update) -> None:
-        """Give an update that is in the transcript to whoever looks."""
+        """Give an update that is already in the transcript to its readers."""
         if isinstance(update, ToolCallWithTerminals):
             self.hand_on(ToolCallChanged(update.item, update.text, update.wire))
             for terminal in update.terminals:
@@ -251,29 +251,29 @@ class SessionState:
         if update.kind == "state":
             self._state_came()
         elif not (update.kind == "user_message" and update.item.is_own):
-            inboxes = [one.inbox for one in self._waited_for()]
+            inboxes = [one.inbox for one in self._waiting_again()]
             for inbox in inboxes[:1] if self._inbox is None else (self._inbox,):
                 inbox.put(update)
         if self._on_update is not None:
             self._on_update(update)
         if self._streams:
-            for stream in self._looking():
+            for stream in self._open_streams():
                 stream.put(update)
 
-    def _waited_for(self) -> list[Exchange]:
-        """Those that wait to be sent once more; whoever sends the first time takes nothing yet."""
+    def _waiting_again(self) -> list[Exchange]:
+        """The exchanges that wait to be sent again; one that was never sent gets no updates."""
         return [one for one in self._waiting if one.was_sent]
 
-    def _looking(self) -> list[Inbox]:
-        # A copy: one that is garbage may leave the list at any moment.
+    def _open_streams(self) -> list[Inbox]:
+        # A copy, since garbage collection may remove entries at any moment.
         streams = [reference() for reference in tuple(self._streams)]
         return [stream for stream in streams if stream is not None]
 
     async def room(self) -> None:
-        """Wait while whoever looks is far behind: for what we produce ourselves."""
+        """Wait while readers are far behind, before adding updates of our own."""
         if self._inbox is not None:
             await self._inbox.room(OUTPUT_PIECES_MAX)
-        for stream in self._looking():
+        for stream in self._open_streams():
             await stream.room(OUTPUT_PIECES_MAX)
 
     def _state_came(self) -> None:
@@ -283,12 +283,12 @@ class SessionState:
         for exchange in tuple(self._exchanges):
             exchange.state_came(is_idle, outcome)
         if is_idle and self._cancelling:
-            # Agents of an older draft never take their questions back themselves.
+            # Agents of early drafts never withdraw their requests.
             self._cancelling = False
             self._settle_questions()
 
     def stream(self) -> Inbox:
-        """A queue of all updates from now on, for as long as somebody holds it."""
+        """A queue of all updates from now on, as long as it is referenced."""
         owner = f"the updates() of session {self.id!r}"
         inbox = Inbox(self.link.connection, self.link.options.limits.turn_updates, owner)
         self._streams.append(weakref.ref(inbox, self._streams.remove))
@@ -311,15 +311,15 @@ class SessionState:
             one.overlaps = True
 
     def exchange_waits(self, exchange: Exchange) -> None:
-        """The agent has not taken its prompt, which is to be sent once more, after a while."""
+        """The agent has not taken its prompt, which will be sent again later."""
         if exchange in self._exchanges:
             self._waiting.append(exchange)
             self._leave_line(exchange)
 
     def exchange_repeats(self, exchange: Exchange, *, inserted: bool) -> None:
-        """Its prompt is about to be sent once more.
+        """Its prompt is about to be sent again.
 
-        One that the agent had `inserted` is part of the conversation, and so is the new one.
+        If the first one was `inserted`, the transcript shows both.
         """
         if inserted:
             queued = bool(self._exchanges)
@@ -336,10 +336,10 @@ class SessionState:
             self._join_line(exchange)
 
     def exchange_inserted(self, exchange: Exchange) -> None:
-        """A v2 agent has taken its prompt in.
+        """A v2 agent has made its prompt part of the conversation.
 
-        So nothing comes any more for older ones that were left, nor for any that it has passed
-        over until it takes them in too.
+        So no more updates come for older exchanges that were left, nor for those that the agent
+        has skipped, until it inserts them too.
         """
         if exchange not in self._exchanges:
             return
@@ -352,14 +352,14 @@ class SessionState:
         exchange.span.begin()
 
     def end_cancelled_calls(self) -> None:
-        """A turn is over that was cancelled; v1 agents have no word for calls that it cut off."""
+        """Mark the open calls of a cancelled turn as ended, because v1 agents cannot."""
         if self.link.wire.ends_cancelled_calls:
             for call in self.transcript.turn_cancelled():
                 call.end_cancelled()
                 self.hand_on(ToolCallChanged(call, "", None))
 
     def exchange_ended(self, exchange: Exchange) -> None:
-        """It is over; the next one, if one waits, has its turn.
+        """It is over, and the next exchange has its turn.
 
         One that was left keeps its place until the agent has ended it too.
         """
@@ -373,20 +373,20 @@ class SessionState:
             self._end_approvals()
         else:
             if exchange.stop_reason == "cancelled" and self._follows_a_left_one(exchange):
-                # Agents take prompts in turn, so this one was cancelled while it was queued.
+                # Agents work in order, so this prompt was cancelled while it was queued.
                 exchange.span.forget()
             self._leave_line(exchange)
 
     def _follows_a_left_one(self, exchange: Exchange) -> bool:
-        """Whether a v1 agent still owes the answer to an earlier prompt."""
+        """Whether the agent still owes the answer to an earlier prompt that was left."""
         if not self._ends_by_answer or exchange not in self._exchanges:
             return False
         return any(one.is_left for one in self._exchanges[: self._exchanges.index(exchange)])
 
     def left_exchange_ended(self, exchange: Exchange) -> None:
-        """What comes from here on belongs to the next."""
+        """The agent has ended a left turn: later updates belong to the next exchange."""
         if self._ends_by_answer and exchange in self._exchanges:
-            # Agents take prompts in turn: of later ones that were left too, nothing has come yet.
+            # Agents work in order: nothing has come yet for later exchanges that were left.
             for later in self._exchanges[self._exchanges.index(exchange) + 1 :]:
                 if later.is_left:
                     later.span.forget()
@@ -395,7 +395,7 @@ class SessionState:
     def _join_line(self, exchange: Exchange) -> None:
         is_first = not self._exchanges
         if self._ends_by_answer:
-            # There may be no end of those that were left, so perhaps it has begun.
+            # Left turns may never end, so this exchange may have begun.
             is_first = all(one.is_left for one in self._exchanges)
         self._exchanges.append(exchange)
         self._choose_inbox()
@@ -404,10 +404,10 @@ class SessionState:
 
     def _leave_line(self, exchange: Exchange, *, was_left: bool = False) -> None:
         if exchange in self._exchanges:
-            heard_before, place = self._heard, self._exchanges.index(exchange)
+            heard_before, place = self._receiving, self._exchanges.index(exchange)
             self._exchanges.remove(exchange)
             self._choose_inbox()
-            heard = self._heard
+            heard = self._receiving
             if heard is None or heard.is_left:
                 pass
             elif was_left and self._exchanges.index(heard) >= place:
@@ -419,16 +419,16 @@ class SessionState:
         self._end_approvals()
 
     @property
-    def _heard(self) -> Exchange | None:
-        """The one that what comes is for."""
+    def _receiving(self) -> Exchange | None:
+        """The exchange that updates go to."""
         line = self._exchanges
         if self._ends_by_answer:
             return next((one for one in line if not one.is_left), None)
-        # Nothing that comes before its prompt is inserted can be for a later one.
+        # Nothing comes for an exchange before its prompt is inserted.
         return next((one for one in line if one.is_inserted), line[0] if line else None)
 
     def _choose_inbox(self) -> None:
-        heard = self._heard
+        heard = self._receiving
         self._inbox = None if heard is None else heard.inbox
 
     def _end_approvals(self) -> None:
@@ -438,7 +438,7 @@ class SessionState:
     # ---- the end
 
     def over(self) -> None:
-        """The session is closed: whoever waits here is told."""
+        """Close the session, and end everything that waits for it."""
         if self.is_closed:
             return
         self.is_closed = True
@@ -448,7 +448,7 @@ class SessionState:
         error = LocalProtocolError(f"the session {self.id!r} was closed")
         for exchange in (*self._exchanges, *self._waiting):
             exchange.fail(self.link.connection.error or error)
-        for stream in self._looking():
+        for stream in self._open_streams():
             stream.close()
 
 

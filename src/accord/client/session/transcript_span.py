@@ -1,4 +1,4 @@
-"""A part of a transcript: what was said and done about one prompt.
+"""A span of a transcript: what was said and done for one prompt.
 
 Must not know: prompts, turns, or why it begins and ends where it does.
 """
@@ -7,13 +7,13 @@ from accord.transcript import Message, ToolCall, Transcript
 
 
 class TranscriptSpan:
-    """From where it begins to where it ends; until it has ended it grows with the transcript."""
+    """A span from its beginning to its end; it grows with the transcript until it has ended."""
 
     __slots__ = ("_begin", "_end", "_transcript")
 
     def __init__(self, transcript: Transcript) -> None:
         self._transcript = transcript
-        # Of the messages by their order, of the tool calls by number.
+        # A mark among the messages, and a number of tool calls.
         self._begin: tuple[int, int] | None = None
         self._end: tuple[int, int] | None = None
 
@@ -21,16 +21,16 @@ class TranscriptSpan:
         return self._transcript.mark(), len(self._transcript.tool_calls)
 
     def begin(self) -> None:
-        """What is said from here on belongs to it; the first time counts."""
+        """Begin here, unless it has begun."""
         if self._begin is None:
             self._begin = self._here()
 
     def forget(self) -> None:
-        """It has not begun."""
+        """Forget the beginning."""
         self._begin = None
 
     def end(self) -> None:
-        """What is said from here on does not belong to it."""
+        """End here."""
         self._end = self._here()
 
     @property
@@ -40,7 +40,7 @@ class TranscriptSpan:
 
     @property
     def text(self) -> str:
-        """What the agent said."""
+        """The text of the agent's messages."""
         if self._begin is None:
             return ""
         until = None if self._end is None else self._end[0]
@@ -48,7 +48,7 @@ class TranscriptSpan:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """What was said, but for prompts of ours."""
+        """The messages, without our own prompts."""
         if self._begin is None:
             return ()
         until = None if self._end is None else self._end[0]
@@ -57,7 +57,7 @@ class TranscriptSpan:
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
-        """What the agent did."""
+        """The tool calls of the agent."""
         if self._begin is None:
             return ()
         until = None if self._end is None else self._end[1]

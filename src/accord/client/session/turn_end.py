@@ -1,10 +1,10 @@
-"""When a turn is over, as each version tells it.
+"""Decides when a turn is over.
 
-v1 answers the prompt when the work is done.  v2 answers when the message has its place in the
-conversation, and tells the end by a state; the two come in no fixed order, snapshots repeat, and a
-prompt that was sent while other work went on sees that work end first.
+v1 answers the prompt when the work is done.  v2 answers when the message is part of the
+conversation, and reports the end by a state.  The two come in any order, states repeat, and a
+prompt that was sent during other work sees that work end first.
 
-Pure: told what came, it says what that means.  Must not know: tasks, clocks, or any message.
+Pure: takes events and returns what they mean.  Must not know: tasks, clocks, or any message.
 """
 
 from dataclasses import dataclass
@@ -26,19 +26,19 @@ class Outcome:
 
 
 class Verdict(Enum):
-    """What a step means for the turn."""
+    """What an event means for the turn."""
 
     GOES_ON = auto()
     ENDED = auto()
-    # It looks like the end, but work may only be about to begin: look again in a moment.
+    # It looks like the end, but work may be about to begin: check again in a moment.
     PERHAPS = auto()
 
 
 class ForegroundWork:
     """The end of one v2 prompt.
 
-    Guards: a turn never ends before its message was inserted, and an idle that belongs to earlier
-    work does not end it.
+    Guards: a turn never ends before its message is inserted, and the idle state of earlier work
+    does not end it.
     """
 
     __slots__ = ("_busy", "_busy_before", "_cancelled", "_inserted", "_seen_busy", "outcome")
@@ -54,7 +54,7 @@ class ForegroundWork:
         self.outcome = Outcome(None)
 
     def inserted(self) -> Verdict:
-        """The prompt was answered: its message is part of the conversation."""
+        """The prompt was answered, so its message is part of the conversation."""
         self._inserted = True
         if self._busy:
             self._seen_busy = True
@@ -64,24 +64,24 @@ class ForegroundWork:
         return Verdict.PERHAPS if self._seen_busy or self._cancelled else Verdict.GOES_ON
 
     def reported_busy(self) -> Verdict:
-        """A state other than idle."""
+        """The agent reported a state other than idle."""
         self._busy = True
         if self._inserted or not self._busy_before:
             self._seen_busy = True
         return Verdict.GOES_ON
 
     def reported_idle(self, outcome: Outcome) -> Verdict:
-        """No foreground work is left."""
+        """The agent reported that no foreground work is left."""
         self._busy = False
         self.outcome = outcome
         if not self._inserted:
-            # Either it is about earlier work, or it was faster than the answer.
+            # Either it belongs to earlier work, or it overtook the answer.
             self._seen_busy = self._seen_busy or self._busy_before
             return Verdict.GOES_ON
         return Verdict.ENDED if self._seen_busy else Verdict.PERHAPS
 
     def cancelled(self) -> Verdict:
-        """We asked for the end.  An agent that had not begun says nothing more."""
+        """The turn was cancelled.  An agent that had not begun reports nothing more."""
         self._cancelled = True
         self.outcome = Outcome("cancelled")
         return Verdict.PERHAPS if self._inserted and not self._busy else Verdict.GOES_ON
@@ -98,7 +98,7 @@ class ForegroundWork:
 
 
 def failure_of(error: Any) -> Exception:
-    """What a v2 agent reports as the reason of its end is what a v1 agent answers."""
+    """The error of a turn that a v2 agent ended with one, as if the agent had answered it."""
     if error is None:
         return request_failed("session/prompt", INTERNAL_ERROR, "the agent reported an error")
     data = getattr(error, "data", None)

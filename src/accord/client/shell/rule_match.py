@@ -1,7 +1,7 @@
 """Whether a rule that rejects a command concerns a line, and why.
 
 A rule is a program and words that follow it.  Other words may stand between them, so `git push`
-concerns `git -C . push` as well.  Rejecting fails closed: a line that cannot be read whole is
+concerns `git -C . push` as well.  Rejecting fails closed: a line that cannot be fully read is
 concerned by every rule.
 """
 
@@ -51,7 +51,7 @@ def concern(reading: Reading, pattern: Sequence[str]) -> str | None:
         if _names(text, first, rest):
             return f"{text.where} names `{first}`"
     if reading.unclear:
-        return f"it cannot be read whole: {reading.unclear[0]}"
+        return f"it cannot be fully read: {reading.unclear[0]}"
     return None
 
 

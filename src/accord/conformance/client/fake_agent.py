@@ -27,6 +27,14 @@ MANUAL = frozenset(
 MODES = ("ask", "code")
 # The number that each version goes by in `initialize`; the 2026-02 draft calls itself 1 too.
 NUMBERS: dict[Version, int] = {"1": 1, "2": 2, "draft": 1}
+# The names of an agent's capabilities and of its name and version in `initialize`.
+OFFERED_AS: dict[Version, tuple[str, str]] = {
+    "1": ("agentCapabilities", "agentInfo"),
+    "2": ("capabilities", "info"),
+    "draft": ("capabilities", "agentInfo"),
+}
+# What every agent that a client can use has to offer.
+BASELINE: dict[Version, Message] = {"1": {}, "2": {"session": {}}, "draft": {}}
 CREATED = "2026-02-04T12:00:00Z"
 
 
@@ -43,13 +51,9 @@ class Offer:
 
     def answer(self, version: Version) -> Message:
         """The result of `initialize`."""
+        capabilities, info = OFFERED_AS[version]
         made: Message = {"protocolVersion": self.protocol_version or NUMBERS[version]}
-        if version == "1":
-            made |= {"agentCapabilities": self.capabilities, "agentInfo": self.info}
-        elif version == "draft":
-            made |= {"capabilities": self.capabilities, "agentInfo": self.info}
-        else:
-            made |= {"capabilities": self.capabilities, "info": self.info}
+        made |= {capabilities: self.capabilities, info: self.info}
         if self.auth_methods is not None:
             made["authMethods"] = self.auth_methods
         return made | self.more
@@ -57,12 +61,17 @@ class Offer:
 
 @dataclass(slots=True)
 class Conversation:
-    """One connection of the client; `version` is the one that the kit answers with."""
+    """One connection of the client; `version` is the one that the kit answers with.
+
+    The words are those of version 1; other versions have conversations of their own.
+    """
 
     peer: RawPeer
     version: Version
     manual: frozenset[str] = MANUAL
     hello: Message = field(default_factory=dict)
+    # Where the client's `initialize` has its capabilities.
+    capabilities: str = "clientCapabilities"
     _seen: int = 0
     _calls: int = 0
 
@@ -105,11 +114,12 @@ class Conversation:
                 return frame
             if frame.method == "session/new":
                 await self.reply(frame, {"sessionId": SESSION} | modes(self.version))
-            elif self.version == "2":
-                await self.reply(frame, {"messageId": "user-0"})
-                await self.update("state_update", state="idle", stopReason="end_turn")
             else:
-                await self.reply(frame, {"stopReason": "end_turn"})
+                await self.take(frame)
+
+    async def take(self, prompt: Frame) -> None:
+        """Answer a prompt whose turn has nothing to show."""
+        await self.reply(prompt, {"stopReason": "end_turn"})
 
     async def rest(self) -> None:
         """Let the client do what is left of its work; monitors look at it."""
@@ -150,53 +160,42 @@ class Conversation:
     async def session(self, **fields: Any) -> Frame:
         """Take the request that opens a session, and open it as `kit-1`."""
         frame = await self.request("session/new", "session/load", "session/resume")
-        name: Message = {"sessionId": SESSION} if frame.method == "session/new" else {}
-        if self.version == "draft" and frame.method == "session/load":
-            name = {"workingDirectory": "/", "mode": MODES[0], "messageCount": 0}
-            name |= {"sessionId": SESSION, "configOptions": {}}
-        await self.reply(frame, name | fields)
+        await self.reply(frame, self.opened_by(frame) | fields)
         return frame
 
+    def opened_by(self, frame: Frame) -> Message:
+        """What the answer to this request tells of the session that it opens."""
+        return {"sessionId": SESSION} if frame.method == "session/new" else {}
+
     async def prompt(self) -> Frame:
-        """Take a prompt; in v2 it is inserted at once, and work begins."""
+        """Take a prompt, and begin to work."""
         frame = await self.request("session/prompt")
-        if self.version == "2":
-            await self.insert(frame)
+        await self.insert(frame)
         return frame
 
     async def insert(self, prompt: Frame) -> None:
-        """Answer a prompt of v2, and begin to work."""
-        await self.reply(prompt, {"messageId": "user-1"})
-        blocks = prompt.params.get("prompt")
-        await self.update("user_message", messageId="user-1", content=blocks)
-        await self.update("state_update", state="running")
+        """Say that a prompt was taken in, where a version has words for that."""
 
     async def end_turn(self, prompt: Frame, reason: str = "end_turn") -> None:
         """End the turn of this prompt, and listen to what the client does then."""
-        if self.version == "2":
-            await self.update("state_update", state="idle", stopReason=reason)
-        else:
-            await self.reply(prompt, {"stopReason": reason})
+        await self.finish(prompt, reason)
         with anyio.move_on_after(AFTER_TURN_SECONDS):
             await self.peer.settled()
             await self.peer.quiet()
+
+    async def finish(self, prompt: Frame, reason: str) -> None:
+        """Say that the turn of this prompt is over."""
+        await self.reply(prompt, {"stopReason": reason})
 
     # What the kit says.
 
     async def update(self, kind: str, /, **fields: Any) -> None:
         """One `session/update`."""
-        if self.version == "draft":
-            params = {"sessionId": SESSION, "type": kind, "data": fields}
-            await self.peer.notify("session/update", params)
-            return
         update = {"sessionUpdate": kind, **fields}
         await self.peer.notify("session/update", {"sessionId": SESSION, "update": update})
 
     async def say(self, text: str, message: str = "m1") -> None:
         """A piece of a message."""
-        if self.version == "draft":
-            await self.update("agent_message_chunk", content=text)
-            return
         content = {"type": "text", "text": text}
         await self.update("agent_message_chunk", messageId=message, content=content)
 
@@ -219,10 +218,11 @@ class Conversation:
             {"optionId": "kit-no", "name": "Reject", "kind": "reject_once"},
         ]
         tool = {"toolCallId": call, "title": "Look around", "kind": "read"}
-        if self.version == "1":
-            return {"toolCall": tool, "options": options, **fields}
-        subject = {"type": "tool_call", "toolCall": tool}
-        return {"title": "May I?", "subject": subject, "options": options, **fields}
+        return {**self.about(tool), "options": options, **fields}
+
+    def about(self, tool: Message) -> Message:
+        """How a permission request says which call it is about."""
+        return {"toolCall": tool}
 
     async def alive(self, seconds: float | None = None) -> bool:
         """Whether the client still answers anything at all."""
@@ -232,11 +232,68 @@ class Conversation:
 
     def can(self, *names: str) -> bool:
         """Whether the client said that it has this."""
-        key = "clientCapabilities" if self.version == "1" else "capabilities"
-        value: Any = self.hello.get(key)
+        value = self.offered(*names)
+        return isinstance(value, dict) or value is True
+
+    def offered(self, *names: str) -> Any:
+        """What the client said at this place of its capabilities."""
+        value: Any = self.hello.get(self.capabilities)
         for name in names:
             value = value.get(name) if isinstance(value, dict) else None
-        return isinstance(value, dict) or (value is True and self.version != "2")
+        return value
+
+
+@dataclass(slots=True)
+class ConversationV2(Conversation):
+    """The same in the words of version 2: prompts are taken in, and states tell of the turn."""
+
+    capabilities: str = "capabilities"
+
+    async def take(self, prompt: Frame) -> None:
+        await self.reply(prompt, {"messageId": "user-0"})
+        await self.update("state_update", state="idle", stopReason="end_turn")
+
+    async def insert(self, prompt: Frame) -> None:
+        await self.reply(prompt, {"messageId": "user-1"})
+        blocks = prompt.params.get("prompt")
+        await self.update("user_message", messageId="user-1", content=blocks)
+        await self.update("state_update", state="running")
+
+    async def finish(self, prompt: Frame, reason: str) -> None:
+        await self.update("state_update", state="idle", stopReason=reason)
+
+    def about(self, tool: Message) -> Message:
+        return {"title": "May I?", "subject": {"type": "tool_call", "toolCall": tool}}
+
+    def can(self, *names: str) -> bool:
+        return isinstance(self.offered(*names), dict)
+
+
+@dataclass(slots=True)
+class DraftConversation(Conversation):
+    """The same in the words of the 2026-02 draft."""
+
+    capabilities: str = "capabilities"
+
+    def opened_by(self, frame: Frame) -> Message:
+        if frame.method != "session/load":
+            return Conversation.opened_by(self, frame)
+        name: Message = {"workingDirectory": "/", "mode": MODES[0], "messageCount": 0}
+        return name | {"sessionId": SESSION, "configOptions": {}}
+
+    async def update(self, kind: str, /, **fields: Any) -> None:
+        params = {"sessionId": SESSION, "type": kind, "data": fields}
+        await self.peer.notify("session/update", params)
+
+    async def say(self, text: str, message: str = "m1") -> None:
+        await self.update("agent_message_chunk", content=text)
+
+
+CONVERSATIONS: dict[Version, type[Conversation]] = {
+    "1": Conversation,
+    "2": ConversationV2,
+    "draft": DraftConversation,
+}
 
 
 def responses(frames: list[Frame], request_id: Any) -> list[Frame]:
@@ -257,25 +314,38 @@ def error_code(answer: Message) -> int | None:
     return error.get("code") if isinstance(error, dict) else None
 
 
-def modes(version: Version, names: Sequence[str] = MODES) -> Message:
-    """Modes or a config option to choose from, as they come with a session.
+def _modes(names: Sequence[str]) -> Message:
+    available = [{"id": mode, "name": mode.title()} for mode in names]
+    return {"modes": {"currentModeId": names[0], "availableModes": available}}
 
-    The draft names its modes in `initialize`; a session of it comes with its birthday.
-    """
-    if version == "draft":
-        return {"createdAt": CREATED}
+
+def _options(names: Sequence[str]) -> Message:
     option = {
+        "configId": "mode",
         "name": "Mode",
         "category": "mode",
         "type": "select",
-        "currentValue": names[0] if names else None,
+        "currentValue": names[0],
         "options": [{"value": mode, "name": mode.title()} for mode in names],
     }
-    if version == "2":
-        return {"configOptions": [{"configId": "mode", **option}]}
-    available = [{"id": mode, "name": mode.title()} for mode in names]
-    held = {"currentModeId": names[0], "availableModes": available} if names else None
-    return {"modes": held}
+    return {"configOptions": [option]}
+
+
+def _birthday(_names: Sequence[str]) -> Message:
+    return {"createdAt": CREATED}
+
+
+# What comes with a session: modes, in version 2 an option, in the draft the time it was made.
+_COMES_WITH: dict[Version, Callable[[Sequence[str]], Message]] = {
+    "1": _modes,
+    "2": _options,
+    "draft": _birthday,
+}
+
+
+def modes(version: Version, names: Sequence[str] = MODES) -> Message:
+    """What comes with a session that has these modes; the draft names them in `initialize`."""
+    return _COMES_WITH[version](names)
 
 
 # What an agent answers that has the method.

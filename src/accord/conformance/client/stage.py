@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from accord.conformance.check import Check, Findings
-from accord.conformance.client.fake_agent import MANUAL, NUMBERS, Conversation, Offer, modes
+from accord.conformance.client.fake_agent import (
+    BASELINE,
+    CONVERSATIONS,
+    MANUAL,
+    NUMBERS,
+    Conversation,
+    Offer,
+    modes,
+)
 from accord.conformance.client.launch import Launched, Way, launched
 from accord.conformance.client.scenario import ClientScenario
 from accord.conformance.frames.raw_peer import ANSWER_SECONDS, Frame, Gone, NotAsked, Unanswered
@@ -77,7 +85,7 @@ class ClientStage:
         """The next connection of the client that was started."""
         assert self.client is not None
         peer = await self.client.connection(CONNECT_SECONDS)
-        talk = Conversation(peer, self.version, MANUAL | frozenset(manual))
+        talk = CONVERSATIONS[self.version](peer, self.version, MANUAL | frozenset(manual))
         self.talks.append(talk)
         return talk
 
@@ -122,7 +130,7 @@ class ClientStage:
 
     def offer(self, **more: Any) -> Offer:
         """An agent that has what every client may use: in v2 that takes a capability."""
-        return Offer(capabilities={"session": {}} if self.version == "2" else {}, **more)
+        return Offer(capabilities=BASELINE[self.version], **more)
 
     async def to_session(
         self, purpose: str = "prompt", offer: Offer | None = None, **fields: Any

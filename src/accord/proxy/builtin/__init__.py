@@ -1,4 +1,4 @@
-"""Proxies that people use as they are: `context`, `guard`, `budget`.
+"""The proxies that come with Accord: `context`, `guard`, `budget`.
 
-Each is a function that makes a `Proxy` for one conversation; it serves v1 and v2 alike.
+Each is a function that makes a `Proxy` for one conversation; each serves v1 and v2 alike.
 """

@@ -1,14 +1,14 @@
-"""`budget`: so much time, so many prompts, tokens or cost, and then it is over.
+"""`budget`: limits the time, prompts, tokens and cost of a conversation.
 
-When a budget is spent, turns that run are cancelled, the next prompt is refused, and the user is
-told in the conversation which budget it was.
+When a budget is spent, running turns are cancelled, the next prompt is refused, and a message in
+the conversation says which budget it was.
 
 Tokens are what the agent reports: the size of the context (`usage_update`) and the usage of turns
-(v1 tells sums of a session in the prompt's result, v2 the usage of each turn in its `idle` state);
-the larger of the two counts.  Cost is what `usage_update` says, which is a sum per session; amounts
-of sessions are added whatever their unit.  Time counts while a turn runs.
+(v1 reports the sum of a session in the prompt's result, v2 the usage of each turn in its `idle`
+state); the larger of the two counts.  Cost is the amount in `usage_update`, a sum per session; the
+amounts of all sessions are added whatever their currency.  Time counts while a turn runs.
 
-What always holds: a prompt that was passed on is never refused afterwards.
+What always holds: a prompt that was forwarded is not refused afterwards.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ import anyio
 
 from accord.errors import RequestError
 from accord.jsonrpc.error_codes import PERMISSION_DENIED
-from accord.proxy.builtin.conversation_state import Agreed
+from accord.proxy.builtin.conversation_state import ConversationState
 from accord.proxy.message import Message
 from accord.proxy.proxy import Proxy
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What may be spent in one conversation; None is without a bound."""
+    """The budget of one conversation; None means no limit."""
 
     minutes: float | None = None
     prompts: int | None = None
@@ -39,7 +39,7 @@ class Limits:
 
 @dataclass(slots=True)
 class Spent:
-    """What was spent, by the sessions that spent it."""
+    """What the sessions of a conversation have used."""
 
     now: Callable[[], float]
     prompts: int = 0
@@ -51,27 +51,27 @@ class Spent:
 
     @property
     def tokens(self) -> int:
-        """Over all sessions."""
+        """The tokens of all sessions."""
         sessions = {*self.contexts, *self.turns}
         return sum(max(self.contexts.get(one, 0), self.turns.get(one, 0)) for one in sessions)
 
     @property
     def cost(self) -> float:
-        """Over all sessions."""
+        """The cost of all sessions."""
         return sum(self.costs.values())
 
     @property
     def minutes(self) -> float:
-        """Of turns that ran, and of those that run; several at once count as one."""
+        """The time in which at least one turn was running."""
         begun = min(self.running.values(), default=None)
         return (self.seconds + (0.0 if begun is None else self.now() - begun)) / 60
 
     def begin(self, session_id: str) -> None:
-        """A turn runs."""
+        """Note that a turn of the session starts."""
         self.running.setdefault(session_id, self.now())
 
     def end(self, session_id: str) -> None:
-        """It runs no more."""
+        """Note that the turn of the session has ended."""
         if session_id in self.running:
             before = self.minutes * 60
             del self.running[session_id]
@@ -80,17 +80,17 @@ class Spent:
 
 
 class Budget:
-    """Watches one conversation."""
+    """Counts what one conversation uses, and stops it at the limits."""
 
     def __init__(self, limits: Limits, now: Callable[[], float]) -> None:
         self.limits = limits
         self.spent = Spent(now)
-        self.agreed = Agreed()
+        self.state = ConversationState()
         self._is_told = False
         self._watching = False
 
     def which(self, *, with_next: bool = False) -> str | None:
-        """A sentence about the budget that is spent, if one is."""
+        """Return a sentence about the budget that is spent, or None."""
         spent, limits = self.spent, self.limits
         if limits.prompts is not None and spent.prompts + with_next > limits.prompts:
             return f"The budget of {limits.prompts} prompts is spent."
@@ -103,11 +103,11 @@ class Budget:
         return None
 
     async def prompt(self, message: Message, forward: Any) -> Any:
-        """Let a prompt through, or refuse it."""
+        """Forward a prompt, or refuse it."""
         session_id = message.session_id or ""
         why = self.which(with_next=True)
         if why is not None:
-            self.agreed.say(message, session_id, why)
+            self.state.say(message, session_id, why)
             data = {"reason": "budget_spent", "proxy": "budget"}
             raise RequestError(PERMISSION_DENIED, why, data)
         self.spent.prompts += 1
@@ -115,19 +115,19 @@ class Budget:
         if self.limits.minutes is not None and not self._watching:
             self._watching = True
             message.conversation.start_soon(self._watch_time, message)
-        is_v1 = self.agreed.version == 1
+        is_over = self.state.form.answer_ends_turn
         try:
             answer = await forward(message)
         except BaseException:
             self.spent.end(session_id)
             raise
-        if is_v1 or (isinstance(answer, dict) and "stopReason" in answer):
+        if is_over or (isinstance(answer, dict) and "stopReason" in answer):
             self.spent.end(session_id)
-            self._used(session_id, answer, is_sum=is_v1)
+            self._used(session_id, answer, is_sum=is_over)
         return answer
 
     def update(self, update: dict[str, Any], message: Message) -> None:
-        """Look at what a session tells."""
+        """Count the usage that an update reports."""
         session_id = message.session_id or ""
         kind = update.get("sessionUpdate")
         if kind == "usage_update":
@@ -155,18 +155,18 @@ class Budget:
             self.spent.turns[session_id] = before + total
 
     def stop_if_spent(self, message: Message) -> None:
-        """Cancel what runs, once, if a budget is spent in the middle of it."""
+        """Cancel running turns, once, when a budget is spent."""
         why = self.which() if self.spent.running and not self._is_told else None
         if why is None:
             return
         self._is_told = True
         for session_id in self.spent.running:
-            self.agreed.say(message, session_id, f"{why} The turn is cancelled.")
+            self.state.say(message, session_id, f"{why} The turn is cancelled.")
             message.agent.notify("session/cancel", {"sessionId": session_id})
 
     async def _watch_time(self, message: Message) -> None:
         assert self.limits.minutes is not None
-        # Turns may end and begin meanwhile, so that there is time left after all.
+        # Turns may end and start during the sleep, so some time may be left.
         while self.limits.minutes > self.spent.minutes and self.spent.running:  # noqa: ASYNC110
             await anyio.sleep((self.limits.minutes - self.spent.minutes) * 60)
         self._watching = False
@@ -174,11 +174,11 @@ class Budget:
 
 
 def budget(limits: Limits, *, now: Callable[[], float] = monotonic) -> Proxy:
-    """A proxy that keeps one conversation within these limits."""
+    """Return a proxy that keeps one conversation within these limits."""
     proxy = Proxy("budget")
     watched = Budget(limits, now)
-    watched.agreed.watch(proxy)
-    proxy.on_request("session/prompt", of="client")(watched.agreed.checked(watched.prompt))
+    watched.state.watch(proxy)
+    proxy.on_request("session/prompt", of="client")(watched.state.checked(watched.prompt))
     for kind in ("usage_update", "state_update"):
         proxy.on_update(kind)(watched.update)
     return proxy

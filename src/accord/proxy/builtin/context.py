@@ -1,10 +1,10 @@
 """`context`: adds AGENTS.md and chosen files to the first prompt of each session.
 
-An agent that takes embedded resources gets the files as such, another one as text with a frame
-around it that says what it is.
+An agent that takes embedded resources gets the files as such; any other gets them as text inside a
+`<file>` element.
 
-What always holds: what the user wrote stays as it is, behind the files; a prompt that is a slash
-command is left alone, and the files come with the next one.
+What always holds: the user's own text follows the files unchanged.  A slash command is forwarded
+as it is, and the files are added to the next prompt.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from accord.errors import RequestFailed
-from accord.proxy.builtin.conversation_state import Agreed
+from accord.proxy.builtin.conversation_state import ConversationState
 from accord.proxy.message import Message, Response
 from accord.proxy.proxy import Proxy
 
 AGENTS_FILE: Final = "AGENTS.md"
 FILE_BYTES_MAX: Final = 256 * 1024
-"""Of a longer file, only so much is added."""
+"""How much of a longer file is added."""
 UPWARD_MAX: Final = 64
 
 Say = Callable[[str], None]
@@ -30,13 +30,14 @@ Say = Callable[[str], None]
 def context(
     files: Sequence[str | Path] = (), *, agents_md: bool = True, say: Say | None = None
 ) -> Proxy:
-    """A proxy that adds these files, and AGENTS.md from the session's folder up to the repository.
+    """Return a proxy that adds these files, and AGENTS.md from the session's folder up to the root.
 
-    Relative names are beneath the session's folder.  `say` is told of files that cannot be read.
+    Relative names start at the session's folder.  `say` gets a sentence about each file that cannot
+    be read.
     """
     proxy = Proxy("context")
-    agreed = Agreed()
-    agreed.watch(proxy)
+    state = ConversationState()
+    state.watch(proxy)
     tell = _to_stderr if say is None else say
     fresh: set[str] = set()
 
@@ -47,20 +48,20 @@ def context(
             fresh.add(found)
 
     @proxy.on_request("session/prompt", of="client")
-    @agreed.checked
+    @state.checked
     async def prompt(message: Message, forward: Any) -> Any:
         session_id, blocks = message.session_id, message.params.get("prompt")
         if session_id not in fresh or not isinstance(blocks, list) or _is_command(blocks):
             return await forward(message)
-        folder = agreed.folders.get(session_id)
+        folder = state.folders.get(session_id)
         paths = _wanted(folder, files, agents_md)
-        added = [block for path in paths for block in _blocks(path, agreed.takes_resources, tell)]
+        added = [block for path in paths for block in _blocks(path, state.takes_resources, tell)]
         message.params["prompt"] = [*added, *blocks]
         fresh.discard(session_id)
         try:
             return await forward(message)
         except RequestFailed:
-            # The agent has not taken it, so the next one is the first again.
+            # The agent refused the prompt, so the next one is the first again.
             fresh.add(session_id)
             raise
 
@@ -80,7 +81,7 @@ def _is_command(blocks: list[Any]) -> bool:
 
 
 def _wanted(folder: str | None, files: Sequence[str | Path], agents_md: bool) -> list[Path]:
-    """What is to be added, the widest first, each once."""
+    """Return the files to add, each once, the outermost first."""
     here = Path(folder) if folder is not None else Path()
     found = agents_files(here) if agents_md and folder is not None else []
     chosen = [here / file for file in files]
@@ -88,9 +89,9 @@ def _wanted(folder: str | None, files: Sequence[str | Path], agents_md: bool) ->
 
 
 def agents_files(folder: Path) -> list[Path]:
-    """AGENTS.md of a folder and of those above it up to the repository's root, outermost first.
+    """Find AGENTS.md from the repository's root down to a folder, outermost first.
 
-    Outside of a repository, only that of the folder itself.
+    Outside a repository, only the folder itself is searched.
     """
     upward = [folder, *folder.parents][:UPWARD_MAX]
     root = next((at for at, one in enumerate(upward) if (one / ".git").exists()), 0)
@@ -103,12 +104,12 @@ def _blocks(path: Path, takes_resources: bool, tell: Say) -> list[dict[str, Any]
         with path.open("rb") as file:
             data = file.read(FILE_BYTES_MAX + 1)
     except OSError as error:
-        tell(f"{path} is left out: {error.strerror}")
+        tell(f"{path} was skipped: {error.strerror}")
         return []
     text = data[:FILE_BYTES_MAX].decode("utf-8", "replace")
     if len(data) > FILE_BYTES_MAX:
-        tell(f"of {path}, only the first {FILE_BYTES_MAX} bytes are added")
-        text += "\n[the file goes on]"
+        tell(f"only the first {FILE_BYTES_MAX} bytes of {path} were added")
+        text += "\n[the file continues]"
     if takes_resources:
         resource: dict[str, Any] = {"uri": path.absolute().as_uri(), "text": text}
         if path.suffix == ".md":

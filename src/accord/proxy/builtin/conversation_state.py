@@ -1,4 +1,4 @@
-"""What a ready-made proxy knows of its conversation: the version, the sessions, how to speak up.
+"""What a built-in proxy knows of its conversation: the version, the sessions, and their folders.
 
 Must not know what any of the proxies is for.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import anyio
 
@@ -22,41 +22,92 @@ from accord.proxy.proxy import Proxy
 from accord.schema.method import SESSION_UPDATE
 
 OPENING: Final = ("session/new", "session/load", "session/resume", "session/fork")
-"""The requests by which a client comes to a session, with the folder that it works in."""
-MAKING: Final = ("session/new", "session/fork")
-"""Those whose answer names the session."""
+"""The requests that open a session; they name the folder that it works in."""
+CREATING: Final = ("session/new", "session/fork")
+"""The requests whose answer names the session."""
 NOT_THE_DRAFT: Final = (
-    "this proxy cannot read the 2026-02 draft and passes nothing on that it cannot read; a chain"
+    "this proxy cannot read the 2026-02 draft, and does not forward what it cannot read; a chain"
     " translates it: accord proxy ... -- AGENT"
 )
 NOT_AGREED: Final = (
-    "this proxy passes nothing on before the client and the agent have agreed on version 1 or 2 of"
-    " the protocol by initialize"
+    "this proxy forwards nothing before the client and the agent have agreed on version 1 or 2 of"
+    " the protocol in initialize"
 )
-Handling: TypeAlias = Callable[[Message, Any], Awaitable[Any]]
+Json: TypeAlias = dict[str, Any]
+RequestHandler: TypeAlias = Callable[[Message, Any], Awaitable[Any]]
 SESSIONS_MAX: Final = 4096
-"""Sessions that are remembered; the oldest are forgotten first."""
+"""The oldest sessions are forgotten first."""
+
+
+class VersionForm(NamedTuple):
+    """What the built-in proxies must know of one version of the protocol."""
+
+    number: int
+    # Whether the answer to `session/prompt` ends the turn, and tells the usage of the session.
+    answer_ends_turn: bool
+    # Whether a permission request names its tool call in `subject`.
+    has_subject: bool
+    # Where an agent says that it takes embedded resources, and the type of that value.
+    resources_at: tuple[str, ...]
+    resources_type: type
+    message: Callable[[Json], Json]
+
+    def takes_resources(self, result: Json) -> bool:
+        """Whether the answer to `initialize` says that prompts may embed resources."""
+        found: Any = result
+        for key in self.resources_at:
+            found = found.get(key) if isinstance(found, dict) else None
+        return isinstance(found, self.resources_type) and found is not False
+
+
+def _v1_message(block: Json) -> Json:
+    return {"sessionUpdate": "agent_message_chunk", "content": block}
+
+
+def _v2_message(block: Json) -> Json:
+    message_id = f"proxy-{os.urandom(8).hex()}"
+    return {"sessionUpdate": "agent_message", "messageId": message_id, "content": [block]}
+
+
+_V2: Final = VersionForm(
+    number=2,
+    answer_ends_turn=False,
+    has_subject=True,
+    resources_at=("capabilities", "session", "prompt", "embeddedContext"),
+    resources_type=dict,
+    message=_v2_message,
+)
+_V1: Final = VersionForm(
+    number=1,
+    answer_ends_turn=True,
+    has_subject=False,
+    resources_at=("agentCapabilities", "promptCapabilities", "embeddedContext"),
+    resources_type=bool,
+    message=_v1_message,
+)
+_FORMS: Final = {"v1": _V1, "v2": _V2}
 
 
 @dataclass(slots=True)
-class Agreed:
-    """Filled from what passes; `watch` makes a proxy tell it.
+class ConversationState:
+    """The state of one conversation, learned from its messages.
 
-    Guards: what is not of version 1 or 2 is not passed on.
+    Guards: a request that is not of version 1 or 2 is not forwarded.
     """
 
-    # 0 until the two sides have agreed on one.
-    version: int = 0
+    is_agreed: bool = False
+    # Meaningful once the two sides have agreed on a version.
+    form: VersionForm = _V2
     takes_resources: bool = False
     folders: dict[str, str] = field(default_factory=dict)
-    # All folders of a session, the one that it works in first.
+    # All folders of a session; the first is the one that it works in.
     roots: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    # What is said to the user may quote the agent.
+    # For messages to the user, which may quote the agent.
     redactor: Redactor | None = None
     _answered: anyio.Event | None = None
 
     def watch(self, proxy: Proxy) -> None:
-        """Learn from the messages of this proxy, and refuse what it cannot read."""
+        """Learn from the messages of this proxy, and refuse requests that it cannot read."""
         proxy.on_request("initialize", of="client")(self._initialize)
         proxy.on_request(ANY, of="client")(self._asked)
         for method in OPENING:
@@ -64,9 +115,9 @@ class Agreed:
 
     async def _initialize(self, message: Message, forward: Any) -> None:
         await self._wait()
-        if self.version:
-            # The two would speak otherwise from here on.
-            raise RequestError(INVALID_REQUEST, "initialize has been answered already")
+        if self.is_agreed:
+            # The two sides would speak another version from now on.
+            raise RequestError(INVALID_REQUEST, "initialize was already answered")
         self._answered = anyio.Event()
         try:
             self._initialized(await forward(message))
@@ -78,7 +129,7 @@ class Agreed:
         self.check(message)
 
     async def _wait(self) -> None:
-        """Clients may say more before `initialize` is answered; it waits for that."""
+        """Hold requests back that a client sends before `initialize` is answered."""
         if self._answered is not None:
             await self._answered.wait()
 
@@ -86,15 +137,15 @@ class Agreed:
         """Refuse a request that cannot be read.
 
         Raises:
-            RequestError: no version is agreed on, or the sender speaks another one after all.
+            RequestError: the sides have not agreed on a version, or the sender speaks another one.
         """
-        if not self.version:
+        if not self.is_agreed:
             raise RequestError(INVALID_REQUEST, NOT_AGREED)
         if looks_like_draft(message.method, message.params):
             raise RequestError(INVALID_PARAMS, NOT_THE_DRAFT)
 
-    def checked(self, handler: Handling) -> Handling:
-        """The same handler of a request, for what can be read alone."""
+    def checked(self, handler: RequestHandler) -> RequestHandler:
+        """Wrap a request handler so that it gets only requests that can be read."""
 
         async def check(message: Message, forward: Any) -> Any:
             if message.sender == "client":
@@ -110,22 +161,18 @@ class Agreed:
         chosen = judge_answer(result, (1, 2))
         if isinstance(chosen, Refused):
             raise RequestError(chosen.code, chosen.message, dict(chosen.data or {}))
-        if chosen.dialect == "draft":
+        form = _FORMS.get(chosen.dialect)
+        if form is None:
             raise RequestError(INTERNAL_ERROR, NOT_THE_DRAFT)
-        self.version = chosen.version
-        if self.version == 1:
-            found = _at(result, "agentCapabilities", "promptCapabilities", "embeddedContext")
-            self.takes_resources = found is True
-        else:
-            found = _at(result, "capabilities", "session", "prompt", "embeddedContext")
-            self.takes_resources = isinstance(found, dict)
+        self.is_agreed, self.form = True, form
+        self.takes_resources = form.takes_resources(result)
 
     def _opened(self, response: Response) -> None:
         asked, result = response.request.params, response.result
-        if response.request.method in MAKING:
+        if response.request.method in CREATING:
             session_id = result.get("sessionId") if isinstance(result, dict) else None
         else:
-            # Whatever the answer names: the client has named the session.
+            # The client has named the session, whatever the answer says.
             session_id = asked.get("sessionId")
         cwd = asked.get("cwd")
         if isinstance(session_id, str) and isinstance(cwd, str):
@@ -134,7 +181,7 @@ class Agreed:
             self._remember(session_id, (cwd, *others))
 
     def adopt(self, session_id: object, parent_id: str) -> None:
-        """A child session that nobody opened works where its parent does."""
+        """Give a child session, which the client did not open, the folders of its parent."""
         is_new = isinstance(session_id, str) and session_id not in self.folders
         if is_new and parent_id in self.folders:
             self._remember(str(session_id), self.roots[parent_id])
@@ -147,26 +194,11 @@ class Agreed:
             del self.folders[oldest], self.roots[oldest]
 
     def say(self, message: Message, session_id: str, text: str) -> None:
-        """Say something to the user in a session, as its agent does."""
+        """Send a text to the user in a session, in the agent's name."""
         if self.redactor is not None:
             text = self.redactor.text(text)
-        block = {"type": "text", "text": text}
-        update: dict[str, Any]
-        if self.version == 1:
-            update = {"sessionUpdate": "agent_message_chunk", "content": block}
-        else:
-            update = {
-                "sessionUpdate": "agent_message",
-                "messageId": f"proxy-{os.urandom(8).hex()}",
-                "content": [block],
-            }
+        update = self.form.message({"type": "text", "text": text})
         message.client.notify(SESSION_UPDATE, {"sessionId": session_id, "update": update})
 
 
-def _at(value: Any, *keys: str) -> Any:
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
-
-
-__all__ = ["Agreed"]
+__all__ = ["ConversationState"]

@@ -1,11 +1,11 @@
-"""The client's end of a chain, where the client may speak the 2026-02 draft.
+"""Translates for a client of a chain that speaks the 2026-02 draft.
 
-Proxies read v1 and v2.  So a client that speaks the draft meets a translator at its own end, in
-this process, and every proxy behind it sees v1.  Any other client is passed on byte for byte.
+Proxies read v1 and v2.  A client that speaks the draft gets a translator in this process, and every
+proxy sees v1.  The bytes of any other client are forwarded unchanged.
 
 What always holds
-    * A client is judged by its first message, and never again.
-    * What it says before the translator is ready waits, and none of it is lost.
+    * The first message of a client decides, and nothing later does.
+    * Messages that arrive before the translator is ready wait, and none is lost.
 """
 
 from __future__ import annotations
@@ -27,16 +27,17 @@ from accord.transport.transport import Ended, Receiver, Transport
 _log = logger("accord.proxy")
 
 INITIALIZE: Final = "initialize"
+OFFICIAL: Final = frozenset(("v1", "v2"))
 LAST_BYTES_SECONDS_MAX: Final = 2.0
-"""How long the last messages may take through the translator when a chain closes."""
+"""How long the translator may take for the last messages when a chain closes."""
 
 
 class OfficialClient:
-    """A client's transport as its chain sees it: in v1 or v2, whatever the client speaks."""
+    """A client's transport as the chain sees it: v1 or v2, whatever the client speaks."""
 
     def __init__(self, client: Transport) -> None:
         self._client = client
-        # Whom the chain speaks to: the client, or the translator before it.
+        # Where the chain writes: the client, or the translator before it.
         self._to: Transport = client
         self._owner: Receiver | None = None
         self._tasks: TaskGroup | None = None
@@ -54,12 +55,12 @@ class OfficialClient:
         return self._to.backlog
 
     async def start(self, receiver: Receiver, tasks: TaskGroup) -> None:
-        """Begin to deliver what the client says."""
+        """Start to deliver the client's messages."""
         self._owner, self._tasks = receiver, tasks
         await self._client.start(self, tasks)
 
     def write(self, data: bytes) -> None:
-        """Send the client something."""
+        """Write to the client."""
         self._to.write(data)
 
     async def drain(self) -> None:
@@ -75,7 +76,7 @@ class OfficialClient:
         self._to.resume()
 
     async def aclose(self) -> None:
-        """End it."""
+        """Close the transport after the last translated bytes are written."""
         await self._to.aclose()
         if self._carried is not None:
             with anyio.move_on_after(LAST_BYTES_SECONDS_MAX):
@@ -85,7 +86,7 @@ class OfficialClient:
     # ---- from the client
 
     def data_received(self, data: bytes) -> None:
-        """The next bytes of the client."""
+        """Take the next bytes of the client."""
         if self._target is not None:
             self._target.data_received(data)
             return
@@ -94,7 +95,7 @@ class OfficialClient:
             self._judge(data)
 
     def ended(self, why: Ended) -> None:
-        """The client has said its last."""
+        """Take notice that the client has disconnected."""
         if self._target is None and self._carried is None:
             self._pass_on()
         if self._target is None:
@@ -106,16 +107,16 @@ class OfficialClient:
         try:
             frames = self._splitter.feed(data)
         except FrameTooLong:
-            # The chain says what is wrong with it.
+            # The chain reports the error.
             self._pass_on()
             return
         if not frames:
             return
         first = _read(frames[0])
         chosen = judge_request(_object(first.get("params")), (1, 2))
-        is_draft = isinstance(chosen, Chosen) and chosen.dialect == "draft"
+        is_draft = isinstance(chosen, Chosen) and chosen.dialect not in OFFICIAL
         if first.get("method") == INITIALIZE and is_draft:
-            _log.info("the client speaks the 2026-02 draft; it is translated")
+            _log.info("the client speaks the 2026-02 draft; adding a translator")
             assert self._tasks is not None
             self._carried = anyio.Event()
             ours, theirs = memory_pair()
@@ -144,7 +145,7 @@ class OfficialClient:
             self._carried.set()
 
     def take_over(self, receiver: Receiver) -> None:
-        """Deliver what has come so far, and what comes, to this receiver."""
+        """Deliver all bytes, those received so far too, to this receiver."""
         self._target = receiver
         head, self._head = self._head, b""
         receiver.data_received(head)
@@ -153,17 +154,17 @@ class OfficialClient:
 
     @property
     def is_translated(self) -> bool:
-        """Whether the client speaks the draft, and its chain v1."""
+        """Whether the client speaks the draft and the chain v1."""
         return self._carried is not None
 
     @property
     def transport(self) -> Transport:
-        """The wire to the client itself."""
+        """The transport of the client itself."""
         return self._client
 
 
 class _Begun:
-    """The wire to a client that has begun to speak already, as a transport to start."""
+    """The transport of a client that has already sent something, as one that can be started."""
 
     def __init__(self, end: OfficialClient) -> None:
         self._end = end

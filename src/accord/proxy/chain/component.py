@@ -1,6 +1,6 @@
-"""The places of a chain: a component in each, and the answers that a conductor waits for.
+"""The components of a chain, and the answers to `initialize` that a conductor waits for.
 
-Must not know the order of the places.
+Must not know the order of the components.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from accord.transport.transport import Ended, Transport
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One member of the chain: what people call it, and how to reach a new one."""
+    """One component of the chain: its name for people, and a function that starts it."""
 
     name: str
     connect: Callable[[TaskGroup], Transport]
 
 
 class Slot:
-    """A component in its place, whatever process sits there now."""
+    """A place in the chain and the process that runs there now."""
 
     def __init__(self, component: Component) -> None:
         self.component = component
@@ -40,31 +40,31 @@ class Slot:
         self.is_ready = True
         self.waiting: deque[Callable[[Slot], None]] = deque()
         self.restarts = 0
-        # Whether a translator stands before it already.
+        # Whether it already has a translator before it.
         self.is_translated = False
-        # What it was asked to initialize with, and what it answered.
+        # The params and the result of its `initialize`.
         self.params: bytes | None = None
         self.result: bytes | None = None
 
     @property
     def near(self) -> Endpoint:
-        """The component, for what comes from before it."""
+        """The component, for messages from before it."""
         assert self.hop is not None
         return self.hop.near
 
     @property
     def far(self) -> Endpoint:
-        """The component, for what comes from behind it."""
+        """The component, for messages from behind it."""
         assert self.hop is not None
         assert self.hop.far is not None
         return self.hop.far
 
 
 class Chain(Protocol):
-    """The conductor, as far as answers concern it."""
+    """The part of the conductor that handles answers."""
 
     def remember(self, result: bytes) -> None:
-        """What the component behind the whole chain can do."""
+        """Keep the capabilities of the component behind the whole chain."""
         ...
 
     def has_successor(self, slot: Slot) -> bool:
@@ -72,27 +72,27 @@ class Chain(Protocol):
         ...
 
     def back(self, slot: Slot) -> None:
-        """A component has been started again and is ready."""
+        """Take notice that a restarted component is ready."""
         ...
 
     def must_translate(self, slot: Slot, spoken: Spoken | None) -> bool:
-        """Whether what sits there cannot stand in the chain as it is.
+        """Whether a component needs a translator to be in the chain.
 
         `spoken` is None for one that could not read `initialize`.
         """
         ...
 
     def translate(self, slot: Slot, request: OpenRequest, speaks: Spoken | None) -> None:
-        """Start the agent again behind a translator, and ask it once more to initialize."""
+        """Restart the agent behind a translator, and send `initialize` again."""
         ...
 
     def fail(self, sentence: str) -> None:
-        """The chain cannot go on."""
+        """End the chain with this sentence."""
         ...
 
 
 class SuccessorInitialize(AnswerForwarder):
-    """Waits for the answer to `initialize` of the component behind the whole chain."""
+    """The answer to `initialize` of the component behind the whole chain."""
 
     __slots__ = ("_chain",)
 
@@ -101,13 +101,13 @@ class SuccessorInitialize(AnswerForwarder):
         self._chain = chain
 
     def answered(self, result: Raw) -> None:
-        """Keep it for a component that is started again."""
+        """Keep the result for a component that is restarted."""
         self._chain.remember(bytes(result))
         super().answered(result)
 
 
 class InitializeAnswer(AnswerForwarder):
-    """Waits for a component's answer to `initialize`, and asks again by the older name."""
+    """A component's answer to `initialize`; tries the older method name if necessary."""
 
     __slots__ = ("_again", "_chain", "_slot")
 
@@ -118,7 +118,7 @@ class InitializeAnswer(AnswerForwarder):
         self._again = again
 
     def answered(self, result: Raw) -> None:
-        """Keep it for whoever is started again before it."""
+        """Keep the result for a component before it that is restarted."""
         spoken = _dialect(result)
         if spoken is not None and self._chain.must_translate(self._slot, spoken):
             self._chain.translate(self._slot, self.request, spoken)
@@ -128,7 +128,7 @@ class InitializeAnswer(AnswerForwarder):
         super().answered(result)
 
     def failed(self, code: int, message: str, data: Raw | None) -> None:
-        """One that does not know the method may know it by the name that the Rust SDK gives it."""
+        """Try the name that the Rust SDK uses if the component does not know the method."""
         slot = self._slot
         if code == INVALID_PARAMS and self._chain.must_translate(slot, None):
             self._chain.translate(slot, self.request, None)
@@ -137,7 +137,7 @@ class InitializeAnswer(AnswerForwarder):
         if code != METHOD_NOT_FOUND or not is_proxy:
             super().failed(code, message, data)
         elif self._again:
-            said = f"{slot.component.name} is no proxy: it does not know proxy/initialize"
+            said = f"{slot.component.name} is not a proxy: it does not know proxy/initialize"
             super().failed(code, said, encode_component(slot))
         else:
             slot.far.wrapper = "_proxy/successor"
@@ -147,7 +147,7 @@ class InitializeAnswer(AnswerForwarder):
 
 
 class RestartAnswer:
-    """Waits for the answer of a component that was started again."""
+    """The answer to `initialize` of a component that was restarted."""
 
     def __init__(self, chain: Chain, slot: Slot, again: bool = False) -> None:
         self._chain = chain
@@ -155,11 +155,11 @@ class RestartAnswer:
         self._again = again
 
     def answered(self, result: Raw) -> None:
-        """It is ready; what it can do is known already."""
+        """Report that the component is ready; its capabilities are already known."""
         self._chain.back(self._slot)
 
     def failed(self, code: int, message: str, data: Raw | None) -> None:
-        """It is of no use, unless it knows the method by its older name."""
+        """Try the older method name, or end the chain."""
         slot = self._slot
         if code == METHOD_NOT_FOUND and not self._again:
             slot.far.wrapper = "_proxy/successor"
@@ -167,14 +167,16 @@ class RestartAnswer:
             receiver = RestartAnswer(self._chain, slot, again=True)
             slot.near.call("_proxy/initialize", slot.params, receiver)
         else:
-            self._chain.fail(f"{slot.component.name} was started again and refused: {message}")
+            self._chain.fail(
+                f"{slot.component.name} was restarted and refused to initialize: {message}"
+            )
 
     def lost(self, hop: Hop, why: Ended) -> None:
-        """It died again; the conductor is told of that as of any death."""
+        """Do nothing: the conductor gets notice of every exit."""
 
 
 def _dialect(result: Raw) -> Spoken | None:
-    """What an agent speaks by its answer to `initialize`; None where that cannot be told."""
+    """Return the dialect of an answer to `initialize`, or None if it is not clear."""
     try:
         answer = to_python(result)
     except Invalid:
@@ -184,7 +186,7 @@ def _dialect(result: Raw) -> Spoken | None:
 
 
 def encode_component(slot: Slot) -> Raw:
-    """The data of an error that names a component."""
+    """Return the data of an error that names a component."""
     return Raw(encode({"component": slot.component.name}))
 
 

@@ -1,18 +1,19 @@
-"""A chain of proxies with an agent at its end, which looks like one agent from outside.
+"""Runs a chain of proxies with an agent at its end, which looks like one agent from outside.
 
-Every component speaks only to the conductor.  What a proxy has to say to its successor it wraps in
-`proxy/successor`; what it says plainly is for its predecessor.  The conductor unwraps, wraps and
-passes on, and keeps the ids of each wire to that wire.  Told `proxy/initialize` itself, it is a
-proxy in a larger chain, and what its last component wraps goes on to the one behind it.
+Every component talks only to the conductor.  A proxy wraps messages to its successor in
+`proxy/successor`; its other messages are for its predecessor.  The conductor unwraps, wraps and
+forwards them, and keeps the ids of each wire to that wire.  A conductor that gets
+`proxy/initialize` is itself a proxy in a larger chain; what its last component wraps goes to the
+component behind it.
 
-What always holds
+What alroutes holds
     * A component with a successor is sent `proxy/initialize` (or `_proxy/initialize`, if that is
       what it knows), the last one `initialize`.
     * Messages in each direction keep their order.
     * Proxies see v1 or v2: a client or an agent that speaks the 2026-02 draft is translated at its
       end of the chain.
-    * A component that dies ends its open requests with an error that names it; what follows is as
-      `on_death` says.
+    * When a component exits, its open requests fail with an error that names it, and `on_death`
+      decides what follows.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ from accord.proxy.chain.component import (
     SuccessorInitialize,
 )
 from accord.proxy.conversation import (
+    AGENT_EXIT_SECONDS_MAX,
     INITIALIZE,
     INITIALIZE_PROXY,
     LAST_ANSWERS_SECONDS_MAX,
-    LAST_WORDS_SECONDS_MAX,
 )
 from accord.proxy.hop import Endpoint, Hop, OpenRequest, Outbox
 from accord.proxy.request_forward import (
@@ -60,7 +61,7 @@ _log = logger("accord.proxy")
 
 OnDeath: TypeAlias = Literal["fail", "restart", "bypass"]
 RESTARTS_MAX: Final = 5
-"""How often one component is started again; one that dies more often cannot be helped."""
+"""How often one component is restarted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class Outcome:
 
 
 class Conductor:
-    """See the module.  `serve` is its whole life."""
+    """One chain; `serve` runs it from start to end."""
 
     def __init__(
         self,
@@ -82,16 +83,16 @@ class Conductor:
         on_death: OnDeath = "fail",
         has_agent: bool = True,
     ) -> None:
-        """Without an agent the chain is one of proxies alone, for use in a larger one."""
+        """Without an agent, the chain has only proxies, for use in a larger chain."""
         self._tasks = tasks
         self._outbox = Outbox()
-        # Proxies read v1 and v2; a chain of one member has none.
+        # Proxies read v1 and v2; a chain of one component has no proxies.
         front = OfficialClient(client) if len(components) > 1 else client
         self._front = Hop("the client", front, self, tasks, self._outbox)
         self._slots = [Slot(component) for component in components]
         self._on_death: OnDeath = on_death
         self._has_agent = has_agent
-        # What the component behind the whole chain answered to `initialize`, in a larger chain.
+        # In a larger chain: the answer to `initialize` of the component behind this chain.
         self._behind: bytes | None = None
         self._is_member = False
         self._direct: dict[Endpoint, Endpoint] = {}
@@ -101,10 +102,10 @@ class Conductor:
         self._failed: str | None = None
         self._remains: Raw | None = None
 
-    # ---- life
+    # ---- lifetime
 
     async def serve(self) -> Outcome:
-        """Conduct until the client goes, or a component that cannot be done without.
+        """Run until the client disconnects, or a component exits that the chain cannot do without.
 
         Raises:
             SpawnFailed: one of the programs cannot be started.
@@ -129,7 +130,7 @@ class Conductor:
         slot.hop = hop
 
     async def _last_answers(self) -> None:
-        """As long as the client reads, what it asked is answered, for a moment."""
+        """Answer open requests for a moment, as long as the client reads."""
         if not self._front.is_listening:
             return
         await self._settled(LAST_ANSWERS_SECONDS_MAX)
@@ -137,14 +138,14 @@ class Conductor:
         transport = None if last is None else last.transport
         close_write = getattr(transport, "close_write", None)
         if self._front.open_requests and close_write is not None:
-            # It learns that there is no client any more, and may answer then.
+            # The agent sees the end of its stdin and may then answer.
             close_write()
-            await self._settled(LAST_WORDS_SECONDS_MAX)
+            await self._settled(AGENT_EXIT_SECONDS_MAX)
         with anyio.move_on_after(LAST_ANSWERS_SECONDS_MAX):
-            await self._last_words()
+            await self._close_in_order()
 
-    async def _last_words(self) -> None:
-        """Those before a component that went may have something left to say, the last one first."""
+    async def _close_in_order(self) -> None:
+        """Let the proxies before an exited component send their last messages, last one first."""
         hops = [slot.hop for slot in self._slots]
         before = list(takewhile(lambda hop: hop is not None and hop.why is None, hops))
         for hop in reversed(before) if len(before) < len(hops) else ():
@@ -157,7 +158,7 @@ class Conductor:
                     await self._quiet.wait()
 
     async def _settled(self, seconds: float) -> None:
-        """Wait until no request of the client is open, but not longer than that."""
+        """Wait until no request of the client is open, at most this long."""
         with anyio.move_on_after(seconds):
             while self._front.open_requests:
                 self._quiet = anyio.Event()
@@ -170,12 +171,12 @@ class Conductor:
                     closing.start_soon(slot.hop.transport.aclose)
         await self._front.transport.aclose()
 
-    # ---- who is where
+    # ---- routes
 
     def _rewire(self) -> None:
-        """Find out anew who speaks to whom.
+        """Compute the routes again.
 
-        What the client and the first component say plainly to each other passes as bytes.
+        Unwrapped messages between the client and the first component are forwarded as bytes.
         """
         plain = frozenset((CANCEL_REQUEST, *SUCCESSOR_METHODS))
         first = self._slots[0] if self._slots and self._slots[0].is_ready else None
@@ -185,11 +186,11 @@ class Conductor:
             assert slot.hop is not None
             slot.hop.watched = plain
             slot.hop.through = self._front if slot is first else None
-        self._direct = self._ways()
-        self._hold_up()
+        self._direct = self._routes()
+        self._pause_others()
 
-    def _hold_up(self) -> None:
-        """While a component is started again, nobody else is read: what waits stays with them."""
+    def _pause_others(self) -> None:
+        """Pause all other hops while a component restarts, so that their messages wait there."""
         ready = {slot.hop for slot in self._slots if slot.is_ready} | {self._front}
         is_waiting = len(ready) <= len(self._slots) and self._failed is None
         wanted = {hop for hop in ready if hop is not None} if is_waiting else set[Hop]()
@@ -199,23 +200,23 @@ class Conductor:
             hop.resume()
         self._held = wanted
 
-    def _ways(self) -> dict[Endpoint, Endpoint]:
-        """Where what comes from each end goes, as far as nobody has to wait for it."""
-        front, slots, ways = self._front, self._slots, dict[Endpoint, Endpoint]()
+    def _routes(self) -> dict[Endpoint, Endpoint]:
+        """Return the target of each endpoint's messages, if they need not wait."""
+        front, slots, routes = self._front, self._slots, dict[Endpoint, Endpoint]()
         for before, behind in pairwise(slots):
             if behind.is_ready:
-                ways[before.far] = behind.near
+                routes[before.far] = behind.near
             if before.is_ready:
-                ways[behind.near] = before.far
+                routes[behind.near] = before.far
         if slots:
-            ways[slots[0].near] = front.near
+            routes[slots[0].near] = front.near
             if slots[0].is_ready:
-                ways[front.near] = slots[0].near
+                routes[front.near] = slots[0].near
         if slots and front.far is not None:
-            ways[slots[-1].far] = front.far
+            routes[slots[-1].far] = front.far
             if slots[-1].is_ready:
-                ways[front.far] = slots[-1].far
-        return ways
+                routes[front.far] = slots[-1].far
+        return routes
 
     def _slot_of(self, hop: Hop) -> Slot | None:
         return next((slot for slot in self._slots if slot.hop is hop), None)
@@ -232,10 +233,10 @@ class Conductor:
         """Whether a component is a proxy."""
         return slot is not self._slots[-1] or self._is_member
 
-    # ---- what comes
+    # ---- receiving
 
     def notified(self, end: Endpoint, method: str, params: Raw, frame: bytes | None) -> None:
-        """Pass a notification on."""
+        """Forward a notification."""
         direct = self._direct.get(end)
         if direct is not None and (direct.wrapper is not None or frame is None):
             direct.notify(method, params)
@@ -250,10 +251,10 @@ class Conductor:
         self._route(end, send, lambda: None)
 
     def requested(self, request: OpenRequest, params: Raw) -> None:
-        """Pass a request on, or see to it that a component initializes."""
+        """Forward a request, or initialize a component."""
         is_from_front = request.end is self._front.near
         if is_from_front and self._failed is not None:
-            # Those that are left end with the chain, and would be named as the cause.
+            # The remaining components end with the chain and would be named as the cause.
             request.refuse(INTERNAL_ERROR, self._failed, self._remains)
             return
         if is_from_front and request.method in INITIALIZE_PROXY:
@@ -262,9 +263,7 @@ class Conductor:
             self._rewire()
             request.method = INITIALIZE
         elif is_from_front and request.method == INITIALIZE and not self._has_agent:
-            said = (
-                "there is no agent at the end of this chain: give one, or start it by a conductor"
-            )
+            said = "this chain has no agent: add one, or run the chain inside a conductor's chain"
             request.refuse(INVALID_REQUEST, said)
             return
 
@@ -289,7 +288,7 @@ class Conductor:
     def _route(
         self, end: Endpoint, send: Callable[[Endpoint], None], nowhere: Callable[[], None]
     ) -> None:
-        """Find whom a message is for; it may have to wait for a component that starts again."""
+        """Find the target of a message, which may have to wait for a restarting component."""
         direct = self._direct.get(end)
         if direct is not None:
             send(direct)
@@ -302,7 +301,7 @@ class Conductor:
             self._to(self._slots[-1], lambda slot: send(slot.far))
             return
         if end.hop is front and front.far is not None:
-            # All were bypassed, in a larger chain: the two neighbours speak to each other.
+            # All components were bypassed in a larger chain: the two neighbours talk directly.
             send(front.far if end is front.near else front.near)
             return
         slot = self._slot_of(end.hop)
@@ -330,7 +329,7 @@ class Conductor:
             slot.waiting.append(step)
 
     def withdrawn(self, request: OpenRequest, params: Raw) -> None:
-        """The asker wants no answer any more."""
+        """Cancel a request that its sender has withdrawn."""
         pass_on_cancel(request, params)
 
     # ---- initialize
@@ -342,34 +341,34 @@ class Conductor:
         pass_on(request, params, slot.near, receiver, method)
 
     def _answer_again(self, slot: Slot, request: OpenRequest) -> None:
-        """A component that was started again asks its successor, which has answered long ago."""
+        """Answer the `initialize` of a restarted component with its successor's earlier answer."""
         behind = self._behind_of(slot)
         known = self._behind if behind is None else behind.result
         if known is None:
-            request.refuse(INTERNAL_ERROR, "the component behind has not initialized")
+            request.refuse(INTERNAL_ERROR, "the next component has not been initialized")
         else:
             request.answer(known)
 
     def must_translate(self, slot: Slot, spoken: Spoken | None) -> bool:
-        """Whether what sits there cannot stand in the chain as it is.
+        """Whether a component needs a translator to be in the chain.
 
-        `spoken` is None for one that could not read `initialize`: perhaps it reads only the keys
-        of the draft, which the translator finds out.
+        `spoken` is None for one that could not read `initialize`: it may know only the keys of the
+        draft, which the translator finds out.
         """
         is_agent = len(self._slots) > 1 and not self.has_successor(slot)
         if not is_agent or slot.is_translated:
             return False
         front = self._front.transport
-        # Behind a translated client the chain speaks v1, whatever the agent would choose.
+        # Behind a translated client the chain uses v1, whatever the agent would choose.
         is_v1 = isinstance(front, OfficialClient) and front.is_translated
         return spoken in (None, "draft") or (spoken == "v2" and is_v1)
 
     def translate(self, slot: Slot, request: OpenRequest, speaks: Spoken | None) -> None:
-        """Start the agent again behind a translator, and ask it once more to initialize."""
+        """Restart the agent behind a translator, and send `initialize` again."""
         assert slot.hop is not None
-        _log.info("%s may speak the 2026-02 draft; it is translated", slot.component.name)
+        _log.info("%s may speak the 2026-02 draft; adding a translator", slot.component.name)
         old = slot.hop
-        old.retire(Ended("it is started again behind a translator", clean=True))
+        old.retire(Ended("it is restarted behind a translator", clean=True))
         slot.is_ready, slot.is_translated = False, True
         slot.component = translated(slot.component, speaks)
         self._rewire()
@@ -383,13 +382,13 @@ class Conductor:
         self._initialize(slot, request, slot.params)
 
     def remember(self, result: bytes) -> None:
-        """What the component behind this whole chain can do."""
+        """Keep the capabilities of the component behind this whole chain."""
         self._behind = result
 
-    # ---- death
+    # ---- exits
 
     def gone(self, hop: Hop, why: Ended) -> None:
-        """The client or a component is gone."""
+        """Handle the exit of the client or of a component."""
         self._quiet.set()
         slot = self._slot_of(hop)
         if slot is None or self._over.is_set():
@@ -399,19 +398,19 @@ class Conductor:
         self._remains = Raw(encode(gone_data(hop, why)))
         is_proxy = self.has_successor(slot)
         if self._on_death == "bypass" and is_proxy and slot.result is not None:
-            _log.warning("%s; the chain goes on without it", gone_sentence(hop, why))
+            _log.warning("%s; the chain continues without it", gone_sentence(hop, why))
             self._slots.remove(slot)
             self._tasks.start_soon(hop.transport.aclose)
             self._rewire()
         elif self._on_death == "restart" and slot.result is not None:
             if slot.restarts < RESTARTS_MAX:
-                _log.warning("%s; it is started again", gone_sentence(hop, why))
+                _log.warning("%s; restarting it", gone_sentence(hop, why))
                 slot.restarts += 1
                 slot.is_ready = False
                 self._rewire()
                 self._tasks.start_soon(self._restart, slot, hop)
             else:
-                self.fail(f"{gone_sentence(hop, why)} (for the {slot.restarts + 1}th time)")
+                self.fail(f"{gone_sentence(hop, why)} (after {slot.restarts} restarts)")
         else:
             self.fail(gone_sentence(hop, why))
 
@@ -419,8 +418,8 @@ class Conductor:
         await old.transport.aclose()
         try:
             await self._start_component(slot)
-        except Exception as error:  # noqa: BLE001 - the chain ends with that sentence
-            self.fail(f"{slot.component.name} cannot be started again: {error}")
+        except Exception as error:  # noqa: BLE001 - the chain ends with this error
+            self.fail(f"{slot.component.name} cannot be restarted: {error}")
             return
         self._rewire()
         assert slot.params is not None
@@ -428,26 +427,26 @@ class Conductor:
         slot.near.call(method, slot.params, RestartAnswer(self, slot))
 
     def back(self, slot: Slot) -> None:
-        """A component has been started again and is ready."""
+        """Release the messages that wait for a restarted component."""
         slot.is_ready = True
         self._rewire()
         while slot.waiting and slot.is_ready:
             slot.waiting.popleft()(slot)
 
     def fail(self, sentence: str) -> None:
-        """The chain cannot go on."""
+        """End the chain with this sentence."""
         if self._failed is None:
             self._failed = sentence
-            self._hold_up()
+            self._pause_others()
         self._over.set()
 
     def answered(self, request: OpenRequest) -> None:
-        """Somebody may wait for the last answer."""
+        """Wake the task that waits until all requests are answered."""
         self._quiet.set()
 
 
 def translated(component: Component, speaks: Spoken | None) -> Component:
-    """The same component behind a translator, which serves v1 or v2 as it is asked to."""
+    """Return the component behind a translator, which serves v1 or v2."""
 
     def connect(tasks: TaskGroup) -> Transport:
         from accord.proxy.relay.translated_transport import Translated

@@ -1,4 +1,4 @@
-"""The members of a chain: programs, and proxies of this very process."""
+"""Makes the components of a chain, programs and in-process proxies, and runs the chain."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def program(
     env: Mapping[str, str] | None = None,
     stderr: StderrListener | None = None,
 ) -> Component:
-    """A component that is a program of its own; `stderr` is told what it writes there."""
+    """Return a component that is a program; `stderr` gets what it writes there."""
     words = tuple(command)
     return Component(
         shlex.join(words), lambda _: SubprocessTransport(words, env=env, stderr=stderr)
@@ -30,7 +30,7 @@ def program(
 
 
 def in_process(make: Callable[[], Proxy]) -> Component:
-    """A proxy that lives in this process; each start makes a new one."""
+    """Return a component that is a proxy in this process; each start makes a new one."""
 
     def connect(tasks: TaskGroup) -> Transport:
         ours, theirs = memory_pair()
@@ -47,7 +47,7 @@ async def conduct(
     on_death: OnDeath = "fail",
     has_agent: bool = True,
 ) -> Outcome:
-    """Conduct a chain until its client goes, or a component that it cannot do without.
+    """Run a chain until its client disconnects, or a component exits that it cannot do without.
 
     Raises:
         SpawnFailed: one of the programs cannot be started.
@@ -59,7 +59,7 @@ async def conduct(
         try:
             outcome = await conductor.serve()
         except AccordError as error:
-            # Raised outside, where no group wraps it.
+            # Raised below, where no task group wraps it.
             problem = error
         tasks.cancel_scope.cancel()
     if problem is not None:

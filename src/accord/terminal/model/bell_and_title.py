@@ -1,11 +1,11 @@
-"""Calling the user who looks elsewhere: the bell, and the title of the window.
+"""The bell and the window title, for a user who looks elsewhere.
 
-This module does not know any screen: it is told whether the user is here, and says what to write.
+This module does not know any screen: it is told about the focus, and returns what to write.
 
 Invariants
-    * The bell rings once for what happened, only where the user wants it, and only while the
-      terminal is not in front.
-    * The title is our own words and the clean name of a folder, so that it commands nothing.
+    * The bell rings once per event, only if it is enabled, and only while the terminal has no
+      focus.
+    * The title is our own text and a safe folder name, so it cannot control the terminal.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TITLE_COLUMNS_MAX = 80
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What to do now: ring, and write this as it is; None if the title is right already."""
+    """Whether to ring, and the title sequence to write; None if it is unchanged."""
 
     bell: bool = False
     title: str | None = None
@@ -29,7 +29,7 @@ class Signs:
 
 @dataclass(slots=True)
 class _Known:
-    """What was last seen of a chat."""
+    """The last known state of a chat."""
 
     is_busy: bool = False
     questions: int = 0
@@ -37,26 +37,26 @@ class _Known:
 
 
 class Attention:
-    """When to call the user.  Guards the invariants of this module."""
+    """Decides when to call the user.  Guards the invariants of this module."""
 
     def __init__(self, *, bell: bool = False) -> None:
         self._bell = bell
         self._is_here = True
         self._known: dict[int, _Known] = {}
         self._is_wanted = False
-        # What ended while the user was elsewhere, in words.
+        # What ended while the terminal had no focus.
         self._news = ""
         self._title = ""
 
     def focus(self, *, is_here: bool) -> None:
-        """The terminal came to the front, or went behind."""
+        """Note that the terminal got or lost the focus."""
         self._is_here = is_here
         if is_here:
             self._news = ""
             self._is_wanted = False
 
     def chat_changed(self, chat: Chat) -> None:
-        """Look whether the user is needed for it, or waited for it."""
+        """Check whether the user is needed in a chat, or waited for it."""
         known = self._known.setdefault(id(chat), _Known())
         questions = len(chat.questions.all)
         failed = chat.problem is not None
@@ -74,7 +74,7 @@ class Attention:
         self._is_wanted = self._is_wanted or asked or bool(news)
 
     def take(self, chats: Sequence[Chat]) -> Signs:
-        """What to do now, for all chats."""
+        """The bell and title for the current state of all chats."""
         there = {id(chat) for chat in chats}
         for key in [one for one in self._known if one not in there]:
             del self._known[key]
@@ -106,7 +106,7 @@ def _folder(chat: Chat) -> str:
 
 
 def window_title(text: str) -> str:
-    """The command that gives a terminal's window this title; the text is cleaned once more."""
+    """The escape sequence that sets the window title; the text is made safe once more."""
     return f"\x1b]2;{one_line(text, TITLE_COLUMNS_MAX)}\x1b\\"
 
 

@@ -1,12 +1,12 @@
-"""One conversation as a user sees it: its entries, where its turn stands, what went wrong.
+"""One conversation: its entries, the state of its turn, and its problem.
 
-This module does not know the connection or any screen.  The engine tells it what happens; whoever
-shows it looks at it when `on_change` was called, as often as the eye can see and no more.
+This module does not know the connection or any screen.  The engine updates it, and calls
+`on_change`; the view reads it at its own pace.
 
 Invariants
     * `entries` has every entry of the transcript once, in order, and our own remarks between them.
-    * Taking in an update costs the same however long the conversation is.
-    * A tool call that the user denied is known as denied, whatever status the agent gives it.
+    * Handling an update takes constant time, however long the conversation is.
+    * A denied tool call stays denied, whatever status the agent gives it.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ ProblemKind: TypeAlias = Literal[
 Remedy: TypeAlias = Literal["retry", "restart", "new_session", "log_in", "dismiss"]
 
 _CHANGES_MAX = 4096
-"""Entries that changed since somebody looked; beyond it all are taken to have changed."""
+"""Tracked changed entries; with more, all count as changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What went wrong, for a user: what happened, what is known about it, what can be done."""
+    """A problem for the user: what happened, details and remedies."""
 
     kind: ProblemKind
     text: str
     detail: str = ""
     remedies: tuple[Remedy, ...] = ("dismiss",)
-    # By the clock: when the agent said that it may be tried again.
+    # When a retry is allowed, by the chat's clock.
     retry_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What changed since the last look: the entries, and whether the list itself is another."""
+    """Changed entries since the last call, and whether the whole list was replaced."""
 
     entries: tuple[Entry, ...] = ()
     is_reset: bool = False
@@ -64,31 +64,31 @@ class Chat:
 
     def __init__(self, folder: str, *, clock: Callable[[], float] = monotonic) -> None:
         self.folder = folder
-        # Folders beside it that the user named, by a flag or in the configuration.
+        # Additional folders, named by a flag or in the configuration.
         self.roots: tuple[str, ...] = ()
         self.clock = clock
-        # Told after every change; must be quick, and draws nothing itself.
+        # Called after every change; must be quick.
         self.on_change: Callable[[], None] = lambda: None
-        # Told every update after it was taken in; must be quick too.
+        # Called with every update after it was handled; must be quick.
         self.hearers: list[Callable[[Update], None]] = []
-        # Grows with every change, for whoever only wants to know whether there was one.
+        # Incremented with every change.
         self.revision = 0
         self.phase: Phase = "starting"
         self.problem: Problem | None = None
         self.questions = Questions(clock, self.changed)
-        # What waits to be sent when the turn is over, oldest first.
+        # Prompts to send when the turn is over, oldest first.
         self.queue: list[Draft] = []
-        # What might be said next, in order: for a newcomer.
+        # Suggested prompts for a newcomer, in order.
         self.suggestions: list[str] = []
-        # What was being typed, kept while the chat is not on the screen.
+        # The unsent text, kept while the chat is not on the screen.
         self.draft = Draft("")
         self.transcript = Transcript()
         self.entries: list[Entry] = []
-        # Entries before this one were loaded, not lived through.
+        # Entries before this index were loaded from history.
         self.history_end = 0
         # A name for the agent: its title, its name, or the command.
         self.agent_name = ""
-        # Which agent it is, the same in every run: drafts are kept by it.
+        # A stable identifier of the agent, under which drafts are stored.
         self.agent = ""
         self.session_id: str | None = None
         self.own_title: str | None = None
@@ -101,27 +101,27 @@ class Chat:
         self.last_did = ""
         self.call_began: dict[str, float] = {}
         self.call_ended: dict[str, float] = {}
-        # By tool call: why it was not allowed, in words.
+        # By tool call: why it was denied.
         self.denied: dict[str, str] = {}
-        # What was asked for and not allowed last: it may be asked for again.
+        # The last denied request, which Retry asks for again.
         self.denied_request: PermissionRequest | None = None
-        # Pages that the user was sent to, until the agent says that they are done.
+        # Visited pages that the agent still waits for.
         self.pages: list[UrlRequest] = []
-        # What was sent last, to be sent again where the turn failed.
+        # The last prompt, which Retry sends again after a failure.
         self.last_sent: Draft | None = None
-        # Of the transcript: how many entries were seen, and the last of them.
+        # The number of handled transcript entries, and the last of them.
         self._seen = 0
         self._last: Entry | None = None
-        # Entries before this one are of an earlier transcript.
+        # Entries before this index belong to an earlier transcript.
         self._base = 0
         self._changed: dict[int, Entry] = {}
         self._is_reset = False
 
-    # ---- what is seen of it
+    # ---- state
 
     @property
     def title(self) -> str:
-        """A name for the tab: the agent's title of the session, else the first words said."""
+        """The title of the tab: the session's title, or the first message."""
         given = self.own_title or self.transcript.info.title or self.listed_title
         if given:
             return given
@@ -131,17 +131,17 @@ class Chat:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a turn runs."""
+        """Whether a turn is running."""
         return self.phase in ("working", "stopping")
 
     @property
     def works_alone(self) -> bool:
-        """Whether the agent works, and not on a prompt of ours."""
+        """Whether the agent works on its own, without a prompt of ours."""
         return self.phase == "ready" and self.transcript.state.confirmed in BUSY_STATES
 
     @property
     def lacks_session(self) -> bool:
-        """Whether the agent is there and the session that was asked for is not."""
+        """Whether the agent is running but the session could not be opened."""
         return (
             self.phase == "lost"
             and self.problem is not None
@@ -150,7 +150,7 @@ class Chat:
 
     @property
     def lacks_login(self) -> bool:
-        """Whether the agent is there and gives no session before a login."""
+        """Whether the agent is running but requires a login first."""
         return (
             self.phase == "lost"
             and self.problem is not None
@@ -159,7 +159,7 @@ class Chat:
 
     @property
     def needs_answer(self) -> bool:
-        """Whether somebody waits for the user."""
+        """Whether a question waits for the user."""
         return self.questions.first is not None
 
     @property
@@ -169,13 +169,13 @@ class Chat:
 
     @property
     def quiet_for(self) -> float | None:
-        """Seconds since the agent was heard, while it works and nobody is asked."""
+        """Seconds since the last update, while the agent works and no question is open."""
         if not self.is_busy or self.heard_at is None or self.needs_answer:
             return None
         return self.clock() - self.heard_at
 
     def duration(self, call: ToolCall) -> float | None:
-        """Seconds that a call took, or has taken so far; None if we did not see it begin."""
+        """Seconds that a call took or has taken so far; None if its start was not seen."""
         began = self.call_began.get(call.tool_call_id)
         if began is None:
             return None
@@ -193,16 +193,16 @@ class Chat:
         return False
 
     def take_changes(self) -> Changes:
-        """What changed since this was called last.  For the one who draws the conversation."""
+        """The changes since the last call.  Only the view of the conversation calls this."""
         found = Changes(tuple(self._changed.values()), self._is_reset)
         self._changed.clear()
         self._is_reset = False
         return found
 
-    # ---- what happens
+    # ---- updates
 
     def changed(self, entry: Entry | None = None) -> None:
-        """Something is different now; an entry, or anything around them."""
+        """Report a change of an entry or of anything else."""
         if entry is not None:
             if len(self._changed) < _CHANGES_MAX:
                 self._changed[id(entry)] = entry
@@ -212,7 +212,7 @@ class Chat:
         self.on_change()
 
     def adopt(self, transcript: Transcript, session_id: str, *, keep: bool = False) -> None:
-        """Show another session, or with `keep` go on below what is shown already."""
+        """Show another session; with `keep`, below what is already shown."""
         self.transcript = transcript
         self.session_id = session_id
         self._seen = 0
@@ -227,12 +227,12 @@ class Chat:
         self.changed()
 
     def loaded(self) -> None:
-        """What is here up to now is history."""
+        """Mark all current entries as history."""
         self.history_end = len(self.entries)
         self.changed()
 
     def listen(self, update: Update) -> None:
-        """Take in one update that the transcript has folded already."""
+        """Handle one update that is already in the transcript."""
         self._catch_up()
         self.heard_at = self.clock()
         item = update.item
@@ -260,7 +260,7 @@ class Chat:
         timeline = self.transcript.timeline
         seen = self._seen
         if seen and (seen > len(timeline) or timeline[seen - 1] is not self._last):
-            # A prompt that the agent refused was taken out again.
+            # A refused prompt was removed from the transcript.
             kept = set(map(id, timeline))
             known = set(map(id, self.entries))
             mine = self.entries[self._base :]
@@ -274,7 +274,7 @@ class Chat:
         self._last = timeline[-1] if timeline else None
 
     def remark(self, text: str, tone: Tone = "info", detail: str = "") -> Remark:
-        """Say something of our own at this place."""
+        """Add a remark of the client at this point."""
         self._catch_up()
         said = Remark(text, tone, detail)
         self.entries.append(said)
@@ -282,7 +282,7 @@ class Chat:
         return said
 
     def set_phase(self, phase: Phase) -> None:
-        """The turn, or the agent, stands elsewhere now."""
+        """Change the phase of the turn or the agent."""
         if phase == "working" and self.phase != "working":
             self.turn_began = self.heard_at = self.clock()
             self.last_did = ""
@@ -293,12 +293,12 @@ class Chat:
         self.changed()
 
     def sent(self) -> None:
-        """What the user said is on its way: it stands there before the agent says anything."""
+        """Show the sent prompt before the agent responds."""
         self._catch_up()
         self.changed()
 
     def turn_cancelled(self) -> None:
-        """The user stopped the turn: the calls that run are marked at once."""
+        """Mark running calls as cancelled when the user stops the turn."""
         for call in self.transcript.tool_calls:
             if call.cancelled:
                 self.call_ended.setdefault(call.tool_call_id, self.clock())
@@ -306,7 +306,7 @@ class Chat:
         self.set_phase("stopping")
 
     def deny(self, tool_call_id: str, why: str) -> bool:
-        """The user, or a rule of theirs, said no to a call; whether there is an entry for it."""
+        """Mark a call as denied; return whether it has an entry."""
         self.denied[tool_call_id] = why
         call = self.transcript.tool_call(tool_call_id)
         if call is not None:
@@ -314,17 +314,17 @@ class Chat:
         return call is not None
 
     def page_opened(self, page: UrlRequest) -> None:
-        """The user agreed to visit a page, and went there."""
+        """Note that the user visits a page."""
         self.pages.append(page)
         self.changed()
 
     def page_done(self, elicitation_id: str) -> None:
-        """The agent says, or the user, that a page has done its work or is not needed."""
+        """Note that a page is done or no longer needed."""
         self.pages[:] = [page for page in self.pages if page.elicitation_id != elicitation_id]
         self.changed()
 
     def set_problem(self, problem: Problem | None) -> None:
-        """Something went wrong, or is over."""
+        """Set or clear the problem."""
         self.problem = problem
         self.changed()
 

@@ -1,4 +1,4 @@
-"""What the client itself has to say in a conversation: how a turn ended, what was denied."""
+"""Remarks of the client in a conversation: how a turn ended, what was denied."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Tone: TypeAlias = Literal["info", "success", "warning", "error"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Remark:
-    """One line of ours between the entries of the agent; `detail` is folded below it."""
+    """One remark between the agent's entries; `detail` is folded below it."""
 
     text: str
     tone: Tone = "info"

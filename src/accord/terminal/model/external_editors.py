@@ -1,6 +1,6 @@
-"""Which editor the user has, and how each is told to open a file at a line.
+"""Find the user's editor, and build the command that opens a file at a line.
 
-This module does not know any screen, nor start anything.
+This module does not start anything.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from accord.machine.processes.program_lookup import find_program
 
-# Editors that have a window of their own: they are started and not waited for.
+# Editors with a window of their own, which we do not wait for.
 WINDOWED = frozenset(
     [
         "code",
@@ -98,7 +98,7 @@ _FALLBACKS = ("sensible-editor", "nano", "vim", "vi")
 
 
 def chosen_editor(setting: Sequence[str] | None, environ: Mapping[str, str]) -> list[str] | None:
-    """The editor as words: by the settings, $VISUAL, $EDITOR, or what is there; None: none."""
+    """The editor's command: by the settings, $VISUAL, $EDITOR, or an installed one."""
     if setting:
         return list(setting)
     for name in ("VISUAL", "EDITOR"):
@@ -124,12 +124,12 @@ def _name(editor: Sequence[str]) -> str:
 
 
 def has_window(editor: Sequence[str]) -> bool:
-    """Whether it needs no terminal."""
+    """Whether the editor has a window of its own."""
     return _name(editor) in WINDOWED
 
 
 def editor_command(editor: Sequence[str], path: str, line: int | None = None) -> list[str]:
-    """The words that open a file, at a line where the editor can do that."""
+    """The command that opens a file, at a line if the editor supports it."""
     name = _name(editor)
     if line is None or line < 1:
         return [*editor, path]

@@ -1,6 +1,6 @@
-"""Where the agent works: the file, the lines, and the tool call that says so.
+"""The file that the agent is working on, its lines, and the tool call that names it.
 
-This module does not know any screen, nor read any file.
+This module does not know any screen and reads no file.
 
 Invariant: finding it takes the same time however long the conversation is.
 """
@@ -16,7 +16,7 @@ from accord.transcript import ToolCall
 from accord.transcript.items.tool_call import FileDiff
 
 ENTRIES_MAX = 200
-"""So many of the last entries are looked at."""
+"""The number of last entries that are searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,12 @@ class Followed:
     line: int | None
     call: ToolCall
     diff: FileDiff | None
-    # Tells whether something is different: the call itself goes on changing.
+    # A version, because the call itself keeps changing.
     stamp: tuple[object, ...]
 
 
 def followed(chat: Chat) -> Followed | None:
-    """The newest call that names a file; one that is not finished comes first."""
+    """The newest call that names a file; unfinished ones come first."""
     finished: Followed | None = None
     for entry in chat.entries[: -ENTRIES_MAX - 1 : -1]:
         if not isinstance(entry, ToolCall):
@@ -83,7 +83,7 @@ def _of_diff(text: str, diff: FileDiff) -> tuple[range, ...]:
         return _ranges(hunks, 0)
     new, old = diff.new_text or "", diff.old_text or ""
     if new and text != new and text.count(new) != 1:
-        # Not written yet: what is to be replaced is where the agent works.
+        # Not written yet: highlight what will be replaced.
         if old and text.count(old) == 1:
             start = text[: text.index(old)].count("\n")
             return (range(start, start + len(lines_of(old))),)
@@ -93,7 +93,7 @@ def _of_diff(text: str, diff: FileDiff) -> tuple[range, ...]:
 
 
 def _ranges(hunks: Sequence[Hunk], offset: int) -> tuple[range, ...]:
-    """Where lines were taken out, the line that stands there now."""
+    """The line that is now where lines were removed."""
     return tuple(
         range(one.new_start + offset, one.new_start + offset + max(len(one.added), 1))
         for one in hunks

@@ -1,4 +1,4 @@
-"""What can be done by a key, and by which: the defaults, and what the user's configuration changes.
+"""Actions and their keys: the defaults, and the user's changes.
 
 This module does not know any screen.
 
@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
-    """One thing to do: `name` as the configuration calls it, `keys` as Textual writes them."""
+class KeyBinding:
+    """An action: its `name` in the configuration, and its `keys` in Textual's notation."""
 
     name: str
     keys: tuple[str, ...]
@@ -22,45 +22,47 @@ class Action:
     group: str
 
 
-ACTIONS: tuple[Action, ...] = (
-    Action("send", ("enter",), "send the prompt, or queue it during a turn", "prompt"),
-    Action("newline", ("shift+enter", "alt+enter", "ctrl+j"), "insert a line break", "prompt"),
-    Action("search_history", ("ctrl+r",), "search earlier prompts", "prompt"),
-    Action("attach", ("ctrl+o",), "attach a file", "prompt"),
-    Action("edit_outside", ("ctrl+g",), "write the prompt in $EDITOR", "prompt"),
-    Action("edit_queue", ("alt+up",), "edit the last queued prompt", "prompt"),
-    Action("stop", ("escape",), "stop the turn", "turn"),
-    Action("retry", ("alt+r",), "retry, or restart the agent", "turn"),
-    Action("cycle_mode", ("shift+tab",), "next mode", "session"),
-    Action("pick_options", ("f3",), "modes, models and options", "session"),
-    Action("pick_session", ("f2",), "earlier sessions: resume, rename, fork, delete", "session"),
-    Action("new_tab", ("ctrl+t",), "new session in a tab", "session"),
-    Action("close_tab", ("alt+w",), "close the tab", "session"),
-    Action("next_tab", ("ctrl+pagedown", "alt+right"), "next tab", "session"),
-    Action("previous_tab", ("ctrl+pageup", "alt+left"), "previous tab", "session"),
-    Action("log_in", (), "log in to the agent", "session"),
-    Action("log_out", (), "log out of the agent", "session"),
-    Action("toggle_fold", ("alt+f",), "fold or unfold the entry", "view"),
-    Action("fold_all", ("alt+a",), "fold or unfold all", "view"),
-    Action("side_by_side", ("alt+d",), "diffs inline or side by side", "view"),
-    Action("previous_entry", ("ctrl+up",), "select the entry above", "view"),
-    Action("next_entry", ("ctrl+down",), "select the entry below", "view"),
-    Action("details", ("alt+i",), "raw input and output of the tool", "view"),
-    Action("copy", ("alt+c",), "copy the entry", "view"),
-    Action("open_editor", ("alt+o",), "open the file of the entry in $EDITOR", "view"),
-    Action("toggle_plan", ("alt+p",), "show or hide the plan", "view"),
-    Action("follow", ("f4",), "follow the file the agent is working on", "view"),
-    Action("review", ("f5",), "review changed files: keep or undo", "view"),
-    Action("traffic", ("f6",), "messages exchanged with the agent", "view"),
-    Action("grants", ("f7",), "permission rules: list and revoke", "view"),
-    Action("theme", ("f8",), "light, dark, high contrast, no colour", "view"),
-    Action("palette", ("ctrl+p",), "command palette", "program"),
-    Action("help", ("f1", "question_mark"), "keyboard shortcuts", "program"),
-    Action("quit", ("ctrl+q",), "quit", "program"),
+ACTIONS: tuple[KeyBinding, ...] = (
+    KeyBinding("send", ("enter",), "send the prompt, or queue it during a turn", "prompt"),
+    KeyBinding("newline", ("shift+enter", "alt+enter", "ctrl+j"), "insert a line break", "prompt"),
+    KeyBinding("search_history", ("ctrl+r",), "search earlier prompts", "prompt"),
+    KeyBinding("attach", ("ctrl+o",), "attach a file", "prompt"),
+    KeyBinding("edit_outside", ("ctrl+g",), "write the prompt in $EDITOR", "prompt"),
+    KeyBinding("edit_queue", ("alt+up",), "edit the last queued prompt", "prompt"),
+    KeyBinding("stop", ("escape",), "stop the turn", "turn"),
+    KeyBinding("retry", ("alt+r",), "retry, or restart the agent", "turn"),
+    KeyBinding("cycle_mode", ("shift+tab",), "next mode", "session"),
+    KeyBinding("pick_options", ("f3",), "modes, models and options", "session"),
+    KeyBinding(
+        "pick_session", ("f2",), "earlier sessions: resume, rename, fork, delete", "session"
+    ),
+    KeyBinding("new_tab", ("ctrl+t",), "new session in a tab", "session"),
+    KeyBinding("close_tab", ("alt+w",), "close the tab", "session"),
+    KeyBinding("next_tab", ("ctrl+pagedown", "alt+right"), "next tab", "session"),
+    KeyBinding("previous_tab", ("ctrl+pageup", "alt+left"), "previous tab", "session"),
+    KeyBinding("log_in", (), "log in to the agent", "session"),
+    KeyBinding("log_out", (), "log out of the agent", "session"),
+    KeyBinding("toggle_fold", ("alt+f",), "fold or unfold the entry", "view"),
+    KeyBinding("fold_all", ("alt+a",), "fold or unfold all", "view"),
+    KeyBinding("side_by_side", ("alt+d",), "diffs inline or side by side", "view"),
+    KeyBinding("previous_entry", ("ctrl+up",), "select the entry above", "view"),
+    KeyBinding("next_entry", ("ctrl+down",), "select the entry below", "view"),
+    KeyBinding("details", ("alt+i",), "raw input and output of the tool", "view"),
+    KeyBinding("copy", ("alt+c",), "copy the entry", "view"),
+    KeyBinding("open_editor", ("alt+o",), "open the file of the entry in $EDITOR", "view"),
+    KeyBinding("toggle_plan", ("alt+p",), "show or hide the plan", "view"),
+    KeyBinding("follow", ("f4",), "follow the file the agent is working on", "view"),
+    KeyBinding("review", ("f5",), "review changed files: keep or undo", "view"),
+    KeyBinding("traffic", ("f6",), "messages exchanged with the agent", "view"),
+    KeyBinding("grants", ("f7",), "permission rules: list and revoke", "view"),
+    KeyBinding("theme", ("f8",), "light, dark, high contrast, no colour", "view"),
+    KeyBinding("palette", ("ctrl+p",), "command palette", "program"),
+    KeyBinding("help", ("f1", "question_mark"), "keyboard shortcuts", "program"),
+    KeyBinding("quit", ("ctrl+q",), "quit", "program"),
 )
 
 
-# What the groups are, in words.
+# The headings of the groups.
 GROUP_TEXTS = {
     "prompt": "Writing a prompt",
     "turn": "During a turn",
@@ -72,7 +74,7 @@ GROUP_TEXTS = {
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """The user gave a key to one action that another had; `is_last`: that has no key anymore."""
+    """The user moved a key to another action; `is_last`: the old one has no key left."""
 
     key: str
     given_to: str
@@ -80,7 +82,7 @@ class Clash:
     is_last: bool
 
 
-def actions_with(changes: Mapping[str, Sequence[str]]) -> tuple[Action, ...]:
+def actions_with(changes: Mapping[str, Sequence[str]]) -> tuple[KeyBinding, ...]:
     """The actions with the user's keys in place of the defaults.
 
     Raises:
@@ -91,7 +93,7 @@ def actions_with(changes: Mapping[str, Sequence[str]]) -> tuple[Action, ...]:
         if name not in known:
             raise KeyError(name)
     taken = {key for keys in changes.values() for key in keys}
-    found: list[Action] = []
+    found: list[KeyBinding] = []
     for action in ACTIONS:
         if action.name in changes:
             found.append(replace(action, keys=tuple(changes[action.name])))
@@ -102,7 +104,7 @@ def actions_with(changes: Mapping[str, Sequence[str]]) -> tuple[Action, ...]:
 
 
 def clashes_of(changes: Mapping[str, Sequence[str]]) -> tuple[Clash, ...]:
-    """What the user's keys take from actions that keep their defaults."""
+    """The keys that the user's configuration takes from other actions."""
     given = {key: name for name, keys in changes.items() for key in keys}
     return tuple(
         Clash(key, given[key], action.name, all(one in given for one in action.keys))
@@ -113,4 +115,4 @@ def clashes_of(changes: Mapping[str, Sequence[str]]) -> tuple[Clash, ...]:
     )
 
 
-__all__ = ["ACTIONS", "GROUP_TEXTS", "Action", "Clash", "actions_with", "clashes_of"]
+__all__ = ["ACTIONS", "GROUP_TEXTS", "Clash", "KeyBinding", "actions_with", "clashes_of"]

@@ -1,4 +1,4 @@
-"""How the user wants the terminal client, from the configuration and what the terminal says.
+"""The settings of the terminal client, from the configuration and the environment.
 
 This module does not know any screen, and reads no file: the configuration has been read.
 
@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 from accord.discovery.config import QUIET_SECONDS, Config
 from accord.errors import ConfigError
-from accord.terminal.model.key_bindings import ACTIONS, Action, actions_with, clashes_of
+from accord.terminal.model.key_bindings import ACTIONS, KeyBinding, actions_with, clashes_of
 from accord.terminal.model.key_names import key_named, may_have
 
 ThemeName: TypeAlias = Literal["accord-dark", "accord-light", "accord-contrast", "accord-none"]
@@ -40,10 +40,10 @@ _LIGHT_BACKGROUNDS = frozenset({"7", "9", "10", "11", "12", "13", "14", "15"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What was chosen, complete and checked.  `actions` have the user's keys."""
+    """The validated settings.  `actions` have the user's keys."""
 
     theme: ThemeName = "accord-dark"
-    actions: tuple[Action, ...] = ACTIONS
+    actions: tuple[KeyBinding, ...] = ACTIONS
     follow: bool = False
     side_by_side: bool = False
     images: ImageSetting = "auto"

@@ -1,4 +1,4 @@
-"""Every frame between us and an agent, as long as there is room: heard, paired, saved.
+"""All frames exchanged with an agent, up to a limit: recorded, paired and saved.
 
 This module does not know any screen.  A frame is only kept when it is heard; what it is, and which
 request it answers, is found when somebody looks.
@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias
 
 from accord.machine.clock import now as time_of_day
 from accord.tracing.frames import Kind, Pairing, Speaker, read_frame
-from accord.tracing.recorder.recording_writer import FrameStream, Scribe
+from accord.tracing.recorder.recording_writer import FrameStream, RecordingWriter
 from accord.version import __version__
 
 Way: TypeAlias = Literal["sent", "received"]
@@ -120,10 +120,10 @@ class Traffic:
             "received": FrameStream(FRAME_BYTES_MAX),
         }
 
-    # ---- hearing
+    # ---- recording
 
     def record(self, way: Way, data: bytes) -> None:
-        """Take in bytes: this is what a client's option `traffic` calls."""
+        """Record a frame; the client's option `traffic` calls this."""
         if data:
             self._split(way, data)
         else:
@@ -174,7 +174,7 @@ class Traffic:
             del self._items[: self._start]
             self._start = 0
 
-    # ---- looking
+    # ---- reading
 
     def __len__(self) -> int:
         return len(self._items) - self._start
@@ -245,21 +245,21 @@ class Traffic:
             def write(line: bytes) -> None:
                 file.write(line)
 
-            scribe = Scribe(write, Redactor.of_environment() if redact else None)
-            scribe.head(
+            writer = RecordingWriter(write, Redactor.of_environment() if redact else None)
+            writer.head(
                 started=self._started.isoformat(timespec="microseconds").replace("+00:00", "Z"),
                 command=list(self.command),
                 program=f"accord {__version__}",
             )
             for way, lost in gone.items():
                 if lost:
-                    scribe.gap(0.0, _SPEAKERS[way], lost, "too old, not kept")
+                    writer.gap(0.0, _SPEAKERS[way], lost, "too old, not kept")
             frames = 0
             for item in items:
                 if item.kind != "end":
                     frames += item.kind != "gap"
-                    scribe.frame(item.time, _SPEAKERS[item.way], item.lost or item.raw)
-            scribe.close()
+                    writer.frame(item.time, _SPEAKERS[item.way], item.lost or item.raw)
+            writer.close()
         return frames
 
 

@@ -1,4 +1,4 @@
-"""What of the traffic is looked at: filtered, searched, and one frame in full.
+"""Filter and search the traffic, and format one frame.
 
 This module does not know any screen.
 

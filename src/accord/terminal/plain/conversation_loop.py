@@ -34,7 +34,7 @@ from accord.terminal.model.questions import Question
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.plain.dialogs.numbered_list import sentence
 from accord.terminal.plain.dialogs.question_dialogs import dialogue_of
-from accord.terminal.plain.display.chat_updates import Teller
+from accord.terminal.plain.display.chat_updates import ChatUpdates
 from accord.terminal.plain.input.input_requests import Ask, Dialogue
 from accord.terminal.plain.input.interactive_input import Person
 from accord.terminal.plain.line_terminal import LineTerminal
@@ -56,10 +56,10 @@ async def talk(controller: ChatController, chat: Chat, terminal: LineTerminal) -
     Raises:
         OSError: the output was closed.
     """
-    return await Talk(controller, chat, terminal).run()
+    return await ConversationLoop(controller, chat, terminal).run()
 
 
-class Talk:
+class ConversationLoop:
     """One conversation.  Guards: what is being read, and what Ctrl-C means."""
 
     def __init__(self, controller: ChatController, chat: Chat, terminal: LineTerminal) -> None:
@@ -89,7 +89,7 @@ class Talk:
         self._was_busy = False
         self._failures = 0
         self._chat = chat
-        self._teller = Teller(chat, self._printer)
+        self._teller = ChatUpdates(chat, self._printer)
         # The previous chat, until the new one is open.
         self._before: Chat | None = None
         self._show(chat)
@@ -113,7 +113,9 @@ class Talk:
         self._chat = chat
         chat.on_change = self._wake
         self._printer.folder = chat.folder
-        self._teller = Teller(chat, self._printer, quiet=self._controller.settings.quiet_seconds)
+        self._teller = ChatUpdates(
+            chat, self._printer, quiet=self._controller.settings.quiet_seconds
+        )
         self._wake()
 
     def leave(self) -> None:
@@ -433,4 +435,4 @@ class Talk:
         self._printer.note(f"Queued: {one_line(draft.summary, 60)} ({waiting} waiting; /queue)")
 
 
-__all__ = ["Talk", "talk"]
+__all__ = ["ConversationLoop", "talk"]

@@ -1,4 +1,4 @@
-"""JSON that nobody knows a form for, as lines: indented where that is possible, bounded."""
+"""Render arbitrary JSON as indented, bounded lines."""
 
 from __future__ import annotations
 

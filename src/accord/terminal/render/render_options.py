@@ -1,4 +1,4 @@
-"""How a conversation is to look: how wide, in which colours, and what the terminal can draw."""
+"""Rendering options: width, colours, and what the terminal can draw."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ImageMode: TypeAlias = Literal["none", "kitty", "sixel"]
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """All that the same entry can look different by.  A value: two that are equal look alike."""
+    """Everything that affects rendering besides the entry itself.  A frozen value."""
 
     width: int
     palette: Palette

@@ -1,4 +1,4 @@
-"""Code in colours, a piece at a time.
+"""Syntax highlighting in pieces.
 
 Code is coloured in pieces of so many lines, each of which begins in the state that the one before
 ended in: so a long block that grows is coloured once, and not from its head with every word.

@@ -1,4 +1,4 @@
-"""Lines out of runs: a run is clean text in one style.
+"""Build lines from runs; a run is safe text in one style.
 
 This module does not know what the lines say.
 """

@@ -335,6 +335,10 @@ class AccordApp(App[int]):
         self._write(transmissions.forget())
         self.exit(code, return_code=code)
 
+    async def action_quit(self) -> None:
+        """End the agents first.  Textual binds Ctrl+Q to this action and would exit at once."""
+        await self.leave()
+
     def _fatal_error(self) -> None:
         """Print the traceback and exit.  Textual's own handler rings the bell and prints local
         variables, which may hold secrets."""

@@ -19,7 +19,7 @@ from textual.screen import ModalScreen
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from accord.terminal.model.key_bindings import GROUP_TEXTS, Action
+from accord.terminal.model.key_bindings import GROUP_TEXTS, KeyBinding
 from accord.terminal.model.key_names import key_text
 from accord.terminal.render.block import wrapped
 from accord.terminal.screen.themes import palette_for
@@ -44,7 +44,7 @@ class _HelpLines(ScrollView, can_focus=True):
     }
     """
 
-    def __init__(self, actions: Sequence[Action]) -> None:
+    def __init__(self, actions: Sequence[KeyBinding]) -> None:
         super().__init__()
         self._groups = grouped(actions)
         self._lines: list[list[tuple[str, str]]] = []
@@ -67,7 +67,7 @@ class _HelpLines(ScrollView, can_focus=True):
         return strip.crop_extend(0, width, None).apply_style(self.rich_style)
 
 
-def grouped(actions: Sequence[Action]) -> dict[str, list[tuple[str, str]]]:
+def grouped(actions: Sequence[KeyBinding]) -> dict[str, list[tuple[str, str]]]:
     """By group: keys and what they do; actions without a key are in the command palette."""
     found: dict[str, list[tuple[str, str]]] = {}
     for action in actions:
@@ -119,7 +119,7 @@ class HelpScreen(ModalScreen[None]):
         Binding("pagedown,space", "pages(1)", priority=True),
     ]
 
-    def __init__(self, actions: Sequence[Action]) -> None:
+    def __init__(self, actions: Sequence[KeyBinding]) -> None:
         super().__init__()
         self._actions = actions
 

@@ -1,12 +1,12 @@
-"""A recording as one page: data, style and program in a single file that needs nothing else.
+"""A recording as a self-contained HTML page.
 
-Must not know browsers, nor where the page is put.
+Must not know browsers, nor where the page is written.
 
 What always holds
-    * Nothing in a recording becomes markup or program: data is JSON in an element that no browser
-      runs, with every `<` escaped, and the page forbids all programs but its own (by their hash)
-      and every connection.
-    * A recording of any length gives a page; frames that are very long are cut, and say so.
+    * Nothing in a recording becomes markup or script: data is JSON in an element that no browser
+      executes, with every `<` escaped, and the page forbids all scripts but its own (by hash) and
+      every network connection.
+    * A recording of any length gives a page; very long frames are cut, with a note.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from accord.tracing.display.timeline import Timeline, timeline_of
 from accord.tracing.recording_file import Entry, Recording
 
 FRAME_CHARACTERS_MAX = 1 << 18
-"""What the page has of one frame; the recording has all of it."""
+"""How much of one frame the page contains."""
 
 SCRIPTS = ("model.js", "render.js", "list.js", "panels.js", "main.js")
 _SPEAKERS = ("client", "agent", "stderr", "")
 
 
 def page_of(recording: Recording, *, name: str = "recording") -> str:
-    """The page."""
+    """Return the page."""
     timeline = timeline_of(recording.entries)
     data = json.dumps(
         _data(recording, timeline, name), ensure_ascii=False, separators=(",", ":")
@@ -41,7 +41,7 @@ def page_of(recording: Recording, *, name: str = "recording") -> str:
         "STYLE": _asset("style.css"),
         "POLICY": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
         "SCRIPT": script,
-        # The last: what it holds must not be taken for a place of another part.
+        # Last, because the data may contain the placeholder of another part.
         "DATA": data,
     }
     page = _asset("page.html")
@@ -57,7 +57,7 @@ def _asset(name: str) -> str:
 
 
 def _data(recording: Recording, timeline: Timeline, name: str) -> dict[str, Any]:
-    """What the program of the page reads; `model.js` is the other half of this."""
+    """Return the data that `model.js` reads."""
     kinds, sessions, methods = _Words(), _Words(), _Words()
     problems = {id(problem): at for at, problem in enumerate(timeline.problems)}
     rows = [
@@ -101,7 +101,7 @@ def _data(recording: Recording, timeline: Timeline, name: str) -> dict[str, Any]
 
 
 def _frames(entries: Sequence[Entry]) -> dict[str, Any]:
-    """By columns, which is a third of the size that objects would have."""
+    """Return frames by columns, which takes a third of the size of objects."""
     times: list[float] = []
     speakers: list[int] = []
     texts: list[str] = []
@@ -114,25 +114,25 @@ def _frames(entries: Sequence[Entry]) -> dict[str, Any]:
         )
         if len(text) > FRAME_CHARACTERS_MAX:
             left = len(text) - FRAME_CHARACTERS_MAX
-            text = f"{text[:FRAME_CHARACTERS_MAX]}… {left} characters more in the recording"
+            text = f"{text[:FRAME_CHARACTERS_MAX]}… {left} more characters in the recording"
         texts.append(text)
     return {"t": times, "s": speakers, "raw": texts}
 
 
 def _sound(text: str) -> str:
-    """Lone halves of characters, which JSON may name, cannot be written as UTF-8."""
+    """Replace lone surrogates, which JSON may contain but UTF-8 cannot."""
     return text.encode("utf-8", "replace").decode()
 
 
 class _Words:
-    """Words that are said often, each once."""
+    """A table of frequent words, each once."""
 
     def __init__(self) -> None:
         self.all: list[str] = []
         self._at: dict[str, int] = {}
 
     def index(self, word: str | None) -> int:
-        """Its place; -1 for none."""
+        """Return the index of a word; -1 for None."""
         if word is None:
             return -1
         at = self._at.get(word)

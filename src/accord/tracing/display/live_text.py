@@ -1,9 +1,9 @@
-"""A recording that is still written, as lines for a terminal.
+"""A growing recording as lines for a terminal.
 
-Must not know files or clocks: it is told lines, and when nothing came for a moment.
+Must not know files or clocks: it gets lines, and notice when nothing arrived for a moment.
 
-What always holds: every row is shown once its outcome is known, at the latest at the end; what is
-still open when nothing comes is shown as open, and again when it ends.
+What always holds: every row is shown once its outcome is known, at the latest at the end; a row
+that is still open when nothing arrives is shown as open, and again when it ends.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from accord.tracing.recording_file import Entry, read_entry
 from accord.tracing.recording_redaction import EntryRedactor
 
 
-class Following:
-    """Says what is new."""
+class LiveText:
+    """Returns new and changed rows."""
 
     def __init__(
         self, *, redacted: bool = True, width: int | None = None, unicode: bool = True
@@ -32,7 +32,7 @@ class Following:
         self._shown: dict[int, tuple[object, ...]] = {}
 
     def take(self, line: bytes) -> Iterator[str]:
-        """One more line of the file."""
+        """Take one more line of the file."""
         if not line.strip():
             return
         self._number += 1
@@ -52,7 +52,7 @@ class Following:
             self.ended = True
 
     def settle(self) -> Iterator[str]:
-        """Nothing came for a moment: show what waits."""
+        """Show waiting rows, because nothing arrived for a moment."""
         waiting, self._waiting = self._waiting, {}
         for row in waiting.values():
             yield from self._show(row)
@@ -64,4 +64,4 @@ class Following:
             yield from row_lines(row, width=self._width, unicode=self._unicode)
 
 
-__all__ = ["Following"]
+__all__ = ["LiveText"]

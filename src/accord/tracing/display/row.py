@@ -1,6 +1,6 @@
-"""One line of what people see of a recording, and the words for it.
+"""One row of a displayed recording, and the texts in it.
 
-Must not know how rows come about; see `timeline.py`.
+Must not know how rows are made; see `timeline.py`.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ FINAL = frozenset({"completed", "failed", "cancelled", "denied"})
 
 @dataclass(slots=True)
 class Row:
-    """A thing that happened, with all of its frames.
+    """An event of the recording with all of its frames.
 
     It grows while the recording is read: `frames` are the numbers of its entries, `end` is None
-    while it goes on, `steps` are the statuses of a tool call with their times.
+    while it is open, `steps` are the statuses of a tool call with their times.
     """
 
     index: int
@@ -56,23 +56,23 @@ class Row:
 
     @property
     def seconds(self) -> float | None:
-        """How long it took; None while it goes on."""
+        """The duration; None while the row is open."""
         return None if self.end is None else max(0.0, self.end - self.start)
 
     def extend_title(self, text: str) -> None:
-        """More text of a stream."""
+        """Append text of a stream."""
         if len(self.title) < TITLE_CHARACTERS_MAX:
             self.title = one_line(self.title + text)
 
 
 def one_line(text: str) -> str:
-    """The beginning of a text, on one line."""
+    """Return the beginning of a text on one line."""
     text = text[: 2 * TITLE_CHARACTERS_MAX].replace("\n", " ")
     return text if len(text) <= TITLE_CHARACTERS_MAX else f"{text[: TITLE_CHARACTERS_MAX - 1]}…"
 
 
 def text_of(content: Any) -> str:
-    """The text of content blocks, whatever is around it."""
+    """Return the text of content blocks at any depth."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -90,7 +90,7 @@ def text_of(content: Any) -> str:
 
 
 def describe_request(frame: Frame) -> str:
-    """What a request asks for, in a few words."""
+    """Describe a request in a few words."""
     params = frame.params
     for key in ("path", "command", "title", "message", "cwd", "modeId", "configId", "uri"):
         value = params.get(key)
@@ -107,7 +107,7 @@ def describe_request(frame: Frame) -> str:
 
 
 def describe_answer(frame: Frame) -> str:
-    """How a request ended, in a few words."""
+    """Describe an answer in a few words."""
     if frame.kind == "error":
         error = frame.message.get("error")
         if isinstance(error, dict):
@@ -126,7 +126,7 @@ def describe_answer(frame: Frame) -> str:
 
 
 def describe_update(kind: str, update: Mapping[str, Any]) -> str:
-    """What an update that is no chunk and no tool call says."""
+    """Describe an update that is neither a chunk nor a tool call."""
     for key in ("state", "currentModeId", "modeId", "title", "message", "status"):
         value = update.get(key)
         if isinstance(value, str):

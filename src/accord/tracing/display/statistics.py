@@ -1,4 +1,4 @@
-"""Figures of a recording: per method how often, how many failed, how long it took.
+"""Statistics of a recording per method: counts, errors and durations.
 
 Must not know how they are shown.
 """
@@ -13,7 +13,7 @@ from accord.tracing.display.row import Row
 
 @dataclass(frozen=True, slots=True)
 class MethodFigures:
-    """One method of one side; times in seconds, None where nothing was answered."""
+    """One method of one side; times in seconds, None without an answer."""
 
     method: str
     speaker: str
@@ -26,7 +26,7 @@ class MethodFigures:
 
 
 def percentile(sorted_values: Sequence[float], share: float) -> float | None:
-    """The smallest value that is no smaller than this share of all; None of nothing."""
+    """Return the percentile of sorted values; None for an empty list."""
     if not sorted_values:
         return None
     rank = -(-len(sorted_values) * share // 1)
@@ -34,7 +34,7 @@ def percentile(sorted_values: Sequence[float], share: float) -> float | None:
 
 
 def figures_of(rows: Iterable[Row]) -> list[MethodFigures]:
-    """Per method, those that took the most time together first."""
+    """Return the statistics per method, ordered by total time."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         if row.method is not None and row.speaker is not None:
@@ -46,7 +46,7 @@ def figures_of(rows: Iterable[Row]) -> list[MethodFigures]:
 def _figures(method: str, speaker: str, rows: list[Row]) -> MethodFigures:
     calls = [row for row in rows if row.kind in ("call", "permission", "turn")]
     times = sorted(row.seconds for row in calls if row.seconds is not None)
-    # Of streams and updates each frame counts: that is what the wire carried.
+    # For streams and updates, count each frame on the wire.
     count = len(calls) or sum(len(row.frames) for row in rows)
     return MethodFigures(
         method,

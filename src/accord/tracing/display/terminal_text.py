@@ -1,9 +1,8 @@
-"""A recording as lines for a terminal: rows, figures, broken rules.
+"""A recording as lines for a terminal: rows, statistics, broken rules.
 
 Must not know files.
 
-What always holds: no line has a character that a terminal would obey or not draw, whatever is in a
-recording.
+What always holds: no line contains an unescaped control character, whatever is in a recording.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _METHOD_WIDTH = 26
 
 
 def duration(seconds: float | None) -> str:
-    """A time that people read at once."""
+    """Format a duration for people."""
     if seconds is None:
         return "…"
     if seconds < 0.0001:
@@ -32,7 +31,7 @@ def duration(seconds: float | None) -> str:
 
 
 def row_lines(row: Row, *, width: int | None = None, unicode: bool = True) -> Iterator[str]:
-    """A row, and below it the life of a tool call and the rules that it breaks."""
+    """Yield the lines of a row: the row, the statuses of a tool call, and broken rules."""
     arrows = _ARROWS if unicode else _PLAIN_ARROWS
     indent = "" if row.kind == "turn" or row.turn is None else "  "
     name = visible_line(row.method or row.kind)
@@ -54,7 +53,7 @@ def row_lines(row: Row, *, width: int | None = None, unicode: bool = True) -> It
 
 
 def problem_line(problem: Problem, *, unicode: bool = True) -> str:
-    """A broken rule."""
+    """Return the line of a broken rule."""
     mark = ("✕" if unicode else "x") if problem.level == "must" else "!"
     detail = f" ({problem.detail})" if problem.detail else ""
     said = visible_line(f"{problem.rule}: {problem.sentence}{detail}")
@@ -62,7 +61,7 @@ def problem_line(problem: Problem, *, unicode: bool = True) -> str:
 
 
 def figure_lines(figures: Iterable[MethodFigures], *, unicode: bool = True) -> Iterator[str]:
-    """The table of methods."""
+    """Yield the lines of the statistics table."""
     arrows = _ARROWS if unicode else _PLAIN_ARROWS
     counts = f"{'count':>8} {'errors':>7} {'open':>5}"
     yield f"  {'method':<34} {counts} {'p50':>10} {'p99':>10} {'max':>10}"

@@ -1,4 +1,4 @@
-"""From entries to rows: questions with their answers, streams as one, tool calls as a life.
+"""Turns the entries of a recording into rows: a request with its answer, a stream, a tool call.
 
 Must not know how rows are shown.
 
@@ -23,17 +23,17 @@ from accord.tracing.display.row import (
     one_line,
     text_of,
 )
-from accord.tracing.frames import Asked, Frame, Pairing, read_frame
+from accord.tracing.frames import Frame, OpenRequest, Pairing, read_frame
 from accord.tracing.recording_file import Entry
 from accord.tracing.validation.validator import Problem, Validator
 
-_WAITS = frozenset({"session/request_permission", "elicitation/create"})
+_USER_REQUESTS = frozenset({"session/request_permission", "elicitation/create"})
 _TOOL_UPDATES = frozenset({"tool_call", "tool_call_update", "tool_call_content_chunk"})
 
 
 @dataclass
 class _Open:
-    """What goes on in one session."""
+    """The open rows of one session."""
 
     last: Row | None = None
     stream: tuple[object, ...] | None = None
@@ -43,7 +43,7 @@ class _Open:
 
 
 class Timeline:
-    """Grows by entries; `rows` and `problems` are what they add up to so far."""
+    """The rows and problems of all entries so far."""
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
@@ -57,11 +57,11 @@ class Timeline:
 
     @property
     def dialect(self) -> str:
-        """Which version is spoken."""
+        """The dialect of the conversation."""
         return self._validator.dialect
 
     def feed(self, entry: Entry) -> Row:
-        """The row that this entry made or added to."""
+        """Take an entry; return the row that it created or extended."""
         if entry.kind == "stderr":
             return self._take_stderr(entry)
         self._stderr = None
@@ -94,7 +94,7 @@ class Timeline:
                 self.sessions.append(session)
         return state
 
-    # ---- what is no frame
+    # ---- other entries
 
     def _take_stderr(self, entry: Entry) -> Row:
         text = entry.raw.decode("utf-8", "replace")
@@ -111,12 +111,12 @@ class Timeline:
         detail = entry.detail
         if entry.kind == "end":
             how = detail.get("signal") or f"exit code {detail.get('code')}"
-            row = self._add("end", entry, title=f"the agent ended: {how}")
+            row = self._add("end", entry, title=f"the agent exited: {how}")
         elif entry.kind == "gap":
             title = f"{detail.get('bytes')} bytes of {detail.get('from')} are missing"
             row = self._add("gap", entry, title=one_line(f"{title}: {detail.get('why')}"))
         else:
-            title = f"a line of the file that cannot be read: {detail.get('why')}"
+            title = f"unreadable line: {detail.get('why')}"
             row = self._add("gap", entry, title=one_line(title))
         row.end = entry.time
         row.frames.append(entry.number)
@@ -126,7 +126,7 @@ class Timeline:
 
     def _take_frame(self, entry: Entry, frame: Frame) -> Row:
         assert entry.speaker is not None
-        if frame.kind == "batch" and frame.entries and self.dialect == "v2":
+        if frame.kind == "batch" and frame.entries and self._validator.takes_arrays:
             *rows, last = [self._take_frame(entry, part) for part in frame.entries]
             for one in rows:
                 if one is not last and entry.number not in one.frames:
@@ -144,10 +144,10 @@ class Timeline:
         text = one_line(entry.raw.decode("utf-8", "replace"))
         return self._add("noise", entry, title=text or title, status=title, end=entry.time)
 
-    def _take_request(self, entry: Entry, frame: Frame, asked: Asked) -> Row:
+    def _take_request(self, entry: Entry, frame: Frame, asked: OpenRequest) -> Row:
         session, method = frame.session_id, frame.method
         state = self._state(session)
-        kind: RowKind = "permission" if method in _WAITS else "call"
+        kind: RowKind = "permission" if method in _USER_REQUESTS else "call"
         title = describe_request(frame)
         if method == "session/prompt":
             kind = "turn"
@@ -161,14 +161,14 @@ class Timeline:
     def _take_answer(self, entry: Entry, frame: Frame, row: Row | None) -> Row:
         if row is None:
             title = describe_answer(frame)
-            return self._add("answer", entry, title=title, status="nobody asked", end=entry.time)
+            return self._add("answer", entry, title=title, status="no such request", end=entry.time)
         row.status = describe_answer(frame)
         if row.session is None and frame.session_id is not None:
             row.session = frame.session_id
             self._state(frame.session_id)
         state = self._state(row.session)
         if row.kind == "turn" and frame.kind == "answer" and "stopReason" not in frame.result:
-            # In v2 this says only that the prompt was taken; the turn goes on until it is idle.
+            # In v2 this only accepts the prompt; the turn ends with the idle state.
             row.status = "accepted"
         else:
             row.end = entry.time
@@ -254,7 +254,7 @@ class Timeline:
 
 
 def timeline_of(entries: Iterable[Entry]) -> Timeline:
-    """Everything at once."""
+    """Return the timeline of all entries."""
     timeline = Timeline()
     for entry in entries:
         timeline.feed(entry)

@@ -1,1 +1,1 @@
-"""The process that passes bytes on and the process that writes the recording."""
+"""The process that forwards bytes and the process that writes the recording."""

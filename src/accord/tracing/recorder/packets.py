@@ -1,9 +1,9 @@
-"""What the recorder tells the scribe through a pipe: packets of a source, a time and bytes.
+"""The packets between recorder and writer: a source, a time and bytes.
 
 Must not know what the bytes are.
 
-What always holds: what is read ahead of the writing is bounded; beyond that the pipe fills up, and
-the recorder counts what it cannot tell.
+What always holds: the writer reads ahead up to a limit; beyond that the pipe fills, and the
+recorder counts what it cannot send.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ import threading
 from collections.abc import Callable, Iterator
 
 PACKET = struct.Struct("!BdQ")
-"""What comes before the bytes of a packet: its source, its time, how many bytes."""
+"""The header of a packet: source, time, number of bytes."""
 
 SOURCES = ("client", "agent", "stderr", "gap-client", "gap-agent", "gap-stderr", "end")
 READ_BYTES = 1 << 18
 AHEAD_BYTES_MAX = 64 << 20
-"""What is taken from the pipe before it is written, so that the recorder need not keep it."""
+"""How much is read from the pipe ahead of writing, so that the recorder need not keep it."""
 
 
 def pack(source: str, time: float, data: bytes) -> bytes:
-    """A packet."""
+    """Encode a packet."""
     return PACKET.pack(SOURCES.index(source), time, len(data)) + data
 
 
-class Ahead:
-    """Reads a pipe in a thread.  Guards: the order of its bytes, and the bound."""
+class ReadAhead:
+    """Reads a pipe in a thread.  Guards: the order of its bytes, and the limit."""
 
     def __init__(self, descriptor: int, bytes_max: int = AHEAD_BYTES_MAX) -> None:
         self._descriptor = descriptor
@@ -40,7 +40,7 @@ class Ahead:
         threading.Thread(target=self._run, daemon=True).start()
 
     def read(self) -> bytes:
-        """All that came since the last time, at least something; nothing at the end."""
+        """Return everything since the last call, waiting for some; empty at the end."""
         with self._changed:
             while not self._chunks and not self._ended:
                 self._changed.wait()
@@ -63,7 +63,7 @@ class Ahead:
 
 
 def packets(read: Callable[[], bytes]) -> Iterator[tuple[str, float, bytes] | None]:
-    """The packets of a pipe; None whenever all that came so far was handed out."""
+    """Yield the packets of a pipe, and None whenever all so far were yielded."""
     buffer = bytearray()
     while chunk := read():
         buffer += chunk
@@ -79,4 +79,4 @@ def packets(read: Callable[[], bytes]) -> Iterator[tuple[str, float, bytes] | No
         yield None
 
 
-__all__ = ["SOURCES", "Ahead", "pack", "packets"]
+__all__ = ["SOURCES", "ReadAhead", "pack", "packets"]

@@ -1,18 +1,18 @@
-"""Stands in an agent's place: passes every byte on, and tells the scribe what passed.
+"""Runs an agent, forwards every byte, and sends copies to the process that writes the recording.
 
-Three threads pass bytes (to the agent, from it, its stderr) and hand copies to the scribe, which
-is a process of its own; a fourth is there for when the scribe is slow.  It must not know what is in
-the bytes, and loads nothing that does: an editor waits for the agent behind us.
+Three threads forward bytes (to the agent, from it, its stderr) and send copies to the writer, which
+is a process of its own; a fourth thread serves a slow writer.  This module must not know what the
+bytes mean, and imports nothing that does: an editor waits for the agent to start.
 
 What always holds
-    * Bytes go on as they came and in order; nobody looks into them before.  Only an agent's stderr
-      is made visible where ours is a terminal: a person reads it there, and no program.
-    * No trouble of the recording (no file, a full or hanging disk, a dead scribe) reaches the
-      session.  What cannot be kept is counted and written down as a gap.
-    * Ends go on too: who closes a pipe on one side closes it on the other, signals reach the
-      agent, and its exit is ours.
-    * When the agent has ended, so has everything that it started.  An agent whose client is gone
-      has `CLIENT_GONE_SECONDS` left.
+    * Bytes are forwarded unchanged and in order, before anything parses them.  Only on a terminal
+      are control characters of the agent escaped.
+    * No problem of the recording (no file, a full or hanging disk, a dead writer) affects the
+      session.  Bytes that cannot be recorded are counted and recorded as a gap.
+    * If one side closes a pipe, it is closed for the other; signals are forwarded to the agent,
+      and its exit status is ours.
+    * When the agent exits, so does everything that it started.  An agent whose client is gone
+      exits within `CLIENT_GONE_SECONDS`.
 """
 
 from __future__ import annotations
@@ -22,240 +22,71 @@ import select
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from types import FrameType
 
 from accord.errors import SpawnFailed
-from accord.machine.console.open_lines import LINE_ENDS
 from accord.machine.processes import descendants, shutdown
 from accord.machine.processes.process_groups import ProcessGroup, track, watch
 from accord.machine.processes.program_lookup import with_program
-from accord.tracing.recorder.child_wait import wait_for
-from accord.tracing.recorder.packets import pack
+from accord.tracing.recorder.byte_pump import BytePump, escaped_writer, has_reader, stderr_pump
+from accord.tracing.recorder.writer_pipe import WriterPipe
 
-READ_BYTES = 1 << 16
-BACKLOG_BYTES_MAX = 64 << 20
-"""What waits for the scribe; what comes beyond that is passed on and not recorded."""
+DRAIN_SECONDS_MAX = 2.0
+"""How long to read the pipes of an agent that has exited, if a child holds them open."""
 
-DRAIN_SECONDS = 2.0
-"""How long the pipes of an agent that has ended may go on, held by somebody it started."""
+WRITER_SECONDS_MAX = 3.0
+"""How long to wait for the writer, so that the file is complete when we exit.
 
-SCRIBE_SECONDS = 3.0
-"""How long its end is waited for, so that who waits for us finds all written.
-
-After that it goes on alone with what it was told.
+After that it continues alone.
 """
 
+EXIT_CHECK_SECONDS = 1.0
+"""After this time a signal that arrived at a bad moment is handled."""
+
 CLIENT_GONE_SECONDS = 5.0
-"""How long an agent may go on that nobody writes to and nobody reads."""
+"""How long an agent may run after its client is gone."""
 
 FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGWINCH")
 
 Say = Callable[[str], None]
 
 
-class Line:
-    """The way to the scribe.  Guards: the order of packets, the bound, and that nobody waits.
-
-    A packet is written at once where the pipe has room, so that it is safe before its bytes are
-    passed on; what does not fit waits for the thread that `start` starts.
-    """
-
-    def __init__(
-        self, pipe: int, broken: Callable[[], None], bytes_max: int = BACKLOG_BYTES_MAX
-    ) -> None:
-        os.set_blocking(pipe, False)
-        self._pipe = pipe
-        self._broken = broken
-        self._bytes_max = bytes_max
-        self._waiting: deque[memoryview] = deque()
-        self._bytes = 0
-        self._lost: dict[str, int] = {}
-        self._changed = threading.Condition()
-        self._closed = False
-        self._thread = threading.Thread(target=self._run, daemon=True)
-
-    def start(self) -> None:
-        """Begin to write what waits."""
-        self._thread.start()
-
-    def put(self, source: str, at: float, data: bytes) -> None:
-        """Take a packet, or count it as lost; returns at once."""
-        with self._changed:
-            if self._closed:
-                return
-            if self._bytes + len(data) > self._bytes_max:
-                self._lost[source] = self._lost.get(source, 0) + len(data)
-                return
-            if lost := self._lost.pop(source, 0):
-                self._queue(pack(f"gap-{source}", at, b"%d" % lost))
-            self._queue(pack(source, at, data))
-            self._write()
-            if self._waiting or self._closed:
-                self._changed.notify()
-
-    def close(self, seconds: float) -> None:
-        """Nothing more comes; waits for what waits, but not longer than this."""
-        with self._changed:
-            for source, lost in self._lost.items():
-                self._queue(pack(f"gap-{source}", 0.0, b"%d" % lost))
-            self._lost.clear()
-            self._closed = True
-            self._changed.notify()
-        self._thread.join(seconds)
-
-    def _queue(self, packet: bytes) -> None:
-        self._waiting.append(memoryview(packet))
-        self._bytes += len(packet)
-
-    def _write(self) -> None:
-        """As much as there is room for; only with the lock."""
-        try:
-            while self._waiting:
-                written = os.write(self._pipe, self._waiting[0])
-                self._bytes -= written
-                rest = self._waiting.popleft()[written:]
-                if rest:
-                    self._waiting.appendleft(rest)
-        except BlockingIOError:
-            # The pipe is full: the thread goes on when it is not.
-            pass
-        except OSError:
-            self._waiting.clear()
-            self._closed = True
-
-    def _run(self) -> None:
-        while True:
-            with self._changed:
-                while not self._waiting and not self._closed:
-                    self._changed.wait()
-                is_broken = self._closed and not self._waiting
-            if is_broken:
-                break
-            _wait(self._pipe, select.POLLOUT)
-            with self._changed:
-                self._write()
-        os.close(self._pipe)
-        self._broken()
-
-
-class Pump:
-    """Passes bytes from one descriptor to another until either ends."""
-
-    def __init__(
-        self,
-        source: int,
-        sink: int,
-        seen: Callable[[float, bytes], None],
-        pass_on: Callable[[bytes], None] | None = None,
-        finish: Callable[[], None] = lambda: None,
-    ) -> None:
-        """`pass_on` writes to `sink` where the bytes cannot go there as they are."""
-        self._source, self._sink, self._seen = source, sink, seen
-        self._pass_on = pass_on or partial(_write, sink)
-        self._finish = finish
-        self.thread = threading.Thread(target=self._run, daemon=True)
-
-    def _run(self) -> None:
-        try:
-            while chunk := _read(self._source):
-                # Before they go on: the answer may be here before this thread goes on itself.
-                self._seen(time.monotonic(), chunk)
-                self._pass_on(chunk)
-            self._finish()
-        except OSError:
-            # Nobody reads any more: the other side learns it by our closing below.
-            pass
-        finally:
-            _let_go(self._source)
-            _let_go(self._sink)
-
-
-def _let_go(descriptor: int) -> None:
-    """Close it; a standard one leads nowhere then, so that no other file takes its number."""
-    try:
-        if descriptor > 1:
-            os.close(descriptor)
-        else:
-            nowhere = os.open(os.devnull, os.O_RDWR)
-            os.dup2(nowhere, descriptor)
-            os.close(nowhere)
-    except OSError:
-        # It was closed before we began.
-        pass
-
-
-def _read(descriptor: int) -> bytes:
-    while True:
-        try:
-            return os.read(descriptor, READ_BYTES)
-        except BlockingIOError:
-            # Whoever started us made it so, and shares the setting with us.
-            _wait(descriptor, select.POLLIN)
-
-
-def _write(descriptor: int, chunk: bytes) -> None:
-    data = memoryview(chunk)
-    while data:
-        try:
-            data = data[os.write(descriptor, data) :]
-        except BlockingIOError:
-            _wait(descriptor, select.POLLOUT)
-
-
-def _stderr_pump(source: int, sink: int, seen: Callable[[float, bytes], None]) -> Pump:
-    """Passes on what an agent prints; to a terminal made visible."""
-    if not os.isatty(sink):
-
-        def pass_on(chunk: bytes) -> None:
-            _write(sink, chunk)
-            LINE_ENDS.wrote(sink, source, chunk)
-
-        return Pump(source, sink, seen, pass_on)
-    from accord.machine.console.stderr_passthrough import PassedOutput
-
-    passed = PassedOutput(sink)
-    return Pump(source, sink, seen, passed, passed.finish)
-
-
-def _messages_for_a_person(descriptor: int) -> Callable[[bytes], None] | None:
-    """How to write to a terminal what an agent says; None where this is none."""
-    if not os.isatty(descriptor):
-        return None
-    from accord.machine.console.control_characters import VisibleMessages
-
-    visible = VisibleMessages()
-    return lambda chunk: _write(descriptor, visible.feed(chunk))
-
-
-def _has_reader(descriptor: int) -> bool:
-    """Whether somebody may still read what we write there."""
-    poll = select.poll()
-    # Errors are told without being asked for.
-    poll.register(descriptor, 0)
-    return not any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
-
-
-def _wait(descriptor: int, event: int) -> None:
-    poll = select.poll()
-    poll.register(descriptor, event)
-    poll.poll()
-
-
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is recorded where: `file` is an open descriptor, or None where there is none."""
+    """What to record; `file` is an open descriptor, or None to record nothing."""
 
     command: Sequence[str]
     file: int | None
     redact: bool = True
     program: str = "accord"
     env: Mapping[str, str] | None = None
+
+
+def _wait_for(agent: subprocess.Popen[bytes], look: Callable[[], None] = lambda: None) -> int:
+    """Wait for a child and return its return code; call `look` about once a second.
+
+    The wait is repeated, because a signal that arrives just before an unlimited wait would be
+    handled only after it.
+    """
+    try:
+        ended = os.pidfd_open(agent.pid)
+    except (AttributeError, OSError):
+        ended = -1
+    try:
+        while True:
+            look()
+            if ended >= 0 and not select.select([ended], [], [], EXIT_CHECK_SECONDS)[0]:
+                continue
+            try:
+                return agent.wait(EXIT_CHECK_SECONDS)
+            except subprocess.TimeoutExpired:
+                continue
+    finally:
+        if ended >= 0:
+            os.close(ended)
 
 
 class Recorder:
@@ -265,33 +96,33 @@ class Recorder:
         self._settings = settings
         self._say = say
         self._began = time.monotonic()
-        self._line: Line | None = None
-        self._scribe: int | None = None
+        self._pipe_to_writer: WriterPipe | None = None
+        self._writer_pid: int | None = None
         self._ending = False
         self._mark = descendants.new_mark()
-        self._unheard_since: float | None = None
+        self._client_gone_since: float | None = None
 
     def run(self) -> int:
-        """Record until the agent has ended; its return code as `subprocess` tells it.
+        """Record until the agent exits; return its return code as `subprocess` does.
 
         Raises:
-            SpawnFailed: there is no such agent.
+            SpawnFailed: the agent cannot be started.
         """
-        # First, while this process has one thread: only then can it be copied safely.
-        self._start_scribe()
+        # First, since forking is safe only while this process has one thread.
+        self._start_writer()
         agent = self._start_agent()
         group = track(agent.pid)
         self._forward_signals(group)
-        if self._line is not None:
-            self._line.start()
+        if self._pipe_to_writer is not None:
+            self._pipe_to_writer.start()
         inward, outward = self._pumps(agent)
-        code = wait_for(agent, lambda: self._end_if_unheard(inward, group))
+        code = _wait_for(agent, lambda: self._end_if_client_gone(inward, group))
         group.leader_reaped()
-        # Before the last words are waited for: whoever it left behind holds its pipes.
+        # Before waiting for the last output: processes that it left behind hold its pipes.
         descendants.end_marked(self._mark)
         group.signal(signal.SIGKILL)
         group.forget()
-        deadline = time.monotonic() + DRAIN_SECONDS
+        deadline = time.monotonic() + DRAIN_SECONDS_MAX
         for pump in outward:
             pump.thread.join(max(0.0, deadline - time.monotonic()))
         self._end_recording(code)
@@ -314,49 +145,49 @@ class Recorder:
             reason = getattr(error, "strerror", None) or str(error)
             raise SpawnFailed(f"cannot start {command[0]!r}: {reason}") from error
 
-    def _end_if_unheard(self, inward: Pump, group: ProcessGroup) -> None:
+    def _end_if_client_gone(self, inward: BytePump, group: ProcessGroup) -> None:
         """End an agent whose client is gone: nothing more comes from it, and it reads nothing."""
-        if inward.thread.is_alive() or _has_reader(1):
-            self._unheard_since = None
+        if inward.thread.is_alive() or has_reader(1):
+            self._client_gone_since = None
             return
         now = time.monotonic()
-        if self._unheard_since is None:
-            self._unheard_since = now
-        elif now - self._unheard_since > CLIENT_GONE_SECONDS:
-            # It had its chance when its stdin was closed.
+        if self._client_gone_since is None:
+            self._client_gone_since = now
+        elif now - self._client_gone_since > CLIENT_GONE_SECONDS:
+            # It could have exited when its stdin was closed.
             group.signal(signal.SIGTERM)
             descendants.end_marked(self._mark)
 
-    def _pumps(self, agent: subprocess.Popen[bytes]) -> tuple[Pump, tuple[Pump, Pump]]:
-        """Start passing on: to the agent, and what its end is waited for, from it."""
+    def _pumps(self, agent: subprocess.Popen[bytes]) -> tuple[BytePump, tuple[BytePump, BytePump]]:
+        """Start to forward; return the pump to the agent, and those from it."""
         assert agent.stdin is not None
         assert agent.stdout is not None
         assert agent.stderr is not None
         ends = [os.dup(pipe.fileno()) for pipe in (agent.stdin, agent.stdout, agent.stderr)]
         for pipe in (agent.stdin, agent.stdout, agent.stderr):
             pipe.close()
-        inward = Pump(0, ends[0], self._seeing("client"))
-        # A copy: what we have to say ourselves may come after its last word.
+        inward = BytePump(0, ends[0], self._observer("client"))
+        # A copy, because our own messages may come after its last output.
         errors = os.dup(2)
         outward = (
-            Pump(ends[1], 1, self._seeing("agent"), _messages_for_a_person(1)),
-            _stderr_pump(ends[2], errors, self._seeing("stderr")),
+            BytePump(ends[1], 1, self._observer("agent"), escaped_writer(1)),
+            stderr_pump(ends[2], errors, self._observer("stderr")),
         )
         for pump in (inward, *outward):
             pump.thread.start()
         return inward, outward
 
-    def _seeing(self, source: str) -> Callable[[float, bytes], None]:
-        line, began = self._line, self._began
-        if line is None:
+    def _observer(self, source: str) -> Callable[[float, bytes], None]:
+        pipe, began = self._pipe_to_writer, self._began
+        if pipe is None:
             return lambda came, data: None
-        return lambda came, data: line.put(source, came - began, data)
+        return lambda came, data: pipe.put(source, came - began, data)
 
     def _forward_signals(self, group: ProcessGroup) -> None:
         def forward(number: int, _: FrameType | None) -> None:
             group.signal(number)
             if number in shutdown.SIGNALS:
-                # It may ignore that; we may not.
+                # The agent may ignore the signal; we must not.
                 shutdown.begin(number)
 
         for name in FORWARDED:
@@ -364,39 +195,39 @@ class Recorder:
             if number is not None and signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, forward)
 
-    # ---- the scribe
+    # ---- the writer
 
-    def _start_scribe(self) -> None:
-        """Start the process that writes; without one there is no line to it."""
+    def _start_writer(self) -> None:
+        """Start the process that writes the recording."""
         file = self._settings.file
         if file is None:
             return
         try:
             reading, writing = os.pipe()
-            self._scribe = os.fork()
+            self._writer_pid = os.fork()
         except OSError as error:
-            self._say(f"cannot start the recording: {error.strerror}; the session goes on without")
+            self._say(f"cannot start the recording: {error.strerror}; the session is not recorded")
             return
-        if self._scribe == 0:
+        if self._writer_pid == 0:
             os.close(writing)
-            self._be_scribe(reading, file)
-        # It writes until the input ends, also after our own end, and then exits.
-        descendants.spare(self._scribe)
+            self._run_writer(reading, file)
+        # It writes until its input ends, even after our own exit, and then exits.
+        descendants.spare(self._writer_pid)
         os.close(reading)
         os.close(file)
-        self._line = Line(writing, self._line_ended)
+        self._pipe_to_writer = WriterPipe(writing, self._pipe_closed)
 
-    def _be_scribe(self, pipe: int, file: int) -> None:
-        """The other process: never returns, and tells by its exit what went wrong."""
+    def _run_writer(self, pipe: int, file: int) -> None:
+        """Run the writer process; never returns, and exits with an error number."""
         code = 255
         try:
             for name in FORWARDED:
                 signal.signal(getattr(signal, name), signal.SIG_IGN)
             nowhere = os.open(os.devnull, os.O_RDWR)
             for standard in (0, 1, 2):
-                # The session's pipes must not stay open because we still write.
+                # The writer must not keep the session's pipes open.
                 os.dup2(nowhere, standard)
-            # Who ends the session's processes does not mean the one that writes their end down.
+            # A new session, so that a signal to the session's processes does not end the writer.
             os.setsid()
             os.nice(10)
             self._write_recording(pipe, file)
@@ -407,7 +238,7 @@ class Recorder:
             os._exit(code)
 
     def _write_recording(self, pipe: int, file: int) -> None:
-        # Loaded here: the process that passes bytes has no use for it.
+        # Imported here: the forwarding process does not need it.
         from accord.machine import clock
         from accord.machine.redaction.redactor import Redactor
         from accord.tracing.recorder.recording_writer import write_recording
@@ -422,51 +253,51 @@ class Recorder:
             redactor=Redactor.of_environment() if self._settings.redact else None,
         )
 
-    def _line_ended(self) -> None:
-        """The pipe is closed: because the recording is over, or because the scribe died."""
+    def _pipe_closed(self) -> None:
+        """Report a pipe that was closed because the writer died."""
         if not self._ending:
-            self._say(f"the recording broke off ({self._why(0)}); the session goes on without")
+            self._say(f"the recording failed ({self._why(0)}); the session continues without it")
 
     def _why(self, options: int) -> str | None:
-        """How the scribe ended badly; None where it has not, or not yet."""
-        if self._scribe is None:
+        """Return how the writer failed; None if it did not, or has not exited."""
+        if self._writer_pid is None:
             return None
-        ended, status = os.waitpid(self._scribe, options)
+        ended, status = os.waitpid(self._writer_pid, options)
         if not ended:
             return None
-        self._scribe = None
+        self._writer_pid = None
         number = os.waitstatus_to_exitcode(status)
         if number == 0:
             return None
         return os.strerror(number) if 0 < number < 255 else "its process died"
 
     def _end_recording(self, code: int) -> None:
-        if self._line is None:
+        if self._pipe_to_writer is None:
             return
         how = str(code) if code >= 0 else signal.Signals(-code).name
-        self._line.put("end", time.monotonic() - self._began, how.encode())
+        self._pipe_to_writer.put("end", time.monotonic() - self._began, how.encode())
         self._ending = True
-        deadline = time.monotonic() + SCRIBE_SECONDS
-        self._line.close(SCRIBE_SECONDS)
-        while self._scribe is not None and time.monotonic() < deadline:
+        deadline = time.monotonic() + WRITER_SECONDS_MAX
+        self._pipe_to_writer.close(WRITER_SECONDS_MAX)
+        while self._writer_pid is not None and time.monotonic() < deadline:
             why = self._why(os.WNOHANG)
             if why is not None:
-                self._say(f"the recording is not complete ({why})")
+                self._say(f"the recording is incomplete ({why})")
             time.sleep(0.002)
 
 
 def leave(code: int) -> int:
-    """End as the agent did: the exit code to return, or by its signal."""
+    """Return the agent's exit code, or exit by the same signal."""
     if code >= 0:
         return code
     import resource
 
     sys.stdout.flush()
-    # Its core may be worth keeping; ours says nothing.
+    # The agent's core dump may be useful; ours is not.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(-code, signal.SIG_DFL) if -code not in (signal.SIGKILL, signal.SIGSTOP) else None
     os.kill(os.getpid(), -code)
     return 128 - code
 
 
-__all__ = ["Line", "Pump", "Recorder", "Settings", "leave"]
+__all__ = ["Recorder", "Settings", "leave"]

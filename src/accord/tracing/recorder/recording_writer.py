@@ -1,14 +1,14 @@
 """Writes a recording: chunks of bytes become frames, frames become lines of a file.
 
-Runs in a process of its own, so that nothing it does (reading JSON, taking secrets out, waiting for
-a disk) is felt by those who talk.  It is told what passed through a pipe.
+It runs in a process of its own, so that parsing, redaction and a slow disk do not slow the session
+down.  A pipe brings it the forwarded bytes.
 
 What always holds
-    * What is written is without secrets, also without those told in pieces over many frames,
-      unless it was told to keep them.  For that the file may lag behind by a bounded number of
-      lines; see `machine/redaction/conversation_redactor.py`.
+    * Secrets are removed, also those split over many frames, unless they are to be kept.  The file
+      may therefore lag behind by a bounded number of lines; see
+      `machine/redaction/conversation_redactor.py`.
     * A line is written whole or, on a full disk, is the last one.
-    * Whatever passed, there is a line for it: a frame, a text, or a gap that says what is missing.
+    * Everything that was forwarded has a line: a frame, a text, or a gap.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from accord.jsonrpc import FRAME_BYTES_MAX, FrameTooLong, splitter_for
 from accord.machine.redaction.conversation_redactor import ConversationRedactor
 from accord.machine.redaction.redactor import Redactor
 from accord.tracing.frames import Pairing, Speaker, read_frame
-from accord.tracing.recorder.packets import Ahead, packets
+from accord.tracing.recorder.packets import ReadAhead, packets
 from accord.tracing.recording_file import end_line, frame_line, gap_line, header_line, stderr_line
 
 STDERR_LINE_BYTES_MAX = 1 << 16
-"""A line on stderr that is longer is written in parts."""
+"""A longer line on stderr is written in parts."""
 
 LINES_AT_ONCE = 1000
-"""Lines that are gathered when very many come; otherwise they are written as they come."""
+"""How many lines are written together when very many arrive."""
 
 
 class FrameStream:
-    """One direction: chunks in, frames out.  Guards: what is too long or lost costs only itself."""
+    """Splits one direction into frames.  Guards: a long or lost frame affects no other."""
 
     def __init__(self, frame_bytes_max: int = FRAME_BYTES_MAX) -> None:
         self._frame_bytes_max = frame_bytes_max
@@ -41,7 +41,7 @@ class FrameStream:
         self._skipping = False
 
     def feed(self, chunk: bytes) -> Iterator[bytes | int]:
-        """Frames, and the number of bytes of what had to be left out."""
+        """Yield frames, and the number of bytes that had to be skipped."""
         while chunk:
             if self._skipping:
                 skipped, end, chunk = chunk.partition(b"\n")
@@ -52,7 +52,7 @@ class FrameStream:
                 yield from self._splitter.feed(chunk)
             except FrameTooLong as error:
                 yield from error.frames
-                # Only its beginning is known to be lost here; the rest of its line follows.
+                # Only its beginning is lost so far; the rest of its line follows.
                 yield self._frame_bytes_max
                 after = chunk.rpartition(b"\n")
                 self.lose()
@@ -60,22 +60,22 @@ class FrameStream:
             return
 
     def lose(self) -> None:
-        """Something is missing here: go on with the next line."""
+        """Continue with the next line, because something is missing here."""
         self._splitter = splitter_for(None, frame_bytes_max=self._frame_bytes_max)
         self._skipping = True
 
     def finish(self) -> Iterator[bytes]:
-        """The last frame, if only its line end is missing."""
+        """Yield the last frame, if only its line break is missing."""
         if not self._skipping:
             yield from self._splitter.finish()
 
 
 _Line: TypeAlias = Callable[[bytes], bytes]
-"""Makes a line of what a frame or a text became without its secrets."""
+"""Makes the line of a redacted frame or text."""
 
 
-class Scribe:
-    """Turns packets into lines.  Whoever has no more of them calls `close`."""
+class RecordingWriter:
+    """Turns packets into lines.  Call `close` after the last one."""
 
     def __init__(self, write: Callable[[bytes], None], redactor: Redactor | None) -> None:
         self._write = write
@@ -105,7 +105,7 @@ class Scribe:
         )
 
     def take(self, source: str, time: float, data: bytes) -> None:
-        """Write what one packet says."""
+        """Write the lines of one packet."""
         if source == "stderr":
             self._take_stderr(time, data)
         elif source == "end":
@@ -121,7 +121,7 @@ class Scribe:
                 self.frame(time, speaker, frame)
 
     def frame(self, time: float, speaker: Speaker, frame: bytes | int) -> None:
-        """Write a frame, or how many bytes of one that was too long are missing."""
+        """Write a frame, or a gap for a frame that was too long."""
         if isinstance(frame, int):
             if frame:
                 self.gap(time, speaker, frame, "a frame was too long")
@@ -146,7 +146,7 @@ class Scribe:
             self._put(self._conversation.frame(line, speaker, frame))
 
     def gap(self, time: float, source: str, lost_bytes: int, why: str) -> None:
-        """Write that something is missing."""
+        """Write a gap."""
         self._other(gap_line(time, source, lost_bytes, why))
 
     def _take_stderr(self, time: float, data: bytes) -> None:
@@ -175,7 +175,7 @@ class Scribe:
         self._other(end_line(time, int(how) if is_code else None, None if is_code else how))
 
     def close(self) -> None:
-        """Write what still waits for something that may come behind it."""
+        """Write the lines that redaction has held back."""
         if self._conversation is not None:
             self._put(self._conversation.finish())
 
@@ -206,18 +206,18 @@ def write_recording(
     """Write packets to a file until the pipe ends.
 
     Raises:
-        OSError: the file takes no more.
+        OSError: the file cannot be written.
     """
     waiting: list[bytes] = []
-    scribe = Scribe(waiting.append, redactor)
-    scribe.head(started=started, command=command, program=program)
+    writer = RecordingWriter(waiting.append, redactor)
+    writer.head(started=started, command=command, program=program)
     _write_all(file, waiting)
-    for packet in packets(Ahead(pipe).read):
+    for packet in packets(ReadAhead(pipe).read):
         if packet is not None:
-            scribe.take(*packet)
+            writer.take(*packet)
         if packet is None or len(waiting) >= LINES_AT_ONCE:
             _write_all(file, waiting)
-    scribe.close()
+    writer.close()
     _write_all(file, waiting)
 
 
@@ -228,4 +228,4 @@ def _write_all(file: int, waiting: list[bytes]) -> None:
         data = data[os.write(file, data) :]
 
 
-__all__ = ["FrameStream", "Scribe", "write_recording"]
+__all__ = ["FrameStream", "RecordingWriter", "write_recording"]

@@ -1,1 +1,1 @@
-"""The protocol rules that a recording can break, and the validator that looks for them."""
+"""The protocol rules that a recording can break, and the validator that finds them."""

@@ -1,9 +1,9 @@
-"""Whether a message is of the type that its method has, in the dialect that is spoken.
+"""Checks that a message has the type of its method in the current dialect.
 
-Must not know conversations: one message at a time.
+Must not know conversations: it checks one message at a time.
 
-What always holds: a message is read natively; the slow, strict reading for keys that nobody knows
-is done once per shape, since recordings have very many messages of few shapes.
+What always holds: a message is decoded natively; the slow, strict decoding for unknown keys is done
+once per shape, since recordings have very many messages of few shapes.
 """
 
 from __future__ import annotations
@@ -16,34 +16,32 @@ from accord.protocol.negotiation import Dialect
 from accord.schema.codec import Invalid, encode
 from accord.schema.method import Method
 from accord.tracing.frames import Speaker
+from accord.tracing.validation.dialects import DIALECTS
 
 SHAPES_MAX = 10_000
-"""Shapes that are remembered; beyond that every message is read strictly."""
+"""Shapes to remember; beyond that every message is decoded strictly."""
 
 _TAGS = frozenset({"type", "sessionUpdate", "kind", "status", "outcome", "state", "mode", "role"})
 
 
 def methods_of(dialect: Dialect, handler: Speaker) -> Mapping[str, Method]:
-    """What this side handles."""
+    """Return the methods that a side handles."""
     module = import_module(f"accord.schema.{dialect}.methods")
     found: dict[str, Method] = {}
-    if dialect != "draft":
-        found.update(module.PROXY_METHODS)
-    if dialect == "v1":
-        found.update(module.NEXT_EDIT_METHODS)
-        found.update(module.CONNECTED_MCP_METHODS)
+    for table in DIALECTS[dialect].more_methods:
+        found.update(getattr(module, table))
     found.update(module.AGENT_METHODS if handler == "agent" else module.CLIENT_METHODS)
     return found
 
 
 class TypeCheck:
-    """Says what is wrong with params and results.  Guards: a shape is read strictly once."""
+    """Finds faults in params and results.  Guards: a shape is decoded strictly once."""
 
     def __init__(self) -> None:
         self._seen: set[object] = set()
 
     def params(self, method: Method, params: object, *, strict: bool = True) -> Fault | None:
-        """What is wrong with the params of a request or notification."""
+        """Return what is wrong with the params of a request or notification."""
         raw = encode(params)
         notes: list[str] = []
         try:
@@ -53,7 +51,7 @@ class TypeCheck:
         return _note(notes) or self._strictly(method, "params", params, raw, strict)
 
     def result(self, method: Method, result: object) -> Fault | None:
-        """What is wrong with the result of a request."""
+        """Return what is wrong with the result of a request."""
         if method.result is None:
             return None
         raw = encode(result)
@@ -62,7 +60,7 @@ class TypeCheck:
             method.decode_result(raw, notes=notes)
         except Invalid as error:
             return Fault(str(error))
-        # Null where an object is due is how older documents have it; nobody minds.
+        # Older documents have null instead of an object, which is tolerated.
         return _note(notes) or self._strictly(method, "result", result, raw, result is not None)
 
     def _strictly(
@@ -90,7 +88,7 @@ class TypeCheck:
 
 
 class Fault:
-    """What is wrong, as a sentence."""
+    """A fault of a message, as a sentence."""
 
     __slots__ = ("reason", "unknown_key")
 
@@ -107,7 +105,7 @@ def _note(notes: list[str]) -> Fault | None:
 
 
 def _shape(value: Any) -> object:
-    """A value without what does not matter for its type: texts and numbers."""
+    """Reduce a value to its shape: keys, tags and types, without texts and numbers."""
     if isinstance(value, dict):
         return tuple(
             (key, member if key in _TAGS and isinstance(member, str) else _shape(member))

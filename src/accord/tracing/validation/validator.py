@@ -1,12 +1,12 @@
-"""Which rules a recording breaks, frame by frame.
+"""Finds the rules that a recording breaks, frame by frame.
 
-Only what the bytes show is judged: that an answer fits its question, that a message has its type,
-that nothing was called that was not offered, that a tool call does not come back to life.
+Only what the bytes show is checked: that an answer belongs to a request, that a message has the
+right type, that only advertised methods are called, that a finished tool call does not change.
 
 Must not know files or rows.
 
-What always holds: any sequence of frames is judged without an exception, and what is kept for it
-is bounded by what is open.
+What always holds: any sequence of frames is checked without an exception, and the state is bounded
+by the number of open requests.
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ from accord.protocol.negotiation import Chosen, Dialect, judge_answer
 from accord.schema.method import Method
 from accord.tracing.frames import OPEN_MAX, Frame, Pairing, Speaker
 from accord.tracing.validation import rules
+from accord.tracing.validation.dialects import DIALECTS
 from accord.tracing.validation.message_types import TypeCheck, methods_of
 from accord.tracing.validation.rules import BrokenRule, Level
-from accord.tracing.validation.tool_status import ToolLives
+from accord.tracing.validation.tool_status import ToolStatuses
 
-# Gates that are no capability of a side, but of a session, a tool call or a list of logins.
+# Gates that depend on a session, a tool call or the login methods, not on a capability.
 _OTHER_GATES = frozenset({"authMethods", "configOptions", "toolCall.cancel", "terminal.cancel"})
 _OTHER: dict[Speaker, Speaker] = {"client": "agent", "agent": "client"}
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A rule that a frame breaks; `number` is the frame's."""
+    """A rule that frame `number` breaks."""
 
     number: int
     rule: str
@@ -42,31 +43,37 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
-    """A request that is open, with what its answer is judged by."""
+class _OpenRequest:
+    """An open request and its method."""
 
     frame: Frame
     method: Method | None
 
 
 class Validator:
-    """Judges frames in the order in which they were sent."""
+    """Checks frames in the order in which they were sent."""
 
     def __init__(self) -> None:
         self.dialect: Dialect = "v1"
+        self._facts = DIALECTS["v1"]
         self._pairing = Pairing()
-        self._questions: dict[int, _Question] = {}
+        self._open_requests: dict[int, _OpenRequest] = {}
         self._types = TypeCheck()
         self._initialized = False
         self._capabilities: dict[Speaker, Mapping[str, Any]] = {"client": {}, "agent": {}}
         self._methods = self._tables("v1")
-        self._lives = ToolLives()
+        self._tool_statuses = ToolStatuses()
         self._cancelled: set[str] = set()
+
+    @property
+    def takes_arrays(self) -> bool:
+        """Whether an array is a batch of messages in the current dialect."""
+        return self._facts.takes_arrays
 
     def judge(
         self, number: int, time: float, speaker: Speaker, raw: bytes, frame: Frame
     ) -> list[Problem]:
-        """The rules that this frame breaks."""
+        """Return the rules that this frame breaks."""
         return [
             Problem(number, rule.id_in(self.dialect), rule.level, rule.sentence, detail)
             for rule, detail in self._broken(number, time, speaker, raw, frame)
@@ -77,7 +84,7 @@ class Validator:
     ) -> Iterator[tuple[BrokenRule, str]]:
         if frame.kind == "blank":
             return
-        if frame.kind == "batch" and self.dialect == "v2" and frame.entries:
+        if frame.kind == "batch" and self.takes_arrays and frame.entries:
             for entry in frame.entries:
                 yield from self._broken(number, time, speaker, b"", entry)
             return
@@ -113,9 +120,9 @@ class Validator:
         asked = self._pairing.pair(number, time, speaker, frame)
         if asked is not None:
             method = self._methods[_OTHER[speaker]].get(frame.method or "")
-            self._questions[asked.serial] = _Question(frame, method)
-            if len(self._questions) > 2 * OPEN_MAX:
-                del self._questions[next(iter(self._questions))]
+            self._open_requests[asked.serial] = _OpenRequest(frame, method)
+            if len(self._open_requests) > 2 * OPEN_MAX:
+                del self._open_requests[next(iter(self._open_requests))]
 
     def _message(self, speaker: Speaker, frame: Frame) -> Iterator[tuple[BrokenRule, str]]:
         name, handler = frame.method or "", _OTHER[speaker]
@@ -128,11 +135,11 @@ class Validator:
             if not name.startswith(("_", "$/")):
                 yield rules.UNKNOWN_METHOD, name
             return
-        # `proxy/successor` and `mcp/message` go with an id and without.
+        # `proxy/successor` and `mcp/message` exist with and without an id.
         if method.kind != frame.kind and not name.startswith(("proxy/", "mcp/", "_")):
             yield rules.WRONG_KIND, f"{name} is a {method.kind}"
             return
-        # `initialize` says in one message what it would say to speakers of several versions.
+        # `initialize` may carry the keys of several versions in one message.
         if name == "initialize":
             return
         fault = self._types.params(method, frame.message.get("params", {}))
@@ -143,7 +150,7 @@ class Validator:
         yield from self._paths(frame)
         update = frame.update
         if update is not None:
-            for final, detail in self._lives.apply(self.dialect, frame.session_id, *update):
+            for final, detail in self._tool_statuses.apply(self._facts, frame.session_id, *update):
                 yield (rules.FINAL_STATUS if final else rules.STATUS_BACK), detail
 
     def _gate(
@@ -151,13 +158,13 @@ class Validator:
     ) -> Iterator[tuple[BrokenRule, str]]:
         if not self._initialized or method.gate is None or method.gate in _OTHER_GATES:
             return
-        booleans = self.dialect != "v2"
+        booleans = self._facts.has_boolean_capabilities
         if not is_open(method, self._capabilities[handler], booleans=booleans):
             rule = rules.AGENT_GATE if speaker == "agent" else rules.CLIENT_GATE
             yield rule, f"{method.name} needs {method.gate}"
 
     def _paths(self, frame: Frame) -> Iterator[tuple[BrokenRule, str]]:
-        if self.dialect == "draft":
+        if not self._facts.has_absolute_paths:
             return
         for key in ("cwd", "path"):
             path = frame.params.get(key)
@@ -174,50 +181,54 @@ class Validator:
         if frame.kind == "error":
             yield from _error(frame)
         asked = self._pairing.pair(number, time, speaker, frame)
-        question = None if asked is None else self._questions.pop(asked.serial, None)
-        if question is None:
+        request = None if asked is None else self._open_requests.pop(asked.serial, None)
+        if request is None:
             if frame.kind == "error" and frame.id is None:
-                # How a peer says that it could not read something.
+                # The peer reports that it could not read a message.
                 return
             other = str(frame.id) if isinstance(frame.id, int) else _number(frame.id)
             wrong_type = other is not None and self._pairing.is_open(_OTHER[speaker], other)
             rule = rules.ID_TYPE if wrong_type else rules.UNASKED
             yield rule, f"the id is {_short(frame.id)}"
             return
-        if question.frame.method == "initialize" and frame.kind == "answer":
-            self._initialize(question.frame, frame)
-            question = _Question(question.frame, self._methods["agent"].get("initialize"))
-            assert question.method is not None
-            fault = self._types.params(question.method, question.frame.params, strict=False)
+        if request.frame.method == "initialize" and frame.kind == "answer":
+            self._initialize(request.frame, frame)
+            request = _OpenRequest(request.frame, self._methods["agent"].get("initialize"))
+            assert request.method is not None
+            fault = self._types.params(request.method, request.frame.params, strict=False)
             if fault is not None:
                 yield rules.SCHEMA, f"initialize, the request: {fault.reason}"
-        yield from self._outcome(question, frame)
+        yield from self._outcome(request, frame)
 
-    def _outcome(self, question: _Question, frame: Frame) -> Iterator[tuple[BrokenRule, str]]:
-        name = question.frame.method
+    def _outcome(self, request: _OpenRequest, frame: Frame) -> Iterator[tuple[BrokenRule, str]]:
+        name = request.frame.method
         if frame.kind == "error":
-            session_id = question.frame.session_id
-            if name == "session/prompt" and session_id in self._cancelled and self.dialect == "v1":
+            is_cancelled = request.frame.session_id in self._cancelled
+            if (
+                name == "session/prompt"
+                and is_cancelled
+                and self._facts.cancelled_prompt_has_result
+            ):
                 yield rules.CANCEL_ERROR, ""
             return
-        if question.method is not None:
-            fault = self._types.result(question.method, frame.message.get("result"))
+        if request.method is not None:
+            fault = self._types.result(request.method, frame.message.get("result"))
             if fault is not None:
                 rule = rules.UNKNOWN_KEY if fault.unknown_key else rules.SCHEMA
                 yield rule, f"the result of {name}: {fault.reason}"
         if name == "session/request_permission":
-            yield from _permission(question.frame, frame)
+            yield from _permission(request.frame, frame)
 
     def _initialize(self, asked: Frame, answer: Frame) -> None:
-        """From here on both sides are held to the dialect that they agreed on."""
+        """Check both sides by the dialect that they have agreed on from now on."""
         chosen = judge_answer(answer.result, (1, 2))
         if isinstance(chosen, Chosen):
             self.dialect = chosen.dialect
+        self._facts = DIALECTS[self.dialect]
         self._initialized = True
         self._methods = self._tables(self.dialect)
-        client_key = "clientCapabilities" if self.dialect == "v1" else "capabilities"
-        agent_key = "agentCapabilities" if self.dialect == "v1" else "capabilities"
-        of_client, of_agent = asked.params.get(client_key), answer.result.get(agent_key)
+        of_client = asked.params.get(self._facts.client_capabilities)
+        of_agent = answer.result.get(self._facts.agent_capabilities)
         self._capabilities["client"] = of_client if isinstance(of_client, dict) else {}
         self._capabilities["agent"] = of_agent if isinstance(of_agent, dict) else {}
 
@@ -235,13 +246,13 @@ def _noise(speaker: Speaker, frame: Frame) -> Iterator[tuple[BrokenRule, str]]:
 def _error(frame: Frame) -> Iterator[tuple[BrokenRule, str]]:
     error = frame.message.get("error")
     if not isinstance(error, dict):
-        yield rules.BAD_ERROR, "the error is no object"
+        yield rules.BAD_ERROR, "the error is not an object"
         return
     code = error.get("code")
     if isinstance(code, bool) or not isinstance(code, int):
         yield rules.BAD_ERROR, f"the code is {_short(code)}"
     if not isinstance(error.get("message"), str):
-        yield rules.BAD_ERROR, "the message is no string"
+        yield rules.BAD_ERROR, "the message is not a string"
 
 
 def _permission(asked: Frame, answer: Frame) -> Iterator[tuple[BrokenRule, str]]:

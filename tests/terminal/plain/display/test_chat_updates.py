@@ -14,7 +14,7 @@ from accord.terminal.model.chat import Chat, Problem
 from accord.terminal.plain.display.chat_updates import (
     HISTORY_SHOWN_MAX,
     TOLD_CHARACTERS_MAX,
-    Teller,
+    ChatUpdates,
 )
 from tests.terminal.plain.line_conversation import paper_printer
 
@@ -30,7 +30,7 @@ class Told:
         self.chat.adopt(self.chat.transcript, "s")
         self.chat.set_phase("ready")
         self.paper, self.printer = paper_printer("/project")
-        self.teller = Teller(self.chat, self.printer)
+        self.teller = ChatUpdates(self.chat, self.printer)
 
     def update(self, **fields: Any) -> None:
         kind: Any = v2.SessionUpdate

@@ -154,9 +154,9 @@ async def test_an_agent_that_works_by_itself_is_seen_and_can_be_stopped() -> Non
 @pytest.mark.parametrize(
     ("kind", "words", "prompt"),
     [
-        ("agent_lost", "✗ The agent is not running", "The agent stopped"),
-        ("session_lost", "✗ No session", "No session yet"),
-        ("login_needed", "✗ Not logged in", "Not logged in"),
+        ("agent_lost", "✗ The agent is not running", "The agent is not running"),
+        ("session_lost", "✗ No session", "There is no session yet"),
+        ("login_needed", "✗ Not logged in", "You are not logged in"),
     ],
 )
 async def test_what_is_missing_is_said_as_it_is(kind: ProblemKind, words: str, prompt: str) -> None:

@@ -63,10 +63,13 @@ open(path, "w", encoding="utf-8").write(text + " and 漢字\\n")
 async def test_what_goes_wrong_is_said_and_the_prompt_stays(tmp_path: Path) -> None:
     """Ours."""
     app = Lent()
-    for code, words in (("sys.exit(3)", "exited with code 3"), ("os.remove(path)", "file is gone")):
+    for code, words in (
+        ("sys.exit(3)", "exited with code 3"),
+        ("os.remove(path)", "file no longer exists"),
+    ):
         with pytest.raises(PromptError, match=words):
             await edit_outside(app, "one", _program(tmp_path, code))
-    with pytest.raises(PromptError, match="cannot be started"):
+    with pytest.raises(PromptError, match="could not be started"):
         await edit_outside(app, "one", [str(tmp_path / "no such editor")])
 
 

@@ -125,7 +125,7 @@ async def test_what_is_said_depends_on_what_the_agent_does(project: Path) -> Non
         for phase, words in (
             ("working", "Type your next message"),
             ("lost", "The agent is not running"),
-            ("starting", "The agent starts"),
+            ("starting", "The agent is starting"),
         ):
             app.chat.set_phase(phase)  # type: ignore[arg-type]
             app.renew()

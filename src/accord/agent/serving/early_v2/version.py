@@ -1,6 +1,6 @@
-"""v2 as its first pages had it, served where `Agent(early_v2=True)` asks for it.
+"""v2 as it was drafted first, served with `Agent(early_v2=True)`.
 
-A prompt is answered when its turn is over, with the stop reason; everything else is today's v2.
+A prompt is answered when its turn is over, with the stop reason; everything else is as in v2.
 """
 
 from __future__ import annotations

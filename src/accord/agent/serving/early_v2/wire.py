@@ -1,7 +1,7 @@
-"""The agent's words as the first pages about v2 had them, for clients that were written to those.
+"""The agent's updates and questions in early v2, for clients that still speak it.
 
-Messages are today's.  Tool calls and permission requests were still those of v1, but for the name
-of the update; a plan had an `id`; there were no states and no terminals.
+Messages are those of v2.  Tool calls and permission requests are those of v1, except for the name
+of the update; a plan has an `id`; there are no states and no terminals.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _AS_IN_V1 = frozenset(
 
 
 class EarlyWire(OfficialWire):
-    """Says updates and questions as the first pages did."""
+    """Encodes updates and questions for early v2."""
 
     version = 2
     schema = v2
@@ -37,14 +37,14 @@ class EarlyWire(OfficialWire):
         self._v2 = V2Wire(features)
 
     def told(self, session_id: str, update: Any) -> Sequence[Any]:
-        """As v2, but for what was otherwise then; a state is not told at all."""
+        """The updates of early v2; a state is not sent at all."""
         kind = type(update)
         if kind is v2.StateUpdate:
             return ()
         if kind in _AS_IN_V1:
             return list(map(_renamed, self._v1.told(session_id, update)))
         if kind is v2.PlanUpdate:
-            said = self._v2.in_stable_words(session_id, update)
+            said = self._v2.stable_form(session_id, update)
             if isinstance(said, v2.PlanUpdate):
                 return (_plan(said),)
             update = said
@@ -53,17 +53,17 @@ class EarlyWire(OfficialWire):
         return self._v2.told(session_id, update)
 
     def forget(self, session_id: str) -> None:
-        """Nothing of the session has been told: a replay follows."""
+        """Forget a session: a replay sends everything from the start."""
         self._v2.forget(session_id)
         self._v1.forget(session_id)
 
     def permission_request(self, session_id: str, ask: PermissionAsk) -> bytes:
-        """The question with the tool call beside the options, as in v1."""
+        """Encode the question, with the tool call beside the options, as in v1."""
         return self._v1.permission_request(session_id, ask)
 
 
 def _renamed(said: Any) -> Any:
-    """One update for the first report and the later ones."""
+    """The same update type for the creation of a call and for its patches."""
     if not isinstance(said, v1.ToolCall):
         return said
     return v1.ToolCallUpdate(**{name: getattr(said, name) for name in said.__struct_fields__})

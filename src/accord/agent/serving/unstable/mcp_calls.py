@@ -1,8 +1,8 @@
-"""MCP requests to servers that the client runs, carried by this very connection (unstable).
+"""MCP requests to servers that the client runs, sent over this connection (unstable).
 
-The inner request has an id of its own; while it is open its server may send notifications that
-name it.  How the inner request ended is inside the outer result: an error of the outer request
-is only ever about reaching the server.
+The inner request has its own id; while it is open, its server may send notifications that name it.
+The outcome of the inner request is inside the outer result: an error of the outer request only
+means that the server was not reached.
 
 What always holds
     * An id is open from the request until its answer, and is never used again.
@@ -23,7 +23,7 @@ from accord.schema.struct import UNSET, Raw
 
 MESSAGE = "mcp/message"
 
-# Gets the inner method and its params, in wire order; it must not wait for anything.
+# Gets the inner method and its params, in wire order; it must not block.
 OnNotification = Callable[[str, Mapping[str, Any]], None]
 
 
@@ -43,7 +43,7 @@ class McpCalls:
         params: Mapping[str, Any] | None,
         on_notification: OnNotification | None,
     ) -> Any:
-        """See `AgentSession.call_mcp`."""
+        """Call a server of the client, as `AgentSession.call_mcp` says."""
         if not any(server.server_id == server_id for server in acp_servers(servers)):
             raise LocalProtocolError(f"this session has no MCP server {server_id!r} over ACP")
         key = (server_id, f"mcp_{next(self._ids)}")
@@ -56,7 +56,7 @@ class McpCalls:
         self._open[key] = on_notification
 
         def answered(_result: Raw) -> None:
-            # In wire order: what comes after the answer is about nothing.
+            # In wire order: notifications after the answer are dropped.
             self._open.pop(key, None)
 
         try:
@@ -66,7 +66,7 @@ class McpCalls:
         return _outcome(method, answer)
 
     def notification(self, params: Raw) -> None:
-        """Hand a notification to the request that it is about."""
+        """Pass a notification to the request that it belongs to."""
         told = decode(v2.MessageMcpNotification, params)
         handler = self._open.get((told.server_id, told.request_id))
         if handler is not None:
@@ -79,7 +79,7 @@ def _outcome(method: str, answer: Raw) -> Any:
         outcome = decode(v2.MessageMcpResponse, answer)
     except Invalid as error:
         raise RemoteProtocolError(
-            f"no outcome of an MCP request: {error}", bytes(answer).decode("utf-8", "replace")
+            f"not the outcome of an MCP request: {error}", bytes(answer).decode("utf-8", "replace")
         ) from None
     failure = outcome.failure
     if failure is None:
@@ -90,7 +90,7 @@ def _outcome(method: str, answer: Raw) -> Any:
 
 
 def acp_servers(servers: Iterable[Any]) -> list[v2.McpServerAcp]:
-    """Those of a session's servers that are reached through the connection."""
+    """The servers that are reached through the connection."""
     return [server for server in servers if isinstance(server, v2.McpServerAcp)]
 
 

@@ -1,7 +1,7 @@
-"""The services that run an agent's model, as a client may point them elsewhere (unstable).
+"""The services behind an agent's model, which a client may replace (unstable).
 
-An agent registers slots; a client sets or disables them.  What it sets lives in this process
-alone: nothing here writes to disk, and headers, which may be secrets, are never told to anyone.
+An agent registers slots; a client sets or disables them.  The settings live only in this process:
+nothing is written to disk, and headers, which may be secrets, are never sent to a client.
 
 What always holds
     * A slot that is required is never disabled.
@@ -26,7 +26,7 @@ class ProviderConfig:
 
 @dataclass(slots=True)
 class Provider:
-    """A slot: what it could use, and what it uses now.  Without `current` it is disabled."""
+    """A slot: the APIs that it supports, and its current setting.  None is disabled."""
 
     provider_id: str
     supported: tuple[str, ...]
@@ -34,7 +34,7 @@ class Provider:
     current: ProviderConfig | None = None
 
 
-# Told before a slot changes, with what it is to be; raises to refuse.
+# Called with a slot and its new setting before the change; raises to refuse it.
 ProviderHook = Callable[[Provider, ProviderConfig | None], Awaitable[None]]
 
 
@@ -52,7 +52,7 @@ class Providers:
         return self._slots[provider_id]
 
     def all(self) -> list[Provider]:
-        """The slots in the order of their registration, disabled ones too."""
+        """All slots in the order of their registration."""
         return list(self._slots.values())
 
     def add(
@@ -62,24 +62,26 @@ class Providers:
         required: bool,
         current: ProviderConfig | None,
     ) -> Provider:
-        """Register a slot."""
+        """Register a slot that clients may set."""
         slot = Provider(provider_id, tuple(supported), required, current)
         if provider_id in self._slots:
             raise LocalProtocolError(f"there is already a provider {provider_id!r}")
         if not slot.supported:
-            raise LocalProtocolError(f"provider {provider_id!r} supports no API at all")
+            raise LocalProtocolError(f"provider {provider_id!r} supports no API")
         if required and current is None:
             raise LocalProtocolError(f"provider {provider_id!r} is required but disabled")
         if current is not None and current.api_type not in slot.supported:
-            raise LocalProtocolError(f"{current.api_type!r} is not what {provider_id!r} supports")
+            raise LocalProtocolError(
+                f"provider {provider_id!r} does not support {current.api_type!r}"
+            )
         self._slots[provider_id] = slot
         return slot
 
     async def set(self, provider_id: str, wanted: ProviderConfig) -> None:
-        """Replace the whole setup of a slot.
+        """Replace the setting of a slot.
 
         Raises:
-            RequestError: no such slot, an API that it does not speak, or no URL; nothing changed.
+            RequestError: unknown slot, unsupported API, or not a URL; nothing changed.
         """
         slot = self._slots.get(provider_id)
         if slot is None:
@@ -93,7 +95,7 @@ class Providers:
         await self._change(slot, wanted)
 
     async def disable(self, provider_id: str) -> None:
-        """Switch a slot off; one that is unknown is as good as off.
+        """Disable a slot; an unknown one counts as disabled.
 
         Raises:
             RequestError: the slot is required; nothing changed.

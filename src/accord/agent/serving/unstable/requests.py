@@ -1,12 +1,11 @@
-"""The unstable requests that v1 and v2 word alike, and the limits they put on the stable ones.
+"""The unstable requests, which are the same in v1 and v2, and what they change in stable ones.
 
-Only an agent made with `unstable=True` has any of this: for all others the table is left as it
-is, so the methods do not exist.  The structs are v2's, which for these methods are v1's as well.
+They exist only for an agent made with `unstable=True`.  The structs are v2's, which for these
+methods are identical to v1's.
 
 What always holds
-    * A child session is changed by nobody but its parent; a client may cancel it where that was
-      granted.
-    * A question about a session (`session/status`, `auth/status`) changes nothing.
+    * Only its parent changes the session of a subagent; a client may cancel it if that was granted.
+    * A query (`session/status`, `auth/status`) changes nothing.
 """
 
 from __future__ import annotations
@@ -41,14 +40,14 @@ _ARCHIVE_FILTERS: Mapping[str, bool | None] = {"exclude": False, "include": None
 
 
 class UnstableRequests:
-    """The unstable side of one connection."""
+    """Serves the unstable requests of one connection."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
         self._agent = service.agent
 
     def table(self, stable: Mapping[str, Handler], fork: Handler) -> dict[str, Handler]:
-        """The requests that are served: the stable ones, and ours where the agent has them."""
+        """The requests that are served: the stable ones, and those of the agent's features."""
         if not self._agent.unstable:
             return dict(stable)
         served = {
@@ -68,13 +67,13 @@ class UnstableRequests:
         return guarded
 
     def notification(self, method: str, params: Raw) -> bool:
-        """Take a notification; False when it is not one of ours."""
+        """Handle a notification; False if it is not an unstable one."""
         if method != MCP_MESSAGE or "acp" not in self._agent.mcp:
             return False
         self._service.mcp_calls.notification(params)
         return True
 
-    # ---- child sessions
+    # ---- subagents
 
     def _guarded(self, handler: Handler) -> Handler:
         def guarded(request: IncomingRequest) -> bytes | Work:
@@ -89,7 +88,7 @@ class UnstableRequests:
         session_id = params.get("sessionId") if isinstance(params, dict) else None
         if isinstance(session_id, str) and self._child(session_id) is not None:
             raise RequestError.invalid_params(
-                f"session {session_id} is a subagent's and follows its parent", "$.sessionId"
+                f"session {session_id} belongs to a subagent and follows its parent", "$.sessionId"
             )
 
     def _child(self, session_id: str) -> Any:
@@ -99,7 +98,7 @@ class UnstableRequests:
         return None
 
     def cancel_child(self, session_id: str) -> None:
-        """`session/cancel` for a child, where its parent allows that."""
+        """Cancel a subagent, if its parent allows that."""
         child = self._child(session_id)
         if child is not None and child.cancellable:
             child.cancel()
@@ -113,7 +112,7 @@ class UnstableRequests:
             raise RequestError.invalid_params(error.reason, error.path) from None
 
     def _live(self, session_id: str) -> list[tuple[ClientService, SessionState]]:
-        """A session wherever it is open: any connection of this agent may have it."""
+        """A session wherever it is open, on any connection of this agent."""
         return [
             (service, service.sessions[session_id])
             for service in list(self._agent.services)
@@ -127,7 +126,7 @@ class UnstableRequests:
         return record
 
     async def _amend(self, session_id: str, **about: Any) -> None:
-        """Change the record of a session, and of every open session that would write it back."""
+        """Change the record of a session, also where it is open and would be written back."""
         await self._agent.store.put(replace(await self._known(session_id), **about))
         for _, session in self._live(session_id):
             await session.stored.amend(**about)
@@ -175,7 +174,7 @@ class UnstableRequests:
         return work
 
     def archive_filter(self, asked: Any) -> bool | None:
-        """What `archived` of `session/list` asks for; agents that archive nothing list all."""
+        """The filter of `session/list`; agents that do not archive list all sessions."""
         if not self._agent.unstable:
             return None
         name = "exclude" if asked is UNSET or asked is None else asked
@@ -184,7 +183,7 @@ class UnstableRequests:
         return _ARCHIVE_FILTERS[name]
 
     def listed(self, record: SessionRecord) -> dict[str, Any]:
-        """What an entry of the list has besides."""
+        """The unstable fields of an entry of the list."""
         return {"archived": record.archived} if self._agent.unstable else {}
 
     def about(self, wanted: Any) -> dict[str, Any]:
@@ -237,7 +236,7 @@ class UnstableRequests:
 
 
 def gated(agent: AgentDefinition, offered: Features) -> Features:
-    """What a client offers of unstable things counts only where the agent has them too."""
+    """The client's features without the unstable ones that the agent does not use."""
     on = agent.unstable
     return offered._replace(plans=offered.plans and on, subagents=offered.subagents and on)
 

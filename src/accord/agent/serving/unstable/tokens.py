@@ -1,4 +1,4 @@
-"""Tokens that work has cost (unstable): of one turn in v2, of the whole session in v1."""
+"""Counts of used tokens (unstable): of one turn in v2, of the whole session in v1."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KINDS = (
 
 
 class TokenCount:
-    """A sum that grows.  Guards: no count is negative; kinds that were never given are absent."""
+    """A running sum.  Guards: no count is negative; kinds that were never given are absent."""
 
     def __init__(self, counts: Mapping[str, int] | None = None) -> None:
         self._counts: dict[str, int] = dict(counts or {})
@@ -31,7 +31,7 @@ class TokenCount:
         """Add some; None says nothing about that kind."""
         given = {kind: count for kind, count in counts.items() if count is not None}
         if any(count < 0 for count in given.values()):
-            raise LocalProtocolError("a count of tokens is never negative")
+            raise LocalProtocolError("a count of tokens cannot be negative")
         for kind, count in given.items():
             self._counts[kind] = self._counts.get(kind, 0) + count
 

@@ -1,8 +1,8 @@
-"""The commands of MCP servers in v1: absolute, or made so.
+"""Make the commands of MCP servers in v1 absolute.
 
-The protocol wants absolute paths, yet many clients pass on what their users wrote, such as `npx`.
-A bare name is looked up as a shell would; a relative path belongs to no folder that both sides
-would name, so it is refused.
+The protocol requires absolute paths, but many clients send what their users wrote, such as `npx`.
+A bare name is looked up in PATH.  A relative path is refused, because it is not defined which
+folder it starts from.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _log = logger("accord.agent")
 
 
 def resolved(server: v1.McpServer, index: int) -> v1.McpServer:
-    """The server with an absolute command; refused where there is none."""
+    """The server with an absolute command; a command that is not found is refused."""
     if server.type is not UNSET or server.command is UNSET or os.path.isabs(server.command):
         return server
     from accord.machine.processes.program_lookup import find_program

@@ -1,4 +1,4 @@
-"""What an agent offers a v1 client, and what it reads from what the client offers."""
+"""The capabilities of both sides in v1: what the agent offers, and what the client does."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _auth_methods(agent: AgentDefinition, features: Features) -> list[v1.AuthMet
 
 
 def features_of(capabilities: Mapping[str, Any]) -> Features:
-    """What the client will do for us."""
+    """Read what the client offers to do for the agent."""
 
     def has(path: str) -> bool:
         return supports(capabilities, path, booleans=True)

@@ -1,8 +1,8 @@
-"""Tool calls in the words of v1, and what terminals of our own print.
+"""Tool calls in v1, and the output of the agent's own terminals.
 
-v1 has no upserts: a tool call is created once and then patched, and appended content is sent again
-as a whole.  Terminals belong to the client, so what one of ours prints is shown as text of its
-tool call.
+v1 has no upserts: a tool call is created once and then patched, and added content means that all
+content is sent again.  Terminals belong to the client, so the output of the agent's own terminals
+is shown as text of their tool calls.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from accord.translate.diffs import texts_of
 
 # How much more a terminal must have printed before its text is sent again.
 TERMINAL_BYTES_STEP = 4096
-# Of so many calls that have ended, what they show can still be added to.
+# Number of ended calls whose content can still be added to.
 ENDED_CALLS_KEPT = 64
 
 _STATUSES = {"paused": "in_progress", "cancelled": "failed"}
@@ -28,16 +28,16 @@ _Key = tuple[str, str]
 
 
 class V1Calls:
-    """Remembers what tool calls and terminals show, since v1 wants it repeated."""
+    """Remembers the content of tool calls and terminals, since v1 repeats it."""
 
     def __init__(self) -> None:
         self._shown: dict[_Key, list[Any]] = {}
-        self._terminals: dict[str, _Printed] = {}
-        # Calls that have ended, oldest first: what they show is let go in time.
+        self._terminals: dict[str, Printed] = {}
+        # Calls that have ended, oldest first; their content is forgotten in time.
         self._ended: deque[_Key] = deque()
 
     def forget(self, session_id: str) -> None:
-        """A replay tells everything from the start."""
+        """Forget a session: a replay sends everything from the start."""
         for key in [key for key in self._shown if key[0] == session_id]:
             del self._shown[key]
         for terminal_id, printed in list(self._terminals.items()):
@@ -47,7 +47,7 @@ class V1Calls:
     # ---- tool calls
 
     def tool_call(self, session_id: str, update: Any) -> Sequence[Any]:
-        """The first report of a call, or a patch of it."""
+        """The creation of a call, or a patch of it."""
         key = (session_id, update.tool_call_id)
         is_first = key not in self._shown
         if isinstance(update.content, list):
@@ -77,13 +77,13 @@ class V1Calls:
         return asked
 
     def tool_content(self, session_id: str, update: Any) -> Sequence[Any]:
-        """One item more."""
+        """A patch with one more content item."""
         shown = self._shown.setdefault((session_id, update.tool_call_id), [])
         shown.append(update.content)
         return self._shown_again(session_id, update.tool_call_id)
 
     def _let_go(self, key: _Key) -> None:
-        """Keep of an old call only that it was told; a long session has very many."""
+        """Forget the content of an old call; a long session has very many."""
         for item in self._shown.get(key, ()):
             if type(item) is v2.Terminal:
                 printed = self._terminals.get(item.terminal_id)
@@ -96,7 +96,7 @@ class V1Calls:
     def _shown_again(self, session_id: str, tool_call_id: str) -> Sequence[Any]:
         content = self._contents(session_id, tool_call_id)
         if not content:
-            # A command that has printed nothing; an empty text would be an empty box.
+            # A command without output; empty text would be shown as an empty box.
             return ()
         return (v1.ToolCallUpdate(tool_call_id=tool_call_id, content=content),)
 
@@ -120,15 +120,14 @@ class V1Calls:
                     said.append(v1.Terminal(terminal_id=item.terminal_id))
                 else:
                     printed.shown_in = (session_id, tool_call_id)
-                    if printed.data:
-                        said.append(v1.Content(content=v1.TextContent(text=printed.text)))
+                    said += self._printed(item.terminal_id, printed)
         return said
 
-    # ---- terminals of our own
+    # ---- terminals of the agent
 
     def terminal(self, _session_id: str, update: Any) -> Sequence[Any]:
-        """A terminal begins, is told anew, or ends."""
-        printed = self._terminals.setdefault(update.terminal_id, _Printed())
+        """A terminal starts, is reset, or ends."""
+        printed = self._terminals.setdefault(update.terminal_id, Printed())
         if isinstance(update.output, v2.TerminalOutput):
             printed.data = bytearray(update.output.data)
         if isinstance(update.exit_status, v2.TerminalExitStatus):
@@ -137,22 +136,26 @@ class V1Calls:
         return ()
 
     def terminal_output(self, _session_id: str, update: Any) -> Sequence[Any]:
-        """It printed more."""
-        printed = self._terminals.setdefault(update.terminal_id, _Printed())
+        """A terminal has more output."""
+        printed = self._terminals.setdefault(update.terminal_id, Printed())
         printed.data += update.data
         if len(printed.data) - printed.said_bytes < TERMINAL_BYTES_STEP + printed.said_bytes:
             return ()
         return self._print_again(printed)
 
-    def _print_again(self, printed: _Printed) -> Sequence[Any]:
+    def _printed(self, _terminal_id: str, printed: Printed) -> list[v1.Content]:
+        """The content for the output of a terminal; without output there is none."""
+        return [v1.Content(content=v1.TextContent(text=printed.text))] if printed.data else []
+
+    def _print_again(self, printed: Printed) -> Sequence[Any]:
         if printed.shown_in is None:
             return ()
         printed.said_bytes = len(printed.data)
         return self._shown_again(*printed.shown_in)
 
 
-class _Printed:
-    """What a terminal of ours has printed."""
+class Printed:
+    """The output of one of the agent's terminals."""
 
     __slots__ = ("data", "is_over", "said_bytes", "shown_in")
 
@@ -168,12 +171,12 @@ class _Printed:
 
 
 def known_word(word: str, otherwise: str) -> str:
-    """v1's sets are closed: a word of the agent's own has to be one of the others."""
+    """Replace a custom value, since the enumerations of v1 are closed."""
     return otherwise if word.startswith("_") else word
 
 
 def _said(wanted: Any, patch: Any, content: Any, untitled: Any = UNSET) -> Any:
-    """Only what the patch says: null and absence are the same to v1."""
+    """The fields that are set in the patch; null and absence are the same in v1."""
     title, name, kind, status = patch.title, patch.name, patch.kind, patch.status
     locations = patch.locations
     return wanted(
@@ -191,11 +194,11 @@ def _said(wanted: Any, patch: Any, content: Any, untitled: Any = UNSET) -> Any:
 
 
 def _places(locations: list[Any]) -> list[Any]:
-    """The same to the letter in both versions, but for metadata."""
+    """The locations, which are identical in both versions except for metadata."""
     return [
         place if place.meta is UNSET else v1.ToolCallLocation(path=place.path, line=place.line)
         for place in locations
     ]
 
 
-__all__ = ["TERMINAL_BYTES_STEP", "V1Calls", "known_word"]
+__all__ = ["TERMINAL_BYTES_STEP", "Printed", "V1Calls", "known_word"]

@@ -1,6 +1,6 @@
-"""The agent's words in v1.
+"""The agent's updates and questions in v1.
 
-A message is a run of chunks, and there is one plan.  `v1_calls.py` has the tool calls.
+A message is a series of chunks, and there is one plan.  `tool_calls.py` has the tool calls.
 """
 
 from __future__ import annotations
@@ -19,17 +19,16 @@ from accord.schema.struct import UNSET
 from accord.translate.config_options import option_to_v1
 from accord.translate.content import to_v1
 
-# v1 has no word for what was dropped.  Editors tick off what is completed, so that a repair which
-# was refused would read as done, and a plan without its dropped entries would look finished; left
-# pending, they stand there unticked and without a spinner.
+# v1 has no status for dropped entries.  As `completed` they would look done, and without them the
+# plan would look finished; as `pending` editors show them unticked and without a spinner.
 _ENTRY_STATUSES = {"cancelled": "pending"}
-# What both versions say of a task.
+# The statuses that both versions have.
 _ALIKE = frozenset({"pending", "in_progress", "completed"})
 _PRIORITIES = frozenset({"high", "medium", "low"})
 
 
 class V1Wire(OfficialWire):
-    """Says updates and questions as v1 does, and remembers what v1 needs repeated."""
+    """Encodes updates and questions for v1, and remembers what v1 needs repeated."""
 
     version = 1
     schema = v1
@@ -43,17 +42,17 @@ class V1Wire(OfficialWire):
         self._calls = V1Calls()
         self._modes: dict[str, str] = {}
         self._plans = StablePlans()
-        self._told_plans: dict[str, bytes] = {}
+        self._sent_plans: dict[str, bytes] = {}
 
     @cached_property
     def _alike(self) -> frozenset[Any]:
         return frozenset({v2.AgentMessageChunk, v2.AgentThoughtChunk, v2.UserMessageChunk})
 
     @cached_property
-    def _sayings(self) -> dict[Any, Callable[[str, Any], Sequence[Any]]]:
-        """Made with the first update: `initialize` is answered without most types."""
+    def _translations(self) -> dict[Any, Callable[[str, Any], Sequence[Any]]]:
+        """How each update is translated; made with the first update, since it loads types."""
         features = self.features
-        sayings: dict[Any, Callable[[str, Any], Sequence[Any]]] = {
+        translations: dict[Any, Callable[[str, Any], Sequence[Any]]] = {
             v2.AgentMessage: self._message(v1.AgentMessageChunk),
             v2.AgentThought: self._message(v1.AgentThoughtChunk),
             v2.UserMessage: self._message(v1.UserMessageChunk),
@@ -72,59 +71,59 @@ class V1Wire(OfficialWire):
             v2.UsageUpdate: self._same(v1.UsageUpdate),
         }
         if features.notices:
-            sayings[v2.Notice] = self._same(v1.Notice)
+            translations[v2.Notice] = self._same(v1.Notice)
         if features.subagents:
-            sayings[v2.SubagentUpdate] = self._same(v1.SubagentUpdate)
-            sayings[v2.SessionMessage] = self._same(v1.SessionMessage)
-            sayings[v2.SessionMessageChunk] = self._same(v1.SessionMessageChunk)
+            translations[v2.SubagentUpdate] = self._same(v1.SubagentUpdate)
+            translations[v2.SessionMessage] = self._same(v1.SessionMessage)
+            translations[v2.SessionMessageChunk] = self._same(v1.SessionMessageChunk)
         if features.compaction:
-            sayings[v2.CompactionUpdate] = self._same(v1.CompactionUpdate)
-            sayings[v2.CompactionSummaryChunk] = self._same(v1.CompactionSummaryChunk)
-        return sayings
+            translations[v2.CompactionUpdate] = self._same(v1.CompactionUpdate)
+            translations[v2.CompactionSummaryChunk] = self._same(v1.CompactionSummaryChunk)
+        return translations
 
     def told(self, session_id: str, update: Any) -> Sequence[Any]:
-        """What v1 says of an update of v2."""
+        """The updates of v1 for an update of v2."""
         kind = type(update)
         if kind in self._alike:
             if type(update.content) is v2.TextContent:
-                # Chunks of text are the same to the letter in both versions.
+                # Text chunks are identical in both versions.
                 return (update,)
         elif kind is v2.AgentMessage and isinstance(update.content, list):
-            # The commonest of all: a message of one text, which is one chunk of it.
+            # The most frequent update is a message with one text, which becomes one chunk.
             blocks = update.content
             if len(blocks) == 1 and type(blocks[0]) is v2.TextContent:
                 return (v2.AgentMessageChunk(message_id=update.message_id, content=blocks[0]),)
-        saying = self._sayings.get(kind)
-        return () if saying is None else saying(session_id, update)
+        translate = self._translations.get(kind)
+        return () if translate is None else translate(session_id, update)
 
     def forget(self, session_id: str) -> None:
-        """A replay tells everything from the start."""
+        """Forget a session: a replay sends everything from the start."""
         self._plans.forget(session_id)
-        self._told_plans.pop(session_id, None)
+        self._sent_plans.pop(session_id, None)
         self._calls.forget(session_id)
 
     # ---- messages
 
     def _message(self, chunk: Any) -> Callable[[str, Any], Sequence[Any]]:
-        def say(_session_id: str, update: Any) -> Sequence[Any]:
+        def translated(_session_id: str, update: Any) -> Sequence[Any]:
             blocks = update.content if isinstance(update.content, list) else ()
             return [chunk(content=to_v1(one), message_id=update.message_id) for one in blocks]
 
-        return say
+        return translated
 
     def _chunk(self, chunk: Any) -> Callable[[str, Any], Sequence[Any]]:
-        def say(_session_id: str, update: Any) -> Sequence[Any]:
+        def translated(_session_id: str, update: Any) -> Sequence[Any]:
             return (chunk(content=to_v1(update.content), message_id=update.message_id),)
 
-        return say
+        return translated
 
     def _same(self, wanted: Any) -> Callable[[str, Any], Sequence[Any]]:
-        """For what both versions say alike."""
+        """Translate an update that is the same in both versions."""
 
-        def say(_session_id: str, update: Any) -> Sequence[Any]:
+        def translated(_session_id: str, update: Any) -> Sequence[Any]:
             return (decode(wanted, encode(update)),)
 
-        return say
+        return translated
 
     # ---- the session
 
@@ -138,14 +137,14 @@ class V1Wire(OfficialWire):
         plan = v1.Plan(entries=_entries(update.plan.entries))
         told = encode(plan)
         dropped = any(one.status in _ENTRY_STATUSES for one in update.plan.entries)
-        if dropped and told == self._told_plans.get(session_id):
-            # What was pending and is dropped reads the same; some editors show each plan anew.
+        if dropped and told == self._sent_plans.get(session_id):
+            # Dropping a pending entry changes nothing; some editors show every plan again.
             return ()
-        self._told_plans[session_id] = told
+        self._sent_plans[session_id] = told
         return (plan,)
 
     def _plan_update(self, session_id: str, update: Any) -> Sequence[Any]:
-        """One of several plans, for clients that said `plan`."""
+        """One of several plans, for clients with the capability `plan`."""
         if not isinstance(update.plan, v2.PlanItems):
             return self._same(v1.PlanUpdate)(session_id, update)
         entries = _entries(update.plan.entries)
@@ -158,7 +157,7 @@ class V1Wire(OfficialWire):
         return (v1.AvailableCommandsUpdate(available_commands=commands),)
 
     def _options(self, session_id: str, update: Any) -> Sequence[Any]:
-        """Modes are told both ways, so that an old client stays in step."""
+        """Send modes both as an option and as a mode, so that old clients stay in step."""
         said: list[Any] = [
             v1.ConfigOptionUpdate(config_options=self.config_options(update.config_options))
         ]
@@ -171,7 +170,7 @@ class V1Wire(OfficialWire):
         return said
 
     def mode_is(self, session_id: str, mode_id: str) -> None:
-        """The client knows this mode already."""
+        """Note that the client knows this mode."""
         self._modes[session_id] = mode_id
 
     def config_options(self, options: Sequence[Any]) -> list[v1.SessionConfigOption]:
@@ -186,14 +185,14 @@ class V1Wire(OfficialWire):
     # ---- permission
 
     def permission_request(self, session_id: str, ask: PermissionAsk) -> bytes:
-        """The question; changes of the tool call come first, and the reason behind them."""
+        """Encode the question, with the tool call's content first and then the reason."""
         return encode(
             v1.RequestPermissionRequest(
                 session_id=session_id,
                 tool_call=self._calls.asked(session_id, ask.tool_call, ask.reason),
                 options=[
                     v1.PermissionOption(
-                        # A kind of one's own is never consent, so it is shown as none.
+                        # A custom kind is never consent, so it is sent as a rejection.
                         option_id=one.option_id,
                         name=one.name,
                         kind=known_word(one.kind, "reject_once"),
@@ -205,7 +204,7 @@ class V1Wire(OfficialWire):
 
 
 def _entries(entries: Sequence[v2.PlanEntry]) -> list[Any]:
-    """Tasks as v1 has them; most are the same to the letter in both versions."""
+    """The entries in v1; most are identical in both versions."""
     return [
         entry if entry.status in _ALIKE and entry.priority in _PRIORITIES else _entry(entry)
         for entry in entries

@@ -1,4 +1,4 @@
-"""What an agent offers a v2 client, and what it reads from what the client offers."""
+"""The capabilities of both sides in v2: what the agent offers, and what the client does."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _auth_methods(agent: AgentDefinition, features: Features) -> list[v2.AuthMet
 
 
 def features_of(capabilities: Mapping[str, Any]) -> Features:
-    """What the client will do for us; v2 gates less than v1 does."""
+    """Read what the client offers to do for the agent; v2 gates less than v1 does."""
     return Features(
         elicit_form=supports(capabilities, "elicitation.form", booleans=False),
         elicit_url=supports(capabilities, "elicitation.url", booleans=False),

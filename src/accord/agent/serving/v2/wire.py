@@ -1,4 +1,4 @@
-"""The agent's words in v2: nearly what it says inside."""
+"""The agent's updates and questions in v2, which is nearly the form they have inside."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from accord.schema.codec import encode
 from accord.schema.struct import UNSET
 from accord.translate.diffs import wire_diff
 
-# Updates that may be unstable; a plan is where it is not made of entries.
+# Updates that may be unstable; a plan is unless it is made of entries.
 _UNSTABLE = frozenset(
     {
         v2.PlanUpdate,
@@ -26,7 +26,7 @@ _UNSTABLE = frozenset(
 
 
 class V2Wire(OfficialWire):
-    """Says updates and questions as v2 does."""
+    """Encodes updates and questions for v2."""
 
     version = 2
     schema = v2
@@ -40,9 +40,9 @@ class V2Wire(OfficialWire):
         self._plans = StablePlans()
 
     def told(self, session_id: str, update: Any) -> Sequence[Any]:
-        """The update; diffs lose the texts that only v1 sends."""
+        """The update; diffs lose the full texts, which only v1 sends."""
         if type(update) in _UNSTABLE:
-            update = self.in_stable_words(session_id, update)
+            update = self.stable_form(session_id, update)
             if update is None:
                 return ()
         if type(update) is v2.ToolCallUpdate and isinstance(update.content, list):
@@ -53,18 +53,18 @@ class V2Wire(OfficialWire):
             )
         return (update,)
 
-    def in_stable_words(self, session_id: str, update: Any) -> Any:
-        """The update as it is where unstable ones may be sent, else in stable words or None."""
+    def stable_form(self, session_id: str, update: Any) -> Any:
+        """The update if unstable ones may be sent, else its stable form or None."""
         if isinstance(update, v2.PlanUpdate | v2.PlanRemoved):
             return update if self.features.plans else self._plans.stable(session_id, update)
         return update if self.features.subagents else None
 
     def forget(self, session_id: str) -> None:
-        """Nothing of the session has been told: a replay follows."""
+        """Forget a session: a replay sends everything from the start."""
         self._plans.forget(session_id)
 
     def permission_request(self, session_id: str, ask: PermissionAsk) -> bytes:
-        """The question with its subject: a command where there is one, else the tool call."""
+        """Encode the question, with a command or the tool call as its subject."""
         subject: v2.RequestPermissionSubject
         if ask.command is not None and ask.cwd is not None:
             subject = v2.CommandPermissionSubject(

@@ -1,1 +1,1 @@
-"""What the agent changed in files: what is known of it, and how it is kept or taken back."""
+"""The agent's file changes: what is known about them, and how to keep or undo them."""

@@ -1,11 +1,11 @@
-"""Files of a session as a journal needs them: exact texts, written only over what was expected.
+"""File access for the journal: exact texts, written only over the expected content.
 
 These functions block: call them in a thread.  This module does not know hunks or who changed what.
 
 Invariants
     * Nothing is touched outside the session's folders, by `accord.machine`.
-    * A text is written only where the file has the text that the caller thinks it has; the check is
-      made again just before the new file takes the name.
+    * A text is written only if the file has the expected content; this is checked again just before
+      the new file is renamed into place.
     * Bytes that were read come back as the same bytes: line endings and byte order mark are part of
       the text here.
 """
@@ -19,11 +19,11 @@ from accord.machine.errors import FileFailure, FileMissing
 from accord.machine.filesystem.local_files import Existing, LocalFiles
 
 FILE_BYTES_MAX = 2 * 1024 * 1024
-"""Larger files are changed without a journal."""
+"""Changes of larger files are not journaled."""
 
 
 class ChangedSince(AccordError):
-    """Somebody else changed the file; it was left alone."""
+    """The file was changed in the meantime, so it was not touched."""
 
     def __init__(self, path: str) -> None:
         super().__init__(f"{path} was changed in the meantime, so it was not touched")
@@ -31,7 +31,7 @@ class ChangedSince(AccordError):
 
 
 class Unreadable(AccordError):
-    """The file cannot be in the journal; `reason` says why in a few words."""
+    """The file cannot be journaled; `reason` says why."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path}: {reason}")
@@ -45,11 +45,11 @@ class JournalFiles:
         self._files = LocalFiles(roots, bytes_max=FILE_BYTES_MAX)
 
     def close(self) -> None:
-        """Let go of the folders."""
+        """Close the open folders."""
         self._files.roots.close()
 
     def real(self, path: str) -> str:
-        """One name for a file, however it is called; a path outside stays as it is."""
+        """The canonical path of a file; a path outside the folders is unchanged."""
         try:
             with self._files.roots.locate(path) as place:
                 return place.real
@@ -99,7 +99,7 @@ class JournalFiles:
                 raise ChangedSince(path)
             return content.encode()
 
-        # A file that is expected to be missing is not written over, whoever is faster.
+        # Never overwrite a file that is expected to be missing.
         self._files.store(path, text, encode, overwrite=expected is not None)
 
     def move(self, path: str, target: str) -> None:

@@ -1,10 +1,10 @@
-"""One file that an agent changed: what it was, what it is, and what became of each difference.
+"""One changed file: its text before and after, and the state of each hunk.
 
 This module does not know disks.  A value: whoever changes something makes another.
 
 Invariants
     * There is at least one hunk where the change is known, and one state for each.
-    * A file that came or went has exactly one hunk: all of it.
+    * A created or deleted file has exactly one hunk.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class FileChange:
     after: str | None
     hunks: tuple[Hunk, ...] = ()
     states: tuple[HunkState, ...] = ()
-    # Where the agent moved it from.
+    # The path before the agent moved it.
     old_path: str | None = None
-    # The move was taken back: the file is there again.
+    # The move was undone.
     is_moved_back: bool = False
     why: str = ""
 
@@ -68,7 +68,7 @@ class FileChange:
 
     @property
     def state(self) -> FileState:
-        """What became of it in all."""
+        """The combined state of all hunks."""
         if self.why:
             return "unknown"
         found = set(self.states)
@@ -88,7 +88,7 @@ class FileChange:
 
     @property
     def characters(self) -> int:
-        """How much text it holds."""
+        """The number of characters that it keeps in memory."""
         return len(self.before or "") + len(self.after or "")
 
     def with_states(self, numbers: Collection[int], state: HunkState) -> FileChange:
@@ -120,7 +120,7 @@ def change_of(
 
 
 def unknown_change(path: str, why: str) -> FileChange:
-    """All that is known is that it was changed."""
+    """A change of which only the path is known."""
     return FileChange(path, None, None, why=why)
 
 

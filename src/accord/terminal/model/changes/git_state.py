@@ -1,10 +1,10 @@
-"""What git knew about the project before the agent came.
+"""The git state of the project before the agent's first change.
 
 These functions block: call them in a thread.  Only commands that change nothing are run, not even
 git's own index, and nothing that the project's configuration would have git start.
 
 Invariants
-    * No answer within `SECONDS_MAX`, no git, or no repository: there is None, and no error.
+    * Without git, a repository or an answer within `SECONDS_MAX`, the result is None.
     * What is read of the answer is bounded.
 """
 

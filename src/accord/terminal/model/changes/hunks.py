@@ -1,4 +1,4 @@
-"""Where two texts differ, and how a difference is carried over to a third.  Pure functions.
+"""Find the hunks between two texts, and apply one to a third text.  Pure functions.
 
 A line endings with "\n" and keeps it, "\r\n" included; nothing else ends a line, as in
 `accord.machine.filesystem.file_text`.
@@ -6,7 +6,7 @@ A line endings with "\n" and keeps it, "\r\n" included; nothing else ends a line
 Invariants
     * `compose(before, hunks, chosen)` is `before` with none and `after` with all of them chosen.
     * The same two texts give the same hunks.
-    * `carry` changes exactly the lines of the hunk, or nothing: it never guesses.
+    * `carry` changes exactly the lines of the hunk, or nothing.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""What the agent changed in files, and how it is kept or taken back.
+"""The journal of the agent's file changes, with undo and redo.
 
-Two sources: writes that agents ask of us (`journaled_files.py`), and the diffs that agents report
-when they write themselves.  This module does not know any screen.
+Its sources are the writes that agents request from us (`journaled_file_service.py`), and the diffs
+that they report when they write files themselves.  This module does not know any screen.
 
 Invariants
     * Of each file the first known text stays, however often it is changed; each difference from it
       is pending, kept or undone.
-    * Undoing writes only over what we think is in the file; what somebody else changed since is
-      left alone, and said so.
-    * What is undone can be done again.
+    * Undo overwrites only the expected content; lines that were changed in the meantime are left
+      alone and reported.
+    * Every undo can be redone.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from accord.transcript import ToolCall, Update
 from accord.transcript.items.tool_call import FileDiff
 
 FILES_MAX = 2000
-"""Files that are remembered; the one that was changed longest ago goes first."""
+"""The number of files in the journal; the oldest is dropped first."""
 
 CHARACTERS_MAX = 32 * 1024 * 1024
-"""Text that is remembered, in all files together."""
+"""Characters kept for all files together."""
 
 T = TypeVar("T")
 
@@ -55,9 +55,9 @@ class Journal:
 
     def __init__(self, chat: Chat, roots: Sequence[str] | None = None) -> None:
         self.chat = chat
-        # Grows with every change.
+        # Incremented with every change.
         self.revision = 0
-        # Told of each change, while somebody looks.
+        # Called after each change, while a screen shows it.
         self.on_change: Callable[[], None] | None = None
         # As it was before the agent's first word.
         self.git: GitState | None = None
@@ -71,7 +71,7 @@ class Journal:
         self._task: asyncio.Task[None] | None = None
         self._is_watching = self._is_git_due = False
 
-    # ---- what there is
+    # ---- content
 
     @property
     def changes(self) -> tuple[FileChange, ...]:
@@ -79,7 +79,7 @@ class Journal:
         return tuple(self._changes.values())
 
     def change(self, path: str) -> FileChange | None:
-        """What is known of a file, by the path that `changes` has."""
+        """The change of a file, by its path in `changes`."""
         return self._changes.get(path)
 
     def git_mark(self, change: FileChange) -> GitMark | None:
@@ -89,14 +89,14 @@ class Journal:
         return self.git.mark(change.old_path or change.path)
 
     def set_roots(self, roots: Sequence[str]) -> None:
-        """The session's folders are others now."""
+        """Set the session's folders."""
         if tuple(roots) != self._roots:
             self._roots, self._files = tuple(roots), None
 
-    # ---- what happens
+    # ---- recording
 
     def hear(self, update: Update) -> None:
-        """Take in an update of the chat; what a past session is told again with is not news."""
+        """Handle an update of the chat; replayed history is ignored."""
         self.watch()
         call = update.item
         if not isinstance(call, ToolCall) or not self.chat.is_busy:
@@ -106,7 +106,7 @@ class Journal:
             self._begin()
 
     def watch(self) -> None:
-        """Look at git, once, as early as possible."""
+        """Read the git state, once, as early as possible."""
         if not self._is_watching:
             self._is_watching = self._is_git_due = True
             self._begin()
@@ -116,7 +116,7 @@ class Journal:
             self._task = asyncio.get_running_loop().create_task(self.settle())
 
     async def settle(self) -> None:
-        """Take in all that was heard so far."""
+        """Process all updates received so far."""
         async with self._lock:
             while self._is_git_due or self._reports.is_waiting:
                 if self._is_git_due:
@@ -222,16 +222,16 @@ class Journal:
             await self._note(path, before, after)
             self._reported.discard(path)
 
-    # ---- what the user wants
+    # ---- keep, undo, redo
 
     def keep(self, path: str, hunk: int | None = None) -> None:
-        """Take one difference, or all of a file that are not undone, as they are."""
+        """Keep one hunk, or all hunks of a file that are not undone."""
         change = self._changes[path]
         numbers = change.applied if hunk is None else {hunk} & change.applied
         self._put(path, change.with_states(numbers, "kept"))
 
     def keep_all(self) -> None:
-        """Take everything that waits."""
+        """Keep everything that is pending."""
         for change in self.changes:
             if not change.why:
                 self.keep(change.path)
@@ -249,7 +249,7 @@ class Journal:
             return await self._switch(path, numbers, whole=hunk is None, applied=False)
 
     async def redo(self, path: str, hunk: int | None = None) -> Outcome:
-        """Put back what was undone.  Raises as `undo`."""
+        """Redo what was undone.  Raises the same as `undo`."""
         change = self._changes[path]
         undone = frozenset(range(len(change.hunks))) - change.applied
         numbers = undone if hunk is None else {hunk} & undone
@@ -257,7 +257,7 @@ class Journal:
             return await self._switch(path, numbers, whole=hunk is None, applied=True)
 
     async def undo_all(self) -> Outcome:
-        """Take back everything that is not kept."""
+        """Undo everything that is not kept."""
         done = refused = 0
         for change in reversed(self.changes):
             pending = [n for n, state in enumerate(change.states) if state == "pending"]
@@ -297,7 +297,7 @@ class Journal:
     async def _move(self, path: str, target: str) -> None:
         await to_thread.run_sync(self._disk().move, path, target)
 
-    # ---- within
+    # ---- internals
 
     def _disk(self) -> JournalFiles:
         if self._files is None:
@@ -334,7 +334,7 @@ class Journal:
         self._changed()
 
     def _shorten(self) -> None:
-        """Forget the texts of the files that were changed first, when there is too much."""
+        """Drop the texts of the oldest files if there are too many."""
         total = sum(one.characters for one in self._changes.values())
         for path, change in list(self._changes.items()):
             if total <= CHARACTERS_MAX:

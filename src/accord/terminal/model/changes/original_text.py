@@ -1,7 +1,7 @@
-"""What an agent reports that it changed, read against what is on the disk: the text before.
+"""Reconstruct the original text of a file from an agent's report and the file on disk.
 
-An agent that writes itself tells us both texts, or a part of each, or a patch, or no more than the
-name.  Pure functions; does not know disks.
+An agent that writes files itself reports both texts, parts of them, a patch, or only the name.
+Pure functions; does not know disks.
 
 Invariant: a text before is what the report makes of the text after, exactly, or None.
 """

@@ -1,4 +1,4 @@
-"""A file that an agent changed as lines to look at, each with the difference that it belongs to.
+"""The lines of a changed file for review, each with its hunk.
 
 This module does not know screens.
 
@@ -35,7 +35,7 @@ class ReviewLine(NamedTuple):
 
 
 def review_lines(change: FileChange) -> list[ReviewLine]:
-    """All differences with a little around them."""
+    """All hunks with some context."""
     if change.why:
         return [ReviewLine(DiffLine("note", f"cannot be shown: {one_line(change.why)}"), None)]
     found: list[ReviewLine] = []

@@ -1,4 +1,4 @@
-"""What tool calls tell about files, until somebody takes it in: diffs, and files to look at before.
+"""File reports of tool calls that wait for the journal: diffs, and files to read beforehand.
 
 This module does not know disks or what the diffs mean.
 
@@ -46,7 +46,7 @@ class Reports:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether there is something to take in."""
+        """Whether there are reports to process."""
         return bool(self._to_look or self._told)
 
     def hear(self, call: ToolCall) -> None:

@@ -1,4 +1,4 @@
-"""Differences of a file switched off and on again: what undo and redo do on the disk.
+"""Undo and redo hunks of a file on disk.
 
 It blocks: call it in a thread.
 
@@ -18,7 +18,7 @@ from accord.terminal.model.changes.hunks import carry
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a wish: so many differences, and so many that somebody else changed since."""
+    """The result: hunks done, and hunks refused because they were changed in the meantime."""
 
     done: int
     refused: int = 0
@@ -27,7 +27,7 @@ class Outcome:
 def switched(
     files: JournalFiles, change: FileChange, numbers: Sequence[int], *, applied: bool
 ) -> tuple[FileChange, Outcome]:
-    """Put these hunks in, or take them out; the change as it is then, and how many it were.
+    """Apply or remove hunks; return the new change and the number of hunks.
 
     Raises:
         ChangedSince: the file came or went by somebody else's hand.

@@ -1,1 +1,1 @@
-"""What is said to a user about entries, permissions, sessions and times."""
+"""Labels for entries, sessions and times."""

@@ -1,7 +1,4 @@
-"""Times for display: how long something took, and how long ago it was.
-
-This module does not know what took so long.
-"""
+"""Format durations and ages."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ _MINUTE, _HOUR, _DAY, _WEEK = 60, 3600, 86_400, 7 * 86_400
 
 
 def span(seconds: float) -> str:
-    """A time that goes on, counted in whole seconds: `7 s`, `3 m 05 s`, `2 h 14 m`."""
+    """A running time in whole seconds: `7 s`, `3 m 05 s`, `2 h 14 m`."""
     return f"{max(int(seconds), 0)} s" if seconds < _COUNTED else duration_words(int(seconds))
 
 

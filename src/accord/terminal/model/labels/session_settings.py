@@ -15,14 +15,14 @@ _SHARE_MAX = 9.99
 
 
 def mode_name(transcript: Transcript) -> str:
-    """The mode that is on, by its name where that is known."""
+    """The name of the current mode, or its id."""
     modes = transcript.modes
     named = {mode.mode_id: mode.name for mode in modes.available}
     return named.get(modes.current or "", modes.current or "")
 
 
 def model_name(transcript: Transcript) -> str:
-    """The model that is chosen; the first option for models counts."""
+    """The name of the current model, by the first model option."""
     for option in transcript.config_options:
         if option.category == "model":
             return value_name(option)
@@ -30,7 +30,7 @@ def model_name(transcript: Transcript) -> str:
 
 
 def value_name(option: ConfigOption) -> str:
-    """What an option is set to, in words."""
+    """The label of an option's value."""
     if option.type == "boolean" or isinstance(option.value, bool):
         return "on" if option.value else "off"
     if option.value is None:
@@ -61,7 +61,7 @@ def options_in_order(options: Sequence[ConfigOption]) -> list[ConfigOption]:
 
 
 def context_share(usage: Usage) -> float | None:
-    """How much of the context is used, 1 is all of it; None if nobody told."""
+    """The used share of the context, up to 1; None if unknown."""
     if usage.used is None or not usage.size or usage.size < 0:
         return None
     return min(max(usage.used / usage.size, 0.0), _SHARE_MAX)

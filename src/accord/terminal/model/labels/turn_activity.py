@@ -1,6 +1,6 @@
-"""Words and signs for what an agent does: kinds, states, times, sizes, how things ended.
+"""Labels and signs for an agent's activity: kinds, states, times, sizes, outcomes.
 
-Shared by the full screen and the line mode.  This module does not know either; words of the agent
+Used by the full screen and the line mode.  This module does not know either; words of the agent
 that come back from here are clean.
 
 Invariant: a word of the agent that is on no list of ours is shown as it came, never
@@ -24,7 +24,7 @@ WORD_MAX = 60
 
 
 class Sign(NamedTuple):
-    """A sign of one column, and what stands for it where only ASCII can be shown."""
+    """A sign of one column, and its ASCII replacement."""
 
     sign: str
     plain: str
@@ -44,7 +44,7 @@ StateName: TypeAlias = Literal[
 
 
 class CallState(NamedTuple):
-    """Where a tool call stands: our name for it, words for a user, and why if that is known."""
+    """The state of a tool call: our name, its label, and the reason if it is known."""
 
     name: StateName
     word: str
@@ -74,14 +74,14 @@ def kind_sign(call: ToolCall) -> Sign:
 
 
 def kind_word(call: ToolCall) -> str:
-    """The kind in a word; one that we do not know is the agent's."""
+    """The label of the kind; an unknown kind is shown in the agent's word."""
     if call.reported_kind not in KINDS_OF_TOOL:
         return one_line(call.reported_kind, WORD_MAX) or "tool"
     return _KIND_WORDS.get(call.kind, call.kind)
 
 
 def call_title(call: ToolCall) -> str:
-    """What the call is about, in one line; never empty."""
+    """The title of the call in one line; never empty."""
     return one_line(call.title) or one_line(call.name or "") or kind_word(call)
 
 
@@ -155,7 +155,7 @@ _STATUS_STATES: dict[str, CallState] = {
 
 
 def call_state(call: ToolCall, chat: Chat) -> CallState:
-    """Where a call stands for the user: what they did to it counts before what the agent says."""
+    """The state of a call; the user's own decision takes precedence over the agent's status."""
     why = chat.denied.get(call.tool_call_id)
     if why is not None:
         return CallState("denied", "denied", one_line(why))
@@ -170,11 +170,11 @@ def call_state(call: ToolCall, chat: Chat) -> CallState:
     return _STATUS_STATES[call.status]
 
 
-# ---- how things ended
+# ---- outcomes
 
 
 class StopWords(NamedTuple):
-    """How a turn ended, as a sentence, and whether that is as it should be."""
+    """A sentence that says how a turn ended, and whether it ended normally."""
 
     text: str
     is_good: bool
@@ -197,7 +197,7 @@ _STOPS: dict[str, StopWords] = {
 
 
 def stop_words(reason: str | None) -> StopWords:
-    """How a turn ended; a reason that we do not know is named as it came."""
+    """Describe how a turn ended; an unknown reason is shown as it is."""
     if reason is None:
         return StopWords("The turn is over.", True)
     known = _STOPS.get(reason)

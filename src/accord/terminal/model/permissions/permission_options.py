@@ -1,10 +1,10 @@
-"""The answers to a permission request: one short list, whoever remembers them.
+"""The answers to a permission request, of the agent and of Accord, in one short list.
 
 This module does not know any screen; the dialog, the line mode and `accord run --ask` offer the
 same.
 
 Invariants
-    * Each answer says what it covers and for how long, and `covers` also who remembers it.
+    * Each answer says what it covers and for how long; `covers` also says who remembers it.
     * A decision made here names an option that was offered and can be chosen, or none.
     * An option of the agent that lasts is offered in the agent's words and never with a scope of
       ours; our own lasting answers go to the agent as "once", and Accord remembers them.
@@ -78,11 +78,11 @@ def choices_of(request: PermissionRequest, folder: str) -> tuple[Choice, ...]:
 
 
 def closing(request: PermissionRequest) -> Decision:
-    """What Esc means: no, for this time, in the words that were offered; else cancelled."""
+    """The answer for Esc: the option that rejects once, or else cancelled."""
     return refusal(request, "user")
 
 
-# ---- inside
+# ---- internals
 
 
 def _of_effect(request: PermissionRequest, effect: Effect, folder: str) -> list[Choice]:
@@ -208,7 +208,7 @@ def _covers(rules: Sequence[Rule], effect: Effect, scope: Scope, folder: str) ->
 
 
 def _subject(rules: Sequence[Rule], folder: str) -> str:
-    """What an answer is about, in few words."""
+    """The subject of an answer in a few words."""
     rule = rules[0]
     if rule.command is not None:
         here = os.path.realpath(folder)

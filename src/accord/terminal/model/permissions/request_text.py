@@ -1,4 +1,4 @@
-"""Permissions in words for the user: who asks, and what would happen.
+"""Permission requests as text: who asks, and what would happen.
 
 This module does not know any screen; the dialog and the line mode say the same.
 `permission_options.py` has the answers.
@@ -48,7 +48,7 @@ _OWN = {
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing that is known about what would happen."""
+    """One fact about what would happen."""
 
     label: str
     text: str
@@ -72,7 +72,7 @@ def who_asks(request: PermissionRequest, agent_name: str) -> str:
 def facts_of(
     request: PermissionRequest, folder: str, add_dirs: Sequence[str] = ()
 ) -> tuple[Fact, ...]:
-    """What would happen, as far as the request says; never empty."""
+    """The facts of a request; never empty."""
     found: list[Fact] = []
     if request.command is not None:
         found.append(_whole_fact("Command", request.command, "command"))
@@ -218,7 +218,7 @@ def subject_words(request: PermissionRequest) -> str:
 
 
 def retry_prompt(request: PermissionRequest) -> Draft:
-    """A prompt that has the agent try again what was denied: the protocol has no other way."""
+    """A prompt that asks the agent to retry what was denied; the protocol has no other way."""
     return Draft(f"Please try again: {subject_words(request)}. I allow it now.")
 
 

@@ -1,4 +1,4 @@
-"""What a permission request would change in files, also where we ask because of a write.
+"""The file changes that a permission request would make.
 
 This module does not know any screen.
 

@@ -1,4 +1,4 @@
-"""Rules and remembered answers in words for the user.
+"""Permission rules and remembered answers as text.
 
 This module does not know how rules match, nor any screen.
 """
@@ -123,7 +123,7 @@ def row_of_grant(grant: Grant, folder: str | None = None) -> Row:
 def rows_of(
     rules: Iterable[Rule], grants: Iterable[Grant], folder: str | None = None, search: str = ""
 ) -> list[Row]:
-    """Everything that is remembered, newest first, then the rules; of these what has all words."""
+    """Remembered answers, newest first, then rules; only those that contain all words."""
     rows = [row_of_grant(grant, folder) for grant in grants][::-1]
     rows += [row_of_rule(rule, folder) for rule in rules]
     wanted = search.lower().split()

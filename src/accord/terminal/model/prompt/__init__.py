@@ -1,1 +1,1 @@
-"""What a user is about to say: words, what goes along with them, what was said before."""
+"""The user's next prompt: text, attachments, history and completion."""

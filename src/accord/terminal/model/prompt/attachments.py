@@ -1,9 +1,9 @@
-"""Making attachments of what a user drops, pastes or names: files, pictures, long text.
+"""Create attachments from dropped, pasted or named files, images and long text.
 
 This module does not know any screen, nor which agent it is for.
 
 Invariants
-    * Every attachment has a mark that stands in the text for it, and no two the same.
+    * Every attachment has a unique mark in the text.
     * A pasted text is taken for file names only where each of them is a file that is there.
 """
 
@@ -21,11 +21,11 @@ from accord.terminal.model.prompt.draft import Attachment, AttachmentKind
 from accord.terminal.model.prompt.media_types import HEAD_BYTES, media_type_of
 
 PASTED_CHARACTERS_MAX = 2_000
-"""Longer pasted text is shown as one mark."""
+"""Longer pasted text becomes an attachment."""
 
 PASTED_LINES_MAX = 20
 PASTE_CHARACTERS_MAX = 8 << 20
-"""Of a paste more than this is cut off."""
+"""The maximum length of a paste; the rest is cut off."""
 
 PATHS_MAX = 20
 _PATHS_CHARACTERS_MAX = 8_000

@@ -1,4 +1,4 @@
-"""A picture from the clipboard of the desktop, by the programs that people have for it.
+"""Read an image from the desktop's clipboard with an installed program.
 
 This module does not know any screen.  Best effort: a terminal itself hands over text only.
 """

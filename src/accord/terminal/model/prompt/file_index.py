@@ -51,7 +51,7 @@ class FilesIndex:
 
     @property
     def is_stale(self) -> bool:
-        """Whether it is time to look again."""
+        """Whether the index is out of date."""
         return self._looked_at is None or self._clock() - self._looked_at > FRESH_SECONDS
 
     @property
@@ -84,7 +84,7 @@ class FilesIndex:
         return list(self._answer[1])
 
     def use(self, name: str) -> None:
-        """A name was taken: it comes first from now on."""
+        """Rank a used name first from now on."""
         self._recent.pop(name, None)
         self._recent[name] = None
         self._answer = None
@@ -169,7 +169,7 @@ def _git(root: str, *arguments: str) -> list[str] | None:
     return [os.fsdecode(name) for name in data.split(b"\0") if name]
 
 
-# ---- by our own legs
+# ---- by walking the folders
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
         with os.scandir(folder) as found:
             return sorted(found, key=lambda entry: entry.name)
     except OSError:
-        # It may be gone, or not for us.
+        # It may be deleted or unreadable.
         return []
 
 

@@ -1,4 +1,4 @@
-"""Finding a path by a few of its letters, in a list of a hundred thousand, at every key press.
+"""Fuzzy search in a hundred thousand paths at every key press.
 
 This module does not know where the paths come from.
 

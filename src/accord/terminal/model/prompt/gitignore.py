@@ -1,4 +1,4 @@
-"""What a `.gitignore` file says about a path, as git reads it.
+"""Match paths against a `.gitignore` file, as git does.
 
 This module does not know where the files are; it gets the text of one file and paths below its
 folder.

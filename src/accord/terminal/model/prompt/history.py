@@ -1,9 +1,9 @@
-"""What the user said before, in every session and folder: to be said again, or searched.
+"""The history of the user's prompts in all sessions and folders.
 
 This module does not know any screen, nor the sessions of any agent.
 
 Invariants
-    * Several processes may say things at once: every prompt is one whole line of the file.
+    * Several processes may write at once: every prompt is one whole line of the file.
     * The file is private and has a bound; lines that cannot be read are passed over and kept.
     * Newest first, and nothing twice in a row.
 """
@@ -43,7 +43,7 @@ class History:
 
     @property
     def texts(self) -> list[str]:
-        """What was said, newest first."""
+        """All prompts, newest first."""
         return list(self._texts)
 
     def load(self) -> None:
@@ -81,7 +81,7 @@ class History:
             try:
                 size = os.fstat(descriptor).st_size
                 if size and os.pread(descriptor, 1, size - 1) != b"\n":
-                    # Somebody died in the middle of a line.
+                    # Another process died in the middle of a line.
                     line = b"\n" + line
                 # One write, so that it is there as a whole or not at all.
                 os.write(descriptor, line)

@@ -1,4 +1,4 @@
-"""What kind of thing some bytes are: by how they begin, else by the name of their file."""
+"""Detect the media type of bytes by their beginning, or by the file name."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Text of others made fit for a terminal: letters, colours, output, differences."""
+"""Make foreign text safe for a terminal: characters, colours, output, diffs."""

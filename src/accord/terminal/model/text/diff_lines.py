@@ -1,4 +1,4 @@
-"""A change of one file as lines to look at: what was there, what is there, a little around it.
+"""The diff of one file as lines with context.
 
 This module does not know screens.  `hunks.py` is about changing texts; this is about seeing them.
 

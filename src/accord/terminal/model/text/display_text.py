@@ -1,4 +1,4 @@
-"""Text of others on a terminal: visible, on one line, in columns.
+"""Fit foreign text to a terminal: visible, on one line, in columns.
 
 `accord.machine.console.control_characters` makes text visible; here it is made to fit.
 This module does not know agents, entries or screens.

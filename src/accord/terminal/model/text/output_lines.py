@@ -183,7 +183,7 @@ class OutputLines:
 
     def _erase(self, how: str) -> None:
         if how == "2":
-            # The cursor goes to the front with it: who erases a line writes it again.
+            # Erasing a line moves the cursor to its start.
             self._move(0)
         if how in ("", "0", "2") and self._cells is not None:
             del self._cells[self._cursor :]

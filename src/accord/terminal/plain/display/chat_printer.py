@@ -54,7 +54,7 @@ SLOW_SECONDS = 2.0
 
 _STEPS = {
     "pending": "",
-    "in_progress": " (begun)",
+    "in_progress": " (in progress)",
     "completed": " (done)",
     "cancelled": " (dropped)",
 }

@@ -65,7 +65,7 @@ REMEDIES: dict[Remedy, str] = {
 _ENTRIES = get_args(Entry)
 
 
-class Teller:
+class ChatUpdates:
     """What was printed of one chat.  Guards: nothing is printed twice or left out."""
 
     def __init__(self, chat: Chat, printer: ChatPrinter, *, quiet: float = QUIET_SECONDS) -> None:
@@ -398,5 +398,5 @@ __all__ = [
     "REMEDIES",
     "TOLD_CHARACTERS_MAX",
     "WAIT_STEPS",
-    "Teller",
+    "ChatUpdates",
 ]

@@ -33,7 +33,7 @@ from accord.terminal.plain.slash_commands.details_changes_history import (
     show_details,
     show_history,
 )
-from accord.terminal.plain.slash_commands.session_commands import SessionCommands, Situation
+from accord.terminal.plain.slash_commands.session_commands import CommandContext, SessionCommands
 from accord.transcript import Plan
 
 USAGE_COLUMNS = 18
@@ -56,18 +56,18 @@ class Commands:
     """Accord's own commands.  Guards: an attachment is sent once, with the next prompt."""
 
     def __init__(
-        self, controller: ChatController, situation: Situation, printer: ChatPrinter
+        self, controller: ChatController, context: CommandContext, printer: ChatPrinter
     ) -> None:
         self._controller = controller
-        self._situation = situation
+        self._context = context
         self._printer = printer
-        self.session = SessionCommands(controller, situation, printer)
+        self.session = SessionCommands(controller, context, printer)
         self._attached: list[Attachment] = []
         self._grants: list[str] = []
 
     @property
     def _chat(self) -> Chat:
-        return self._situation.chat
+        return self._context.chat
 
     def _say(self, text: str) -> None:
         self._printer.said("", text)
@@ -83,7 +83,7 @@ class Commands:
         """Run a command of Accord, or return a draft for the agent."""
         text = line.strip()
         if text in LEAVING:
-            self._situation.leave()
+            self._context.leave()
             return None
         if text.startswith("//"):
             return self._draft(line.lstrip()[1:])
@@ -143,7 +143,7 @@ class Commands:
 
     async def quit(self, given: str) -> None:
         """End the conversation and quit."""
-        self._situation.leave()
+        self._context.leave()
 
     async def stop(self, given: str) -> None:
         """Stop the running turn."""
@@ -206,13 +206,13 @@ class Commands:
         with TemporaryDirectory(prefix="accord-prompt-") as folder:
             path = os.path.join(folder, "prompt.md")
             await to_thread.run_sync(_write, path, given)
-            code = await self._situation.edit((*editor, path))
+            code = await self._context.edit((*editor, path))
             text = await to_thread.run_sync(_read, path)
         if code or not text.strip():
             raise AccordError("Nothing was sent: the editor left no text.")
         draft = self._draft(text.rstrip())
         self._printer.prompt(draft.text)
-        self._situation.send(draft)
+        self._context.send(draft)
 
     async def traffic(self, given: str) -> None:
         """Save every message as a recording."""

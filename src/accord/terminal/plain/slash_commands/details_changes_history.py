@@ -91,9 +91,9 @@ def show_changes(
 
 def show_history(printer: ChatPrinter, chat: Chat) -> None:
     """Print the whole conversation again."""
-    from accord.terminal.plain.display.chat_updates import Teller
+    from accord.terminal.plain.display.chat_updates import ChatUpdates
 
-    again = Teller(chat, ChatPrinter(printer.out, chat.folder))
+    again = ChatUpdates(chat, ChatPrinter(printer.out, chat.folder))
     again.tell_all()
 
 

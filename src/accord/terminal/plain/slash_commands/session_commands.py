@@ -22,7 +22,7 @@ SESSIONS_SHOWN_MAX = 20
 """Listed sessions; others can be named by their id."""
 
 
-class Situation(Protocol):
+class CommandContext(Protocol):
     """The part of the conversation loop that commands use."""
 
     @property
@@ -55,17 +55,17 @@ class SessionCommands:
     """Commands about sessions.  Guards: a number refers to the latest list."""
 
     def __init__(
-        self, controller: ChatController, situation: Situation, printer: ChatPrinter
+        self, controller: ChatController, context: CommandContext, printer: ChatPrinter
     ) -> None:
         self._controller = controller
-        self._situation = situation
+        self._context = context
         self._printer = printer
         # The latest list, so that its entries can be named by number.
         self._sessions: list[str] = []
 
     @property
     def _chat(self) -> Chat:
-        return self._situation.chat
+        return self._context.chat
 
     def _say(self, text: str) -> None:
         self._printer.said("", text)
@@ -176,7 +176,7 @@ class SessionCommands:
 
     def _change(self, chat: Chat) -> None:
         if chat is not self._chat:
-            self._situation.turn_to(chat)
+            self._context.turn_to(chat)
 
     async def title(self, given: str) -> None:
         """Give the session a new title."""
@@ -192,11 +192,11 @@ class SessionCommands:
             self._controller.retry(self._chat)
         else:
             chat = self._chat
-            self._situation.start(lambda: self._controller.log_in(chat))
+            self._context.start(lambda: self._controller.log_in(chat))
 
     async def logout(self, given: str) -> None:
         """Log out of the agent."""
         await self._controller.log_out(self._chat)
 
 
-__all__ = ["SESSIONS_SHOWN_MAX", "SessionCommands", "Situation"]
+__all__ = ["SESSIONS_SHOWN_MAX", "CommandContext", "SessionCommands"]

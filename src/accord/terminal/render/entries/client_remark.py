@@ -1,4 +1,4 @@
-"""What the client itself says between the entries: how a turn ended, what was refused or denied."""
+"""Render the client's remarks: how a turn ended, what was denied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Output of commands as lines, live: colours, the last lines, and how many stand above them.
+"""Render live output of commands: colours, the last lines, and a count of earlier ones.
 
 This module does not know tool calls; a card shows the output of its terminals by what stands here,
 and `terminal_block` shows a terminal that no card shows.

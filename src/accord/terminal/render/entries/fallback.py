@@ -1,4 +1,4 @@
-"""An entry that no block of its own shows: what can be said of it, on one line."""
+"""Render an entry of an unknown type in one line."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What was said: by the user, with a mark at its side; by the agent, as Markdown; and thoughts,
-folded to one line.
-"""
+"""Render messages: the user's with a mark, the agent's as Markdown, thoughts folded."""
 
 from __future__ import annotations
 
@@ -70,7 +68,7 @@ class MessageBlock(CachedBlock[Message]):
 
 
 class AgentBlock(MessageBlock):
-    """What the agent said."""
+    """A message of the agent."""
 
     __slots__ = ()
 
@@ -98,7 +96,7 @@ class AgentBlock(MessageBlock):
 
 
 class UserBlock(MessageBlock):
-    """What the user said, here or elsewhere."""
+    """A message of the user, sent here or elsewhere."""
 
     __slots__ = ("_is_long",)
 
@@ -145,7 +143,7 @@ class UserBlock(MessageBlock):
 
 
 class ThoughtBlock(MessageBlock):
-    """What the agent thought: one line, which unfolds."""
+    """A thought of the agent: one line that unfolds."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""What the agent tells beside its answers: notices, compactions, and messages between sessions."""
+"""Render notices, compactions, and messages between sessions."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class NoticeBlock(CachedBlock[Notice]):
 
 
 class CompactionBlock(CachedBlock[Compaction]):
-    """That the agent shortens what it remembers; the summary unfolds."""
+    """A compaction of the context; its summary unfolds."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""A plan in the timeline: one line that says how far it is, which unfolds to the steps."""
+"""Render a plan: one line with its progress, which unfolds to the steps."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class PlanBlock(CachedBlock[Plan]):
 
 
 def _summary(plan: Plan) -> str:
-    """How far a plan is, and with what."""
+    """The progress of a plan and its current step."""
     if plan.removed:
         return "withdrawn"
     if plan.form == "markdown":

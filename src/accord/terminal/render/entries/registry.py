@@ -1,4 +1,4 @@
-"""Which block shows which entry.
+"""The block type of each kind of entry.
 
 A table of names: the module of a block is imported when the first entry of its kind is seen, so
 that what a conversation does not have costs nothing at the start.  A kind that has no block of its

@@ -1,4 +1,4 @@
-"""Child sessions that the agent started: who they are, and what they do."""
+"""Render child sessions that the agent started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands below the title of a tool call: places, diffs, output, text, and the raw values.
+"""Render the body of a tool call: locations, diffs, output, text and raw values.
 
 This module does not know states and titles.  Everything is built again when the call changed, but
 for what `Kept` holds: output that was read, changes that were compared, Markdown that was laid

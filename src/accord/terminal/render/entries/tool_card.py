@@ -1,4 +1,4 @@
-"""The card of a tool call: what it is, where it stands, what it did, and on demand all it said.
+"""The card of a tool call: its title, state, results, and raw values on demand.
 
     ✓ ✎ Edit src/app.py  write_file  done · 1.2 s
       +12 −3 src/app.py

@@ -1,4 +1,4 @@
-"""What this client does not know: named, and shown whole on demand.  Never dropped."""
+"""Render unknown updates: named, and shown in full on demand.  Never dropped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words in a row: the inline part of Markdown as styled runs, and runs broken into lines.
+"""Inline Markdown as styled runs, and runs wrapped into lines.
 
 This module does not know blocks.  Everything that ends up in a run is clean: what the source could
 not have, an entity such as `&#x202e;` could have brought back.

@@ -1,4 +1,4 @@
-"""Blocks of Markdown as lines: what markdown-it found, laid out in a width.
+"""Lay out Markdown blocks, parsed by markdown-it, in a width.
 
 This module does not know how the text arrived.  What was laid out the last time and is the same
 now is taken from there, so that a list that grows costs its new words.

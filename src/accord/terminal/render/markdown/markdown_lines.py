@@ -1,4 +1,4 @@
-"""Markdown that grows, as lines.
+"""Render growing Markdown as lines.
 
 A message comes in thousands of small pieces and is drawn while it comes.  Blocks that cannot
 change anymore are frozen as strips, and so are items of a list and pieces of code in a block that

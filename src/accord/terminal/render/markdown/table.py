@@ -1,4 +1,4 @@
-"""Tables in as much room as there is: columns shrink by their words, then rows become lists."""
+"""Lay out tables: columns shrink between words; if too narrow, rows become lists."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from accord.terminal.model.chat import Chat
 from accord.terminal.model.questions import Question, QuestionKind
 from accord.terminal.screen.dialogs.dialog import Dialog
 
-# Read when the first question of a kind is asked: most conversations have one kind or none.
+# Imported when the first question of a kind is asked; most conversations have one kind or none.
 _DIALOGS: dict[QuestionKind, tuple[str, str]] = {
     "permission": ("permission", "PermissionDialog"),
     "form": ("form", "FormDialog"),

@@ -2,10 +2,10 @@
 the mouse.
 
 Invariants
-    * Enter chooses nothing before a line was gone to.
+    * Enter chooses nothing before the cursor was moved to a line.
     * A line that is not usable cannot be chosen.
-    * Nothing is agreed to before what must be known has been in view (`extent`), by whatever key
-      or click; refusing is always possible.
+    * No key or click approves before the required text has been in view (`extent`); refusing is
+      always possible.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from accord.terminal.screen.widgets.scrollable_lines import Body, Lines
 Tone: TypeAlias = Literal["allow", "reject", "other"]
 
 ROWS_MAX = 9
-"""Lines to choose from that are shown at once; more of them scroll."""
+"""Visible answers; more of them scroll."""
 ROWS_MIN = 2
 _REMARK_COLUMNS_MIN = 16
 TAIL_ROOM = 4
 """With more lines than these for what is said, the end of a long command has one of its own."""
 GAP_LINES_MIN = 14
-"""With so many lines one stays empty above the answers."""
+"""The minimum height for an empty line above the answers."""
 
 CUT_OFF = "Its full text is below; choose it again."
 
@@ -56,14 +56,14 @@ _MARKS: dict[Tone, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line to choose: clean words, the keys that choose it, and what kind of answer it is."""
+    """One answer: its safe text, the keys that choose it, and its kind."""
 
     words: str
     keys: tuple[str, ...] = ()
     tone: Tone = "other"
     remark: str = ""
     is_usable: bool = True
-    # Whether the words are the agent's, so that all of them must be seen before they are chosen.
+    # Whether the text is the agent's and must be seen in full before it is chosen.
     is_quoted: bool = False
 
 
@@ -71,14 +71,14 @@ class Rows(Lines, can_focus=False):
     """The lines to choose from."""
 
     class Clicked(Message):
-        """Somebody clicked on a line."""
+        """The user clicked on a line."""
 
         def __init__(self, index: int) -> None:
             super().__init__()
             self.index = index
 
     def on_click(self, event: events.Click) -> None:
-        """A click on a line chooses it."""
+        """Choose the clicked line."""
         event.stop()
         self.post_message(self.Clicked(event.y + self.scroll_offset.y))
 
@@ -94,9 +94,9 @@ class ChoiceDialog(Dialog):
         self.extent = Extent()
         self._reading = Reading()
         self._extent_rows = 0
-        # Why the last key or click did nothing.
+        # Why the last key or click had no effect.
         self._refused = ""
-        # The lines with words of the agent that do not fit.
+        # The lines whose agent text does not fit.
         self._cut: set[int] = set()
 
     # ---- for the dialogs
@@ -107,42 +107,42 @@ class ChoiceDialog(Dialog):
         return ()
 
     def body(self, look: Look) -> list[Strip]:
-        """What is to be known before choosing."""
+        """The text above the answers."""
         del look
         return []
 
     @property
     def what_must_be_read(self) -> object:
-        """What is asked, to be compared: once it was in view, it need not be again."""
+        """An identity of the question; text that was in view once need not be again."""
         return self.question
 
     def agrees(self, row: Row) -> bool:
-        """Whether choosing it lets something happen, which must have been read before."""
+        """Whether the answer approves something, which must have been read before."""
         return row.tone == "allow"
 
     def is_cut(self, index: int) -> bool:
-        """Whether not all words of the agent fit on a line."""
+        """Whether the agent's text does not fit on a line."""
         return index in self._cut
 
     def chosen(self, index: int) -> None:
-        """A usable line was chosen."""
+        """Handle the choice of a usable line."""
 
     def closed(self) -> None:
         """Handle Esc; the subclass decides what it means."""
         self.answer(None)
 
     def moved(self) -> None:
-        """Another line would be chosen by Enter."""
+        """Handle a move of the cursor."""
 
     # ---- inside
 
     @property
     def warning(self) -> str:
-        """Why the last key or click did nothing."""
+        """Why the last key or click had no effect."""
         return self._refused
 
     def fit(self) -> None:
-        """Have what is said scroll first, then the answers; what is below them stays."""
+        """Let the text scroll first, then the answers; what is below stays."""
         super().fit()
         body = self.query_one(Body)
         self._show_extent(0)
@@ -154,7 +154,7 @@ class ChoiceDialog(Dialog):
         self.call_after_refresh(self._look_again)
 
     def _fit_lines(self) -> int:
-        """Divide the room; how many lines the body has of it."""
+        """Divide the height; return the number of lines for the text."""
         body, rows = self.query_one(Body), self.query_one(Rows)
         left = self.room - self.gutter.height
         left -= sum(one.count for one in self.query_children(Lines) if one not in (body, rows))
@@ -192,10 +192,10 @@ class ChoiceDialog(Dialog):
         return self._reading.unseen(self.what_must_be_read, self.extent)
 
     def _look_again(self) -> None:
-        """Note what has come into view, and say how much that is."""
+        """Note which lines are in view, and show how many."""
         if not self.is_mounted:
             return
-        # Before the guard is down the sizes may not be the last ones.
+        # Sizes may still change before the guard is down.
         if not self.is_early:
             view = view_of(self.query_one(Body))
             self._reading.look(self.what_must_be_read, self.extent, view)
@@ -205,12 +205,12 @@ class ChoiceDialog(Dialog):
         self.query_one(ExtentLine).rebuild()
 
     def on_body_scrolled(self, event: Body.Scrolled) -> None:
-        """When the lines are drawn they have been in view."""
+        """Note the lines that were drawn."""
         event.stop()
         self.call_after_refresh(self._look_again)
 
     def opened(self) -> None:
-        """The guard is down: what is in view now has been seen."""
+        """Count what is in view as seen, because the guard is down."""
         super().opened()
         self._look_again()
 
@@ -221,7 +221,7 @@ class ChoiceDialog(Dialog):
         yield Rows(lambda width: self._lines(self.look(width)))
 
     def redraw(self) -> None:
-        """What is said, or can be chosen, is different now."""
+        """Show the changed text or answers."""
         for lines in self.query_children(Lines).results():
             lines.rebuild()
         self.call_after_refresh(self.fit)
@@ -248,7 +248,7 @@ class ChoiceDialog(Dialog):
         return True
 
     def choose(self, index: int) -> None:
-        """Take a line for the answer, if it can be one now."""
+        """Choose a line, if that is possible now."""
         rows = self.rows
         if self.is_early or not 0 <= index < len(rows) or not rows[index].is_usable:
             return
@@ -266,7 +266,7 @@ class ChoiceDialog(Dialog):
         self.chosen(index)
 
     def on_rows_clicked(self, event: Rows.Clicked) -> None:
-        """The mouse chooses like a key, and not earlier."""
+        """Handle a click like a key, and not earlier."""
         event.stop()
         self.choose(event.index)
 
@@ -281,7 +281,7 @@ class ChoiceDialog(Dialog):
             self._go_to(usable[at % len(usable)])
 
     def _go_to(self, index: int) -> None:
-        """Have Enter choose this line, and bring it into view."""
+        """Move the cursor to this line and scroll to it."""
         self.focused_row = index
         self.moved()
         rows = self.query_one(Rows)

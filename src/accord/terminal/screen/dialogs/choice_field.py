@@ -1,4 +1,4 @@
-"""A field of a form that is filled in by choosing: one of several, or any number of them."""
+"""A form field with choices: one of several, or any number of them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Picker(Lines, can_focus=True):
     def __init__(
         self, choices: Sequence[tuple[str, str]], chosen: Sequence[str] = (), *, many: bool = False
     ) -> None:
-        """`choices` are values and words; the words need not be clean."""
+        """`choices` are values and labels; labels are made safe here."""
         super().__init__(self._rows)
         self._choices = [(value, one_line(words)) for value, words in choices]
         self._many = many
@@ -47,7 +47,7 @@ class Picker(Lines, can_focus=True):
         return [value for value, _ in self._choices if value in self._chosen]
 
     def on_focus(self) -> None:
-        """The mark of where we are is shown."""
+        """Show the cursor while focused."""
         self.rebuild()
 
     def on_blur(self) -> None:

@@ -1,10 +1,9 @@
-"""What all dialogs have in common: a frame in the place of the editor, the guard, the answer.
+"""The base of all dialogs: a frame in place of the prompt, the key guard, the answer.
 
 This module does not know what is asked.
 
 Invariants
-    * Nothing is answered while the guard is up, neither by a key nor by the mouse; every key that
-      comes too early holds it up for another moment.
+    * No key or click answers while the guard is up; every early key keeps it up for another moment.
     * A dialog takes at most its share of the height; what does not fit scrolls inside.
     * It answers its question, and nothing else.
 """
@@ -64,7 +63,7 @@ class Dialog(Vertical, can_focus=True):
     """
 
     class TooEarly(Message):
-        """A key came while the guard was up: perhaps it was meant for the editor."""
+        """A key came while the guard was up; it was probably meant for the prompt."""
 
         def __init__(self, event: events.Key) -> None:
             super().__init__()
@@ -81,10 +80,10 @@ class Dialog(Vertical, can_focus=True):
         self._timer: Timer | None = None
         self._hint = ""
 
-    # ---- for whoever shows it
+    # ---- for the pane
 
     def refresh_chat(self) -> None:
-        """Called when the chat changed: the number of those that wait may be another."""
+        """Update the number of waiting questions."""
         self._title()
         self._show_hint()
 
@@ -102,25 +101,25 @@ class Dialog(Vertical, can_focus=True):
 
     @property
     def hint(self) -> str:
-        """What the keys do; clean."""
+        """The key hints of the dialog."""
         return ""
 
     @property
     def warning(self) -> str:
-        """Why the last key or click did nothing; clean, and empty if it did something."""
+        """Why the last key or click had no effect; empty if it had one."""
         return ""
 
     def answer(self, value: Any) -> None:
-        """Answer, unless it is too early or over."""
+        """Answer the question, unless it is too early or already over."""
         if not self.is_early:
             self.question.answer(value)
 
     def look(self, width: int) -> Look:
-        """How lines of this dialog are to look."""
+        """The look of the dialog's lines."""
         return Look(width, palette_for(self.app.theme))
 
     def opened(self) -> None:
-        """The guard is down, and the dialog itself may have the cursor."""
+        """Handle the end of the guard."""
 
     # ---- inside
 
@@ -130,11 +129,11 @@ class Dialog(Vertical, can_focus=True):
         self.call_after_refresh(self.fit)
 
     def on_show(self) -> None:
-        """It appears, or appears again because its tab was chosen: the guard goes up."""
+        """Raise the guard whenever the dialog appears."""
         self.raise_guard()
 
     def raise_guard(self) -> None:
-        """What is pressed from now on for a short time answers nothing."""
+        """Ignore keys for a short time from now on."""
         self._guard = Guard(self.chat.clock)
         if self._timer is not None:
             self._timer.stop()
@@ -142,7 +141,7 @@ class Dialog(Vertical, can_focus=True):
         self._show_hint()
 
     def on_focus(self) -> None:
-        """The keys are for us; Textual says so to everybody else after this."""
+        """Show that the dialog has the focus."""
         self.call_later(self._came)
 
     def _came(self) -> None:
@@ -151,15 +150,15 @@ class Dialog(Vertical, can_focus=True):
             self.opened()
 
     def on_blur(self) -> None:
-        """The keys are perhaps for somebody else."""
+        """Show that the dialog may have lost the focus."""
         self.call_later(self._show_hint)
 
     def on_descendant_focus(self) -> None:
-        """The keys are for a part of us."""
+        """Show that a child has the focus."""
         self._show_hint()
 
     def on_descendant_blur(self, event: events.DescendantBlur) -> None:
-        """The keys are perhaps for somebody else."""
+        """Show that the dialog may have lost the focus."""
         del event
         self.call_later(self._show_hint)
 
@@ -170,11 +169,11 @@ class Dialog(Vertical, can_focus=True):
             self.opened()
 
     def on_resize(self) -> None:
-        """The room may be another."""
+        """Fit the dialog to the new size."""
         self.call_after_refresh(self.fit)
 
     def fit(self) -> None:
-        """Have what does not fit scroll, so that all answers are seen."""
+        """Let long parts scroll, so that all answers are visible."""
         self.styles.max_height = self.room
 
     @property
@@ -185,7 +184,7 @@ class Dialog(Vertical, can_focus=True):
         return max(int(height * HEIGHT_SHARE), low, BODY_LINES_MIN + 3)
 
     def on_key(self, event: events.Key) -> None:
-        """Swallow what comes too early; the rest is for `pressed`."""
+        """Swallow early keys and pass the others to `pressed`."""
         if self.is_early:
             if event.is_printable or event.key in _EARLY_KEYS:
                 event.stop()
@@ -202,7 +201,7 @@ class Dialog(Vertical, can_focus=True):
         self._show_hint()
 
     def pressed(self, event: events.Key) -> bool:
-        """Act on a key; whether it meant something."""
+        """Handle a key; return whether it had a meaning."""
         del event
         return False
 

@@ -3,9 +3,9 @@
 This module does not know what answers fit; the form itself does.
 
 Invariants
-    * What is sent was shown to the user before, value by value, and could be changed.
+    * Before anything is sent, the user sees every value and can change it.
     * Declining and closing are possible at any time; neither sends a value.
-    * Addresses in the agent's words are words: nothing in a form can be clicked open.
+    * Addresses in the agent's text are plain text: nothing in a form opens on a click.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from accord.terminal.screen.widgets.button import Button
 from accord.terminal.screen.widgets.scrollable_lines import Lines
 
 HEAD_LINES_MAX = 4
-"""Of what the agent says about the form; more scrolls."""
+"""Visible lines of the agent's description; more scrolls."""
 
 FIELDS_LINES_MIN = 3
 SMALL_ROOM = 15
@@ -41,7 +41,7 @@ SMALL_ROOM = 15
 
 
 class FormDialog(Dialog):
-    """A form, then what would be sent."""
+    """A form, followed by a review of the values."""
 
     DEFAULT_CSS: ClassVar[str] = f"""
     FormDialog > .-head {{ max-height: {HEAD_LINES_MAX}; margin: 0 0 1 0; }}
@@ -60,7 +60,7 @@ class FormDialog(Dialog):
         self.request: FormRequest = self.question.request
         self.is_reviewing = False
         self._values: dict[str, object] = {}
-        # Where the cursor was last.
+        # The field that had the focus last.
         self._last: Widget | None = None
         self._is_touched = False
         self._is_closing = False
@@ -151,7 +151,7 @@ class FormDialog(Dialog):
         return [one for one in self.screen.focus_chain if self in one.ancestors]
 
     def opened(self) -> None:
-        """Now it can be filled in, where the user was."""
+        """Return the focus to the last field."""
         if self.has_focus:
             places = self._places
             if self._last in places:
@@ -171,7 +171,7 @@ class FormDialog(Dialog):
     # ---- keys
 
     def pressed(self, event: events.Key) -> bool:
-        """What is the same wherever the cursor is."""
+        """Handle keys that work in every field."""
         key = event.key
         if key != "escape":
             self._is_closing = False
@@ -204,7 +204,7 @@ class FormDialog(Dialog):
         self.act(event.action)
 
     def act(self, action: str) -> None:
-        """Do what a button says, unless it is too early."""
+        """Run the action of a button, unless it is too early."""
         if self.is_early:
             return
         match action:
@@ -247,7 +247,7 @@ class FormDialog(Dialog):
             box.check()
 
     def on_descendant_blur(self, event: events.DescendantBlur) -> None:
-        """A field that was left is looked at."""
+        """Check the field that lost the focus."""
         super().on_descendant_blur(event)
         self._last = event.widget
         box = event.widget.parent
@@ -297,7 +297,7 @@ class FormDialog(Dialog):
 
 
 def _shown(value: object, box: FieldBox) -> str:
-    """A value in the words that the user chose it by."""
+    """A value as the label that the user chose."""
     if isinstance(value, bool):
         return "Yes" if value else "No"
     words = {choice.value: one_line(choice.title) for choice in box.field.choices}

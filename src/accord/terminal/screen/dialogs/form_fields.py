@@ -1,9 +1,8 @@
-"""One field of a form on the screen: its name, what it is for, where it is filled in, its problem.
+"""One field of a form: its label, description, input and problem.
 
 Invariants
-    * A field of a type that we do not know has nothing to fill in.
-    * What is typed is read as the type says; what cannot be read so is kept as it is, for the
-      problem to be shown.
+    * A field of an unknown type has no input.
+    * Input is parsed by the field's type; invalid input is kept so that its problem can be shown.
 """
 
 from __future__ import annotations
@@ -53,12 +52,12 @@ class FieldBox(Vertical):
 
     @property
     def label(self) -> str:
-        """Its name for the user; clean."""
+        """The label of the field."""
         return one_line(self.field.title or "") or one_line(self.field.name)
 
     @property
     def problem(self) -> str | None:
-        """What is wrong with what stands in it, as far as was looked at."""
+        """The problem of the value, as of the last check."""
         return self._problem
 
     def compose(self) -> ComposeResult:
@@ -111,7 +110,7 @@ class FieldBox(Vertical):
 
     @property
     def value(self) -> object:
-        """What stands in it as the type says; None if it is empty."""
+        """The parsed value; None if it is empty."""
         control = self.control
         if isinstance(control, Picker):
             chosen = control.chosen
@@ -125,14 +124,14 @@ class FieldBox(Vertical):
         return _read(control.value, self.field.type)
 
     def show_problem(self, problem: str | None) -> None:
-        """Say what is wrong, or that nothing is."""
+        """Show or clear the problem."""
         self._problem = problem
         self.set_class(problem is not None, "-wrong")
         said = "" if problem is None else f"✗ {one_line(problem)}"
         self.query_one(".-problem", Static).update(Content(said))
 
     def check(self) -> None:
-        """Look at what was filled in, as far as that can be told at once."""
+        """Check the value and show its problem."""
         value = self.value
         self.show_problem(None if value is None else self.field.problem(value))
 
@@ -154,7 +153,7 @@ def _read(text: str, wanted: str) -> object:
 
 
 def _limits(field: FormField) -> str:
-    """What it may be, in few words."""
+    """A short description of the allowed values."""
     said = [_TYPES[field.type]] if field.is_known and field.type in _TYPES else []
     if field.format and not field.choices:
         said.append(_FORMATS.get(field.format, one_line(field.format, 30)))

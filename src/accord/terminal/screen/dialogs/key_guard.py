@@ -1,6 +1,6 @@
-"""The guard against a key that was meant for something else.
+"""A guard against keys that were meant for something else.
 
-Invariant: as long as it is up nothing that is pressed answers anything.
+Invariant: while it is up, no key answers a question.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ GUARD_SECONDS = 0.5
 
 
 class Guard:
-    """Up for a short time, by the clock of the chat."""
+    """A guard that stays up for a short time, by the clock of the chat."""
 
     def __init__(self, clock: Callable[[], float], seconds: float = GUARD_SECONDS) -> None:
         self._clock = clock

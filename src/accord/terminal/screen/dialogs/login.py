@@ -1,8 +1,8 @@
-"""Logging in: which way, and with which key; and whether servers that a project brings are used.
+"""Dialogs for login methods, API keys, and MCP servers of a project.
 
 Invariants
-    * A key is shown to nobody, and is in no object here once it was handed over.
-    * A login that we do not know the kind of is shown with that word, and not as another.
+    * A key is never shown, and not kept here after it was handed over.
+    * A login method of an unknown kind is shown with the agent's word.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _KINDS = {"agent": "", "terminal": "in this terminal"}
 
 
 class LoginDialog(ChoiceDialog):
-    """Asks which of the agent's ways to log in is taken."""
+    """Asks for one of the agent's login methods."""
 
     def __init__(self, *asked: object) -> None:
         super().__init__(*asked)
@@ -50,7 +50,7 @@ class LoginDialog(ChoiceDialog):
 
     @property
     def rows(self) -> Sequence[Row]:
-        """The ways that there are."""
+        """One row for each login method."""
         found: list[Row] = []
         for number, method in enumerate(self.methods, 1):
             keys = (str(number),) if number <= 9 else ()
@@ -60,7 +60,7 @@ class LoginDialog(ChoiceDialog):
         return found
 
     def body(self, look: Look) -> list[Strip]:
-        """What the agent says about the ways."""
+        """The agent's descriptions of the methods."""
         lines = text_lines("How do you want to log in?", look, look.palette.text)
         for method in self.methods:
             if method.description:
@@ -101,7 +101,7 @@ class ServersDialog(ChoiceDialog):
         return self._ROWS
 
     def body(self, look: Look) -> list[Strip]:
-        """What it would do, and where that is written."""
+        """What the server runs, and the file that configures it."""
         palette, server = look.palette, self.server
         lines = text_lines(exact(server.name), look, palette.strong)
         lines += text_lines(f"It {exact(server.described)}", look, palette.text)
@@ -120,7 +120,7 @@ class ServersDialog(ChoiceDialog):
 
 
 class CredentialDialog(Dialog):
-    """Asks for a key, and forgets it."""
+    """Asks for an API key without keeping it."""
 
     DEFAULT_CSS = """
     CredentialDialog Input { margin: 1 0 0 0; }
@@ -137,7 +137,7 @@ class CredentialDialog(Dialog):
         return "Enter: send it · Esc: not now"
 
     def compose(self) -> ComposeResult:
-        """Why, and where to type it."""
+        """Lay out the reason and the input."""
         yield Body(lambda width: self._why(self.look(width)))
         yield Input(
             placeholder="the key; it is not shown or stored",
@@ -153,7 +153,7 @@ class CredentialDialog(Dialog):
         return fitted([*lines, *text_lines(kept, look, look.palette.dim)], look.width)
 
     def opened(self) -> None:
-        """Now it can be typed."""
+        """Focus the input for the key."""
         if self.has_focus:
             self.screen.set_focus(self.query_one(Input))
 

@@ -1,7 +1,7 @@
-"""May the agent do this?  The dialog that asks for a permission.
+"""The dialog that asks for a permission.
 
-This module does not know rules, or how an answer is remembered; `permission_choices` says both in
-words.
+This module does not know rules, or how an answer is remembered; `permission_options.py` describes
+both.
 
 Invariants
     * The answer is an option that was offered, or none; Esc rejects once, or answers none.
@@ -43,7 +43,7 @@ UNSEEN = Extent(ends=(sys.maxsize,))
 
 
 class Covered(Lines, can_focus=False):
-    """What the answer that was gone to would cover, in full."""
+    """What the answer under the cursor would cover, in full."""
 
 
 class PermissionDialog(ChoiceDialog):
@@ -81,7 +81,7 @@ class PermissionDialog(ChoiceDialog):
     def body(self, look: Look) -> list[Strip]:
         """Why, and what; of a very long change the beginning, until the rest is there."""
         if look.width < WIDTH_MIN:
-            # Letters would be cut off: nothing counts as seen.
+            # Text would be cut off, so nothing counts as seen.
             self.extent = UNSEEN
             return text_lines(TOO_NARROW, look, look.palette.warning)
         if self._whole is not None and self._whole[0] == look:
@@ -96,7 +96,7 @@ class PermissionDialog(ChoiceDialog):
         return body.lines
 
     def agrees(self, row: Row) -> bool:
-        """All but refusing: nobody knows what the agent makes of a kind of its own."""
+        """Whether the answer approves; an unknown kind counts as approval."""
         return row.tone != "reject"
 
     @property
@@ -119,7 +119,7 @@ class PermissionDialog(ChoiceDialog):
     # ---- answering
 
     def pressed(self, event: events.Key) -> bool:
-        """No is always an answer, also where no option of the agent has its key."""
+        """Handle n, which always refuses, even if no option has that key."""
         if super().pressed(event):
             return True
         if event.character == "n":
@@ -136,7 +136,7 @@ class PermissionDialog(ChoiceDialog):
         self.answer(closing(self.request))
 
     def moved(self) -> None:
-        """Say what another answer covers."""
+        """Show what the answer under the cursor covers."""
         self.query_one(Covered).rebuild()
         self.call_after_refresh(self.fit)
 

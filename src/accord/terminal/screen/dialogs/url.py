@@ -1,9 +1,9 @@
-"""May this page be opened?  The dialog of an elicitation by URL.
+"""The dialog that asks whether to open a page.
 
 Invariants
     * The page is shown in full, with its host, before anything is done with it; nothing is fetched.
-    * It is opened once the user said yes, in their own browser; where that fails the address is
-      there to be copied, and the agent is told yes only when the user says so.
+    * It is opened in the user's browser only after a yes.  If that fails, the user can copy the
+      address, and the agent is told yes only when the user says so.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MYSELF = Row("I opened it myself; continue", ("1", "y"), "allow")
 class UrlDialog(ChoiceDialog):
     """Asks whether to visit a page."""
 
-    # How pages are opened; tests put another in its place.
+    # Opens a page; tests replace it.
     open_page: OpenPage = staticmethod(open_page)
 
     def __init__(self, *asked: object) -> None:
@@ -68,7 +68,7 @@ class UrlDialog(ChoiceDialog):
         if self.state == "failed":
             said = "Could not open a browser. Copy the address and open it yourself."
             lines += text_lines(said, look, palette.warning)
-        # Above the agent's words, which could imitate it, and all of it must have been in view.
+        # Above the agent's text, which could imitate it; it must be seen in full.
         begin = len(lines)
         host = text_lines(exact(page.host), look, palette.strong, indent=len(_HOST))
         lines += indented(host, (_HOST, palette.dim))
@@ -136,7 +136,7 @@ def address_lines(page: UrlRequest, look: Look) -> list[Strip]:
 
 
 def _host_at(url: str, host: str) -> int:
-    """Where the host stands: behind the user name, which may look like one."""
+    """The position of the host, behind a user name that may look like one."""
     begin = url.find("://") + 3
     ends = [found for sign in "/?#" if (found := url.find(sign, begin)) >= 0]
     netloc = url[begin : min(ends, default=len(url))]

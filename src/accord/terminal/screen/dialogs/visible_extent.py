@@ -1,7 +1,7 @@
-"""How much of what a dialog says is in view, and whether that is enough to agree.
+"""How much of a dialog's text is in view, and whether that is enough to approve.
 
 Invariants
-    * Where not all lines are in view, it is told how many there are and how many of them are.
+    * If not all lines are in view, the dialog says how many are.
     * What a user must have seen before they agree has been on the screen, in the place that the
       screen has for it; a dialog in a tab that is not in front shows nothing.
 """
@@ -35,7 +35,7 @@ class Extent:
     changes: tuple[int, ...] = ()
     # The last line of the command.
     ends_with: str = ""
-    # Lines that are not there to be scrolled to.
+    # Lines that were left out.
     left_out: int = 0
 
 
@@ -53,7 +53,7 @@ class Reading:
         self._seen: set[int] = set()
 
     def look(self, asked: object, extent: Extent, view: tuple[int, int]) -> None:
-        """These lines of this question are in view."""
+        """Note that these lines of this question are in view."""
         self._begin(asked)
         top, bottom = view
         self._seen.update(at for at, end in enumerate(extent.ends) if top <= end < bottom)

@@ -1,1 +1,1 @@
-"""Screens and panels to look at what agents do: files, changes, messages."""
+"""Screens and panels that show an agent's files, changes, messages and permissions."""

@@ -1,12 +1,10 @@
-"""The file that the agent works on, live, at its line, marked with the tool call.
-
-This module does not know how a call is told.
+"""The follow panel: the file that the agent is working on, live, at its line.
 
 Invariants
     * The file is read in a thread, at most once a second and when the call changes; what did not
       change is not drawn again.
     * Of a file outside the session's folders only the name is shown.
-    * A panel that is pinned stays with its file.
+    * A pinned panel stays with its file.
 """
 
 from __future__ import annotations
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
     from accord.terminal.engine.chat_controller import ChatController
 
 READ_SECONDS = 1.0
-"""How often a file is looked at while the agent works."""
+"""How often the file is read while the agent works."""
 
 FILES_MAX = 4
 """Changed files that are listed below."""
@@ -57,7 +55,7 @@ LINE_CHARACTERS_MAX = 1000
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A file made ready to be shown."""
+    """A file prepared for drawing."""
 
     path: str
     stamp: object
@@ -138,7 +136,7 @@ class FollowPanel(Widget, can_focus=False):
         return palette_for(self.app.theme)
 
     def refresh_chat(self) -> None:
-        """Look where the agent works now."""
+        """Follow the agent to its current file."""
         if not self.is_mounted:
             return
         place = followed(self.chat)
@@ -181,7 +179,7 @@ class FollowPanel(Widget, can_focus=False):
             self._show(await to_thread.run_sync(read_page, files, path, place, self.palette))
         finally:
             self._is_reading = False
-        # What changed while it was read is read now.
+        # Read again what changed during the read.
         self.call_later(self.refresh_chat)
 
     def _show(self, page: Page) -> None:
@@ -268,7 +266,7 @@ class FollowPanel(Widget, can_focus=False):
     # ---- what can be done
 
     def action_pin(self) -> None:
-        """Stay with this file, or follow again."""
+        """Pin or unpin the file."""
         self.is_pinned = not self.is_pinned
         self.refresh_chat()
 

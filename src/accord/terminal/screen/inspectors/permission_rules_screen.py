@@ -1,4 +1,4 @@
-"""What agents may do and may not: the rules and remembered answers, searched and taken back."""
+"""The screen of permission rules and remembered answers: search and revoke them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ASKS = ("? ask   ", "$warning")
 
 
 class GrantsScreen(ModalScreen[None]):
-    """The list.  A grant that is revoked here binds running sessions at once."""
+    """The list.  Revoking a grant takes effect in running sessions at once."""
 
     DEFAULT_CSS: ClassVar[str] = """
     GrantsScreen { align: center middle; }
@@ -49,7 +49,7 @@ class GrantsScreen(ModalScreen[None]):
         chats = getattr(controller, "chats", ())
         self._folder = folder or (chats[0].folder if chats else None)
         self._rows: list[Row] = []
-        # What was revoked last, to be taken back.
+        # The last revoked grant, for undo.
         self._revoked: Grant | None = None
         # Whether the line below says what was done, and not what is gone to.
         self._has_news = False
@@ -69,7 +69,7 @@ class GrantsScreen(ModalScreen[None]):
         self.query_one(Input).focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Show what has these words."""
+        """Filter the list by words."""
         event.stop()
         self._has_news = False
         self._fill()
@@ -97,7 +97,7 @@ class GrantsScreen(ModalScreen[None]):
 
     @property
     def chosen(self) -> Row | None:
-        """The row that is gone to."""
+        """The row under the cursor."""
         at = self.query_one(OptionList).highlighted
         return self._rows[at] if at is not None and at < len(self._rows) else None
 
@@ -123,7 +123,7 @@ class GrantsScreen(ModalScreen[None]):
             shown.highlighted = (at + step) % len(self._rows)
 
     def action_revoke(self) -> None:
-        """Forget the answer that is gone to."""
+        """Revoke the answer under the cursor."""
         row = self.chosen
         if row is None:
             return
@@ -137,7 +137,7 @@ class GrantsScreen(ModalScreen[None]):
             self._say(f"Revoked: {row.words}. Ctrl+Z restores it.")
 
     def action_undo(self) -> None:
-        """Remember again what was revoked last."""
+        """Restore the last revoked answer."""
         grant, self._revoked = self._revoked, None
         if grant is None:
             self._say("Nothing to undo.")
@@ -148,7 +148,7 @@ class GrantsScreen(ModalScreen[None]):
         self._say("Restored." if done else "There is a newer answer for that.")
 
     def action_close(self) -> None:
-        """Back to the conversation."""
+        """Return to the conversation."""
         self.dismiss(None)
 
 

@@ -1,4 +1,4 @@
-"""What a review shows, as lines: a file in the list, and the differences of one file.
+"""Lines of the review screen: files in the list, and the diff of one file.
 
 This module does not know the screen.  `page_of` may take a while: call it in a thread.
 """
@@ -68,7 +68,7 @@ def page_of(change: FileChange | None, width: int, palette: Palette) -> ReviewPa
         if line.kind == "hunk" and hunk is not None:
             starts.append(len(rows))
             style = _head_style(change, hunk, palette)
-            # Who opens it wants to see what was changed, not what is around.
+            # Start at the first change, not at its context.
             first = change.hunks[hunk].new_start + 1
             rows.append((strip_of((cut(line.text, width), style)), hunk, first))
             continue
@@ -83,7 +83,7 @@ def _head_style(change: FileChange, hunk: int, palette: Palette) -> Style:
 def file_row(
     change: FileChange, mark: GitMark | None, folder: str, width: int, palette: Palette
 ) -> Strip:
-    """A file in the list: what became of it, its name, how much, and what git knew of it."""
+    """A file in the list: its state, name, counts and git state."""
     state = change.state
     waits = calm(palette.waiting, palette.strong)
     style = {"kept": palette.success, "undone": palette.dim, "unknown": palette.warning}.get(

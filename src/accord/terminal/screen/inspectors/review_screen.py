@@ -1,10 +1,10 @@
-"""What the agent changed: the files, their differences, and what to do with each.
+"""The review screen: changed files, their hunks, and what to do with each.
 
-This module does not know how a difference is undone.
+This module does not know how a hunk is undone.
 
 Invariants
-    * Nothing is changed but by a key that says so, and whatever is undone can be done again.
-    * Files are coloured in a thread; only what is on the screen is drawn.
+    * Only an explicit key changes a file, and every undo can be redone.
+    * Files are highlighted in a thread; only visible lines are drawn.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from accord.terminal.engine.chat_controller import ChatController
 
 BESIDE_COLUMNS_MIN = 90
-"""From this width on the files stand beside the differences, else above them."""
+"""The minimum width to show the files beside the diff instead of above it."""
 
 FILES_SHARE_MAX = 6
 """Lines of the list of files on a narrow screen."""
@@ -152,7 +152,7 @@ class ReviewScreen(ModalScreen[None]):
     # ---- drawing
 
     def refresh_chat(self) -> None:
-        """The chat is different: perhaps the agent asks something."""
+        """Update the title after a change of the chat."""
         self.query_one(ReviewTitle).renew()
 
     def _changed(self) -> None:
@@ -259,7 +259,7 @@ class ReviewScreen(ModalScreen[None]):
             self.files.move_to(self.files.cursor + step)
 
     def _next_pending(self) -> None:
-        """After an answer: on to what is still to be looked at in this file."""
+        """Move to the next unreviewed hunk of this file."""
         change, hunk = self.change, self.hunk
         if change is None or hunk is None:
             return
@@ -294,13 +294,13 @@ class ReviewScreen(ModalScreen[None]):
         self.journal.keep_all()
 
     def action_undo(self) -> None:
-        """Undo it, or do it again."""
+        """Undo or redo the selected hunk."""
         wanted = self._wanted
         if wanted is not None:
             self._switch(*wanted)
 
     def action_undo_file(self) -> None:
-        """Undo all of the file, or do it again."""
+        """Undo or redo the whole file."""
         if self.change is not None:
             self._switch(self.change, None)
 
@@ -348,7 +348,7 @@ class ReviewScreen(ModalScreen[None]):
             self.app.notify(why, severity="error", markup=False)
 
     def action_close(self) -> None:
-        """Back to the chat."""
+        """Return to the chat."""
         self.dismiss()
 
 

@@ -1,7 +1,4 @@
-"""A message between us and the agent as one line: when, which way, what, how large, how long.
-
-This module does not know the list that it stands in.
-"""
+"""One message of the traffic as a line: time, direction, method, size and duration."""
 
 from __future__ import annotations
 

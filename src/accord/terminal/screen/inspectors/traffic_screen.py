@@ -1,11 +1,10 @@
-"""The inspector: every message between us and the agent, as a list and one of them in full.
+"""The traffic screen: all messages exchanged with the agent, and one of them in full.
 
-This module does not know how frames are kept or found.
+This module does not know how frames are stored or found.
 
 Invariants
-    * Only what is on the screen is drawn, however many messages there are, and not more often than
-      ten times a second.
-    * Who stands on the last message stays on the last; who looks at another stays there.
+    * Only visible lines are drawn, at most ten times a second.
+    * A cursor on the last message follows new ones; on another message it stays.
 """
 
 from __future__ import annotations
@@ -143,7 +142,7 @@ class TrafficScreen(ModalScreen[None]):
     # ---- drawing
 
     def refresh_chat(self) -> None:
-        """The chat is different: perhaps the agent asks something."""
+        """Update the title after a change of the chat."""
         self.query_one(TrafficTitle).renew()
 
     def _heard(self) -> None:
@@ -229,7 +228,7 @@ class TrafficScreen(ModalScreen[None]):
         event.stop()
 
     def action_pair(self) -> None:
-        """Go to the answer, or to the question."""
+        """Go to the response, or to its request."""
         item = self.item
         if item is None or item.pair is None:
             word = (
@@ -241,7 +240,7 @@ class TrafficScreen(ModalScreen[None]):
             return
         at = self.view.index_of(item.pair)
         if at is None and self._traffic.item(item.pair) is not None:
-            # It does not pass the filter; who asks for it wants to see it.
+            # The filter hides it; clear the filter to show it.
             self._set_filter("")
             at = self.view.index_of(item.pair)
         if at is None:
@@ -250,7 +249,7 @@ class TrafficScreen(ModalScreen[None]):
         self.frames.move_to(at)
 
     def action_pause(self) -> None:
-        """Take nothing in, or go on."""
+        """Pause or resume the list."""
         self.view.paused = not self.view.paused
         self._renew()
 
@@ -288,7 +287,7 @@ class TrafficScreen(ModalScreen[None]):
             self.dismiss()
 
     def action_close(self) -> None:
-        """Back to the chat."""
+        """Return to the chat."""
         self.dismiss()
 
     def _stop_asking(self) -> None:

@@ -1,4 +1,4 @@
-"""Lists to choose from: options, sessions, agents, actions, themes."""
+"""Pickers for options, sessions, agents, actions and themes."""
 
 from accord.terminal.screen.pickers.agents_actions_themes import (
     AgentsScreen,

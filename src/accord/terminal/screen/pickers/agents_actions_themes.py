@@ -1,6 +1,6 @@
-"""Choosing by a name: an agent, an action, a theme.
+"""Pickers for an agent, an action (the command palette) and a theme.
 
-This module does not know what becomes of the choice.
+This module does not know what happens with the choice.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from accord.terminal.model.key_bindings import GROUP_TEXTS, Action
+from accord.terminal.model.key_bindings import GROUP_TEXTS, KeyBinding
 from accord.terminal.model.key_names import key_text
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.pickers.picker import NamePicker
@@ -17,7 +17,7 @@ from accord.terminal.screen.themes import THEME_TEXTS, THEMES, wear
 
 
 class AgentsScreen(NamePicker):
-    """The agents that are known, by name, each with a word about it.  Gives a name, or None."""
+    """The configured agents.  Returns a name, or None."""
 
     heading: ClassVar[str] = "Which agent?"
     choose_text: ClassVar[str] = "start"
@@ -33,12 +33,12 @@ class AgentsScreen(NamePicker):
 
 
 class PaletteScreen(NamePicker):
-    """Everything that can be done, by name.  Gives the name of an action, or None."""
+    """The command palette.  Returns the name of an action, or None."""
 
     heading: ClassVar[str] = "What do you want to do?"
     choose_text: ClassVar[str] = "do it"
 
-    def __init__(self, actions: Sequence[Action]) -> None:
+    def __init__(self, actions: Sequence[KeyBinding]) -> None:
         super().__init__()
         self.show(
             [
@@ -55,7 +55,7 @@ class PaletteScreen(NamePicker):
 
 
 class ThemeScreen(NamePicker):
-    """The themes; each is shown while the cursor is on it, and the old one again after Esc."""
+    """The themes, with a preview; Esc restores the old one."""
 
     heading: ClassVar[str] = "Theme"
 
@@ -75,7 +75,7 @@ class ThemeScreen(NamePicker):
             wear(self.app, row.key)
 
     def action_close(self) -> None:
-        """Back to what was."""
+        """Restore the old theme and close."""
         wear(self.app, self._before)
         super().action_close()
 

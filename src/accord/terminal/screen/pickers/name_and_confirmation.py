@@ -1,4 +1,4 @@
-"""Small questions of our own over the screen: a name for something, and whether it is meant."""
+"""Small dialogs that ask for a name or a confirmation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FRAME = """
 
 
 class NameScreen(ModalScreen["str | None"]):
-    """Asks for a name; gives it without blanks around it, or None."""
+    """Asks for a name; returns it stripped, or None."""
 
     DEFAULT_CSS = _FRAME.format("NameScreen", "$border")
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -59,7 +59,7 @@ class NameScreen(ModalScreen["str | None"]):
 
 
 class SureScreen(ModalScreen[bool]):
-    """Asks whether something that cannot be undone is meant; Enter alone does not do it."""
+    """Asks to confirm something that cannot be undone; Enter alone does not confirm."""
 
     DEFAULT_CSS = _FRAME.format("SureScreen", "$error")
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -3,9 +3,9 @@
 This module does not know how a choice reaches the agent: the controller does that.
 
 Invariants
-    * Options stand in the order of the agent, those that belong to a model right behind it.
-    * An option of a type that we do not know is shown with its value, and is not changed.
-    * What is shown as set is what the agent says, never what was only asked for.
+    * Options are in the agent's order, with a model's own options right behind it.
+    * An option of an unknown type is shown with its value and cannot be changed.
+    * The shown value is the agent's, never one that was only requested.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _CONCERNS = frozenset({"mode", "config_options"})
 
 
 class OptionsScreen(Picker[None]):
-    """All that can be set in a session.  What is set is set at once; Esc closes."""
+    """The settings of a session.  A change takes effect at once; Esc closes."""
 
     heading: ClassVar[str] = "Modes, models and options"
     empty_text: ClassVar[str] = "This agent offers no modes, models or options."
@@ -52,7 +52,7 @@ class OptionsScreen(Picker[None]):
         self.refresh_chat()
 
     def on_mount(self) -> None:
-        """Go on looking: the agent may change what is set while this is open."""
+        """Listen to the chat, because the agent may change values while this is open."""
         super().on_mount()
         self._chat.hearers.append(self._heard)
 
@@ -142,7 +142,7 @@ class ChoicesScreen(NamePicker):
         self.show(rows, empty="Nothing to choose from.")
 
     def on_mount(self) -> None:
-        """Say what is chosen here."""
+        """Set the title to the option's name."""
         super().on_mount()
         # As content: a title that is a string is read as markup.
         self.query_one(Vertical).border_title = Content(self._subject)

@@ -1,11 +1,11 @@
-"""A list to choose from, over the screen: a field to search in, rows, what can be done.
+"""A picker: a search field, rows and key hints, over the screen.
 
 This module does not know what is chosen.
 
 Invariants
-    * Drawing costs the rows that are seen, however many there are.
-    * Everything goes by keys and by mouse: typing searches, arrows move, Enter or a click chooses,
-      Esc closes.
+    * Only visible rows are drawn, however many there are.
+    * Everything works by keys and by mouse: typing searches, arrows move, Enter or a click
+      chooses, Esc closes.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from accord.terminal.screen.widgets.parts_line import Part
 ResultT = TypeVar("ResultT")
 
 _AROUND = 6
-"""Lines of a picker that are no rows: the border, the search, what can be done, and gaps."""
+"""Lines of a picker besides rows: the border, the search, the hints and gaps."""
 _FRAME_SHARE = 0.94
 _DETAIL_HEIGHT_MIN = 15
 """On lower screens the rows have the room of the detail."""
 _TITLE_SHARE = 0.6
 """Of a row: what its title may take of it where there is a description too."""
 _ROW_AROUND = 8
-"""Cells of a row that are no text: marks and gaps."""
+"""Cells of a row besides text: marks and gaps."""
 DETAIL_LINES_MAX = 2
 
 
@@ -65,7 +65,7 @@ class RowList(ScrollView, can_focus=False):
         self.rows = rows
 
     def renew(self) -> None:
-        """The rows or the cursor are others."""
+        """Draw changed rows or a moved cursor."""
         self.virtual_size = Size(self.size.width, len(self.rows.lines))
         if self.rows.cursor >= 0:
             # The heading above the first row is seen with it.
@@ -127,7 +127,7 @@ class RowList(ScrollView, can_focus=False):
 
 
 class Picker(ModalScreen[ResultT], Generic[ResultT]):
-    """A list over the screen.  Subclasses give rows to `show` and say what choosing means."""
+    """The base of pickers.  Subclasses pass rows to `show` and define `chosen`."""
 
     DEFAULT_CSS = """
     Picker { align: center middle; background: $background 60%; }
@@ -196,7 +196,7 @@ class Picker(ModalScreen[ResultT], Generic[ResultT]):
 
     @property
     def empty(self) -> str:
-        """What is said where there is no row."""
+        """The text shown without rows."""
         if self.rows.all and self.rows.search:
             return "No matches. Esc closes, or try another search."
         return self.empty_text if self._empty is None else self._empty
@@ -216,12 +216,12 @@ class Picker(ModalScreen[ResultT], Generic[ResultT]):
 
     @property
     def _has_detail(self) -> bool:
-        """Whether some row has more to say than it has room for."""
+        """Whether a row is too narrow for its description."""
         width = self.query_one(RowList).size.width - _ROW_AROUND
         return self.size.height >= _DETAIL_HEIGHT_MIN and self._widest > width
 
     def _tell(self) -> None:
-        """Say more about the row that is meant."""
+        """Show the detail of the row under the cursor."""
         row = self.rows.chosen
         detail = self.query_one("#detail", Static)
         detail.display = self._has_detail
@@ -232,7 +232,7 @@ class Picker(ModalScreen[ResultT], Generic[ResultT]):
         detail.update("\n".join(lines))
 
     def on_resize(self) -> None:
-        """Use the room there is."""
+        """Fit the picker to the new size."""
         self._arrange()
 
     @on(Input.Changed)
@@ -260,7 +260,7 @@ class Picker(ModalScreen[ResultT], Generic[ResultT]):
         self.action_move(step * max(self.query_one(RowList).size.height - 1, 1))
 
     def action_choose(self) -> None:
-        """The row that is meant."""
+        """Choose the row under the cursor."""
         row = self.rows.chosen
         if row is not None and row.enabled:
             self.chosen(row)
@@ -270,24 +270,24 @@ class Picker(ModalScreen[ResultT], Generic[ResultT]):
         self.dismiss(None)
 
     def meant(self, row: Row | None) -> None:
-        """The cursor is on this row; nothing is chosen yet."""
+        """Handle a move of the cursor; nothing is chosen yet."""
 
     def detail(self, row: Row) -> str:
-        """What is said below the rows about the one that is meant."""
+        """The detail of the row under the cursor, shown below the rows."""
         return row.description
 
     def chosen(self, row: Row) -> None:
-        """This row was chosen."""
+        """Handle the choice of a row."""
         raise NotImplementedError
 
     def tell_error(self, error: Exception) -> None:
-        """Say what did not work; the words may be an agent's."""
+        """Show an error, whose text may be an agent's."""
 
         self.app.notify(visible(str(error)), severity="error", markup=False)
 
 
 class NamePicker(Picker["str | None"]):
-    """A picker that gives the key of the row."""
+    """A picker that returns the key of the chosen row."""
 
     def chosen(self, row: Row) -> None:
         """Close with the key of the chosen row."""

@@ -1,10 +1,10 @@
-"""Rows to choose from: which of them fit what was typed, in which order, and which is the one.
+"""The rows of a picker: which match the search, in which order, and where the cursor is.
 
 This module does not know any screen.
 
 Invariants
     * Without a search the rows are in their own order, under the headings of their groups.
-    * With one the best come first; rows that fit equally well keep their order.
+    * With a search the best matches come first; equal matches keep their order.
     * The cursor is on a row as long as there is one.
 """
 
@@ -20,10 +20,10 @@ _AT_START, _AT_WORD, _INSIDE, _BESIDE, _SCATTERED = range(5)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One thing to choose.  All texts are clean and one line.
+    """One choice.  All texts are safe and one line.
 
-    `note` stands at the right; `words` are found by a search and not shown.  A row that is not
-    `enabled` can be looked at only.
+    `note` is shown on the right; `words` are searched but not shown.  A row that is not `enabled`
+    cannot be chosen.
     """
 
     key: str
@@ -63,11 +63,11 @@ class PickerRows:
 
     @property
     def has_current(self) -> bool:
-        """Whether one of the rows is what is set now."""
+        """Whether one of the rows is the current value."""
         return any(row.current for row in self.all)
 
     def replace(self, rows: Sequence[Row]) -> None:
-        """Take other rows; the cursor stays on the one that it was on, by its key."""
+        """Replace the rows; the cursor stays on the same key."""
         chosen = self.chosen
         is_first = not self.all
         self.all = tuple(rows)
@@ -81,14 +81,14 @@ class PickerRows:
             self._go_to(lambda row: row.current)
 
     def find(self, search: str) -> None:
-        """Show what fits these words."""
+        """Show the rows that match these words."""
         self.search = search
         self._arrange()
         if not search.strip():
             self._go_to(lambda row: row.current)
 
     def move(self, step: int) -> None:
-        """Move the cursor by so many rows; at an end it stays there."""
+        """Move the cursor by a number of rows, up to the ends."""
         rows = [at for at, line in enumerate(self.lines) if isinstance(line, Row)]
         if rows:
             at = rows.index(self.cursor) if self.cursor in rows else 0
@@ -157,10 +157,10 @@ class SearchedRows(PickerRows):
 
 
 def fitness(word: str, text: str) -> int | None:
-    """How well a word fits a text, less is better; None if it does not.
+    """How well a word matches a text, lower is better; None if it does not.
 
-    It fits by standing in the text, best in its first line, or by its letters standing in the
-    first line in their order.
+    It matches if it is in the text, best in its first line, or if its letters are in the first
+    line in order.
     """
     at = text.find(word)
     if at == 0:

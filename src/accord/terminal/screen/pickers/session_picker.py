@@ -1,11 +1,11 @@
-"""The sessions that the agent keeps: find one, go on with it, rename, fork or delete it.
+"""The agent's stored sessions: find, resume, rename, fork or delete one.
 
-This module does not know how any of that is asked of the agent: the controller does that.
+This module does not know the agent; the controller does.
 
 Invariants
-    * What the agent cannot do is not done; trying it says why not.
-    * A title is shown as the agent gave it back, not as it was typed.
-    * Nothing is deleted without a second answer.
+    * An unsupported action says so instead of failing.
+    * A title is shown as the agent stored it, not as it was typed.
+    * Nothing is deleted without a confirmation.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class SessionsScreen(Picker["Chat | None"]):
-    """Gives the chat to bring to the front, or None."""
+    """Returns the chat to show, or None."""
 
     heading: ClassVar[str] = "Sessions"
     empty_text: ClassVar[str] = "Asking the agent for its sessions…"
@@ -108,7 +108,7 @@ class SessionsScreen(Picker["Chat | None"]):
         return f"{row.title} — {row.description}"
 
     def chosen(self, row: Row) -> None:
-        """Go on with it."""
+        """Resume the chosen session."""
         info = self._sessions.get(row.key)
         if info is None or self._is_opening:
             return
@@ -155,7 +155,7 @@ class SessionsScreen(Picker["Chat | None"]):
         self._show_sessions()
 
     def action_fork(self) -> None:
-        """A session that goes on from this one."""
+        """Fork the chosen session."""
         info = self._meant()
         can = self._controller.capabilities(self._chat)
         if info is None:
@@ -174,7 +174,7 @@ class SessionsScreen(Picker["Chat | None"]):
         self._do(fork_it)
 
     def action_delete(self) -> None:
-        """Gone for good, after a second answer."""
+        """Delete the session after a confirmation."""
         info = self._meant()
         can = self._controller.capabilities(self._chat)
         if info is None:

@@ -1,6 +1,6 @@
-"""What goes along with the prompt, in a line above it: each with its type and size, to be removed.
+"""A line of attachments above the prompt, each with its type, size and a remove mark.
 
-This module does not know how anything is attached.
+This module does not know how a file is attached.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ class Chips(PartsLine, can_focus=False):
     ]
 
     class Removed(Message):
-        """An attachment is not to go along."""
+        """The user removed an attachment."""
 
         def __init__(self, mark: str) -> None:
             super().__init__()
             self.mark = mark
 
     class Opened(Message):
-        """Pasted text is to be seen whole."""
+        """The user wants to see pasted text in full."""
 
         def __init__(self, mark: str) -> None:
             super().__init__()
@@ -116,7 +116,7 @@ class Chips(PartsLine, can_focus=False):
         self.refresh()
 
     def action_remove(self) -> None:
-        """Leave the chosen one out."""
+        """Remove the selected attachment."""
         if self._attachments:
             self.post_message(self.Removed(self._attachments[self._at].mark))
 

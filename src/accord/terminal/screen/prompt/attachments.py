@@ -1,12 +1,11 @@
-"""What goes along with the text of the editor: pasted, dropped, named or chosen.
+"""Attachments of the prompt: pasted, dropped, named or chosen.
 
 This module does not know keys, history or how anything is sent.
 
 Invariants
-    * An attachment goes along exactly as long as its mark stands in the text, so that deleting,
-      undoing and editing elsewhere do what they look like.
-    * What the agent does not take is said at once, and nothing of it is lost: a file is named in
-      the text and linked to.
+    * An attachment is sent exactly as long as its mark is in the text, so that deleting, undoing
+      and external editing work as expected.
+    * Content that the agent does not accept is reported at once; a file is sent as a link.
 """
 
 from __future__ import annotations
@@ -47,10 +46,10 @@ class Attached:
         self._owner = owner
         self._roots = roots
         self._capabilities = capabilities
-        # Also of marks that are not in the text now: it may be undone.
+        # Includes marks that were deleted, because the deletion may be undone.
         self._known: dict[str, Attachment] = {}
 
-    # ---- what goes along
+    # ---- the draft
 
     @property
     def draft(self) -> Draft:
@@ -61,7 +60,7 @@ class Attached:
         return Draft(text, tuple(one for at, one in here if at >= 0))
 
     def take(self, draft: Draft) -> None:
-        """Have another draft; an attachment that has no mark in the text gets it at the end."""
+        """Replace the draft; attachments without a mark get one at the end of the text."""
         text = clean(draft.text)
         self._known = {one.mark: one for one in draft.attachments if one.mark}
         for mark in self._known:
@@ -74,7 +73,7 @@ class Attached:
         self._known.clear()
 
     def refusal(self) -> str | None:
-        """Why the draft cannot be sent to this agent; a sentence."""
+        """A sentence that says why the draft cannot be sent to this agent, or nothing."""
         capabilities = self._capabilities()
         found = (refusal(one, capabilities) for one in self.draft.attachments)
         return next((why for why in found if why is not None), None)
@@ -99,7 +98,7 @@ class Attached:
             self._replace(at, at + len(mark), one.data.decode("utf-8", "replace"))
 
     def delete_mark_before_cursor(self) -> bool:
-        """Backspace behind a mark takes all of it; whether there was one."""
+        """Delete a whole mark on Backspace; return whether there was one."""
         area = self._area
         if area.selection.start != area.selection.end:
             return False
@@ -149,7 +148,7 @@ class Attached:
             await self.attach(path)
 
     async def _paste_picture(self) -> None:
-        """A picture of the desktop's clipboard, else what was copied in this program."""
+        """Paste the image of the desktop's clipboard, or what was copied in this app."""
         try:
             data = await anyio.to_thread.run_sync(read_image)
         except PromptError as error:
@@ -194,7 +193,7 @@ class Attached:
         self._tell_form(one)
 
     def _tell_form(self, one: Attachment) -> None:
-        """Say at once what the agent does not take; the file goes along as a link."""
+        """Report content that the agent does not accept; the file is sent as a link."""
         capabilities = self._capabilities()
         if capabilities is None:
             return
@@ -204,7 +203,7 @@ class Attached:
             self.tell(f"This agent does not accept audio; {one.name} is sent as a link.")
 
     def tell(self, text: str) -> None:
-        """A sentence for a moment."""
+        """Show a sentence as a notification."""
         self._owner.app.notify(visible(text), severity="warning", markup=False, timeout=6)
 
 

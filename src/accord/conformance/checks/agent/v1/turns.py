@@ -57,11 +57,13 @@ async def a_turn_ends_with_a_stop_reason(stage: AgentStage) -> None:
     answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
     said = "a prompt with a link is refused"
     stage.judge.judge("V1-PROMPT-03", "result" in answer, said, sent=params, came=answer)
-    alone = link | {"mimeType": "text/plain", "size": 10, "title": "Notes", "description": "mine"}
-    params = {"sessionId": session, "prompt": [alone]}
-    answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
-    said = "a prompt with nothing but a link is refused"
-    stage.judge.judge("V1-PROMPT-03", "result" in answer, said, sent=params, came=answer)
+    if stage.scenario.tries:
+        # One that knows its author's prompts only need not know this one.
+        more = {"mimeType": "text/plain", "size": 10, "title": "Notes", "description": "mine"}
+        params = {"sessionId": session, "prompt": [link | more]}
+        answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
+        said = "a prompt with nothing but a link is refused"
+        stage.judge.judge("V1-PROMPT-03", "result" in answer, said, sent=params, came=answer)
     # What belongs to the turn has to be here already.
     await talk.peer.quiet(LATE_SECONDS)
 

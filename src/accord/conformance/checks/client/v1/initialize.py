@@ -490,10 +490,6 @@ async def sets_a_mode_that_exists(stage: ClientStage) -> None:
     # Which modes they are is judged by the monitor.
     stage.need(frame.method == "session/set_mode", "the client does not use modes")
     await talk.rest()
-    # An agent whose modes have other names, and one that has none.
-    for names in (("plan", "build"), ()):
-        talk, _ = await stage.to_session("mode", **modes(stage.version, names))
-        await talk.rest()
 
 
 @check("V1-CFG-02", role="client")

@@ -199,7 +199,8 @@ async def prompts_in_its_session(stage: ClientStage) -> None:
 @check("V1-GEN-13", role="client")
 async def drops_malformed_entries_where_it_may(stage: ClientStage) -> None:
     """Of the lists that an agent tells, bad entries are dropped; of what it asks, none are."""
-    modes_of: Message = modes(stage.version)["modes"]
+    # Other modes than elsewhere: who sets one unasked has to look at them.
+    modes_of: Message = modes(stage.version, ("plan", "build"))["modes"]
     available = [5, *modes_of["availableModes"], {"name": "no id"}]
     option = modes("2")["configOptions"][0]
     option = {"id": option["configId"], **{k: v for k, v in option.items() if k != "configId"}}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.proxy.builtin.streams import (
+from tests.proxy.builtin.guard.streams import (
     KEY,
     KINDS,
     REDACTOR,

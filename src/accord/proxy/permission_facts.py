@@ -1,6 +1,7 @@
-"""What a tool call, a permission request or a service request is about, for rules to judge.
+"""Turns a tool call, a permission request or a service request into facts for the rules.
 
-Plain JSON of v1 or v2 in, a `PermissionRequest` out.  What is not said is not guessed.
+The input is plain JSON of v1 or v2, the output a `PermissionRequest`.  Missing facts are not
+guessed.
 """
 
 from __future__ import annotations
@@ -23,37 +24,37 @@ from accord.transcript.items.tool_call import DEFAULT_KIND, KINDS_OF_TOOL
 Json = dict[str, Any]
 
 TEXT_CHARACTERS_MAX: Final = 64 * 1024
-"""A longer text of a call is not remembered; nobody reads it before a yes."""
+"""A longer text of a call is not kept; nobody reads it before approving."""
 
 _PLAIN: Final = ("toolCallId", "title", "kind", "status", "name")
-_LOOKING: Final = frozenset({"read", "search", "think", "fetch", "switch_mode", "other"})
+_READ_ONLY: Final = frozenset({"read", "search", "think", "fetch", "switch_mode", "other"})
 
 
 def merged(known: Json, news: Json) -> Json:
-    """A tool call after an update of it; what is absent or null stays."""
+    """Return a tool call after an update; absent or null fields stay."""
     return {**known, **{key: value for key, value in news.items() if value is not None}}
 
 
 def of_call(session_id: str, call: Json, asked: Json | None = None) -> PermissionRequest:
-    """What a tool call does; `asked` are the params of the request for permission, if it asked."""
+    """Describe a tool call; `asked` are the params of its permission request, if there is one."""
     asked = asked or {}
     subject = asked.get("subject")
-    # Only there a command is the subject's; elsewhere it would hide that of the call.
+    # Other subjects have no command; one there would hide the command of the call.
     is_command = isinstance(subject, dict) and subject.get("type") == "command"
     subject = subject if isinstance(subject, dict) and is_command else {}
     given = call.get("rawInput")
     given = given if isinstance(given, dict) else {"input": given}
     kind = _text(call.get("kind")) or DEFAULT_KIND
     if kind not in KINDS_OF_TOOL:
-        # As every client reads it.
+        # Every client reads an unknown kind this way.
         kind = DEFAULT_KIND
     command = _text(subject.get("command")) or input_command(given, kind)
     if command is not None:
-        # Whoever runs something is not just looking, whatever it says.
+        # A call with a command executes something, whatever its kind says.
         kind = "execute"
     diffs = changes_of(call)
-    if diffs and kind in _LOOKING:
-        # Whoever shows a change is not just looking, whatever it says.
+    if diffs and kind in _READ_ONLY:
+        # A call with a diff edits something, whatever its kind says.
         kind = "edit"
     places = [_text(one.get("path")) for one in _objects(call.get("locations"))]
     places += input_paths(given, kind)
@@ -73,7 +74,7 @@ def of_call(session_id: str, call: Json, asked: Json | None = None) -> Permissio
 
 
 def of_service(session_id: str, method: str, params: Json) -> PermissionRequest | None:
-    """What a request for a file or a terminal does; None for a request of another kind."""
+    """Describe a request for a file, a terminal or an MCP tool; None for other requests."""
     path = _text(params.get("path")) or ""
     if method == "fs/read_text_file":
         return own_request(session_id, f"Read {path}", "read", "read", paths=(path,))
@@ -103,7 +104,7 @@ def _options(asked: Json) -> tuple[PermissionOption, ...]:
 
 
 def changes_of(call: Json) -> list[str]:
-    """The files whose changes a call shows, in the words of either version."""
+    """Return the files in the diffs of a call, of either version."""
     found: list[str] = []
     for item in _objects(call.get("content")):
         if item.get("type") != "diff":
@@ -115,13 +116,13 @@ def changes_of(call: Json) -> list[str]:
 
 
 def texts_of(call: Json) -> list[str]:
-    """The texts that a call shows."""
+    """Return the texts in the content of a call."""
     blocks = [item.get("content") for item in _objects(call.get("content"))]
     return [text for block in _objects(blocks) if (text := _text(block.get("text")))]
 
 
 def brief(patch: Json) -> Json:
-    """What counts of a tool call or of a patch of one, in values that nobody else changes."""
+    """Copy the parts of a tool call or patch that the rules and approvals need."""
     told = {key: patch[key] for key in _PLAIN if isinstance(patch.get(key), str)}
     given = patch.get("rawInput")
     if given is not None:

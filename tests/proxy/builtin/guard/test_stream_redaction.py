@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from accord.client.permissions.rules import Rule
-from accord.proxy.builtin.guard import guard
+from accord.proxy.builtin.guard.guard import guard
 from tests.proxy.builtin.opened import opened, prompt, said, text, update
 from tests.proxy.wires import Json, Wire, around
 

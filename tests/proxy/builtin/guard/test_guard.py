@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accord.client.permissions.rules import Rule
-from accord.proxy.builtin.guard import guard
+from accord.proxy.builtin.guard.guard import guard
 from tests.proxy.builtin.opened import VERSIONS, opened, prompt, said, text, update
 from tests.proxy.wires import Json, Wire, around
 
@@ -175,7 +175,7 @@ async def test_secrets_are_taken_out_of_what_the_agent_says_and_reads() -> None:
         content = "A=[secret]\nB=1\n"
         params = {"sessionId": "s", "path": "/w/.env", "content": content}
         agent.request(3, "fs/write_text_file", params)
-        assert "secrets taken out" in (await agent.hear())["error"]["message"]
+        assert "secrets removed" in (await agent.hear())["error"]["message"]
         asks(agent, 1, "p", kind="other", rawInput={"key": KEY})
         assert (await client.hear())["params"]["toolCall"]["rawInput"] == {"key": "[secret]"}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from accord.client.permissions.rules import Rule
-from accord.proxy.builtin.guard import guard
+from accord.proxy.builtin.guard.guard import guard
+from tests.proxy.builtin.guard.test_guard import asks
 from tests.proxy.builtin.opened import VERSIONS, opened, update
-from tests.proxy.builtin.test_guard import asks
 from tests.proxy.wires import Json, around
 
 pytestmark = pytest.mark.anyio
@@ -188,5 +188,5 @@ async def test_a_notification_with_an_id_does_not_pass() -> None:
     async with around(guard()) as (client, agent, _, _):
         await opened(client, agent, 1)
         agent.request("u", "session/update", {"sessionId": "s", "update": {}})
-        assert "no request of the protocol" in (await agent.hear())["error"]["message"]
+        assert "not a request of the protocol" in (await agent.hear())["error"]["message"]
         assert not client.unheard()

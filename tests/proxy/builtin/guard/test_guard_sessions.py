@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from accord.client.permissions.rules import Rule
-from accord.proxy.builtin import guard as module
-from accord.proxy.builtin.guard import guard
+from accord.proxy.builtin.guard import guard as module
+from accord.proxy.builtin.guard.guard import guard
 from tests.proxy.builtin.opened import opened, prompt, session, update
 from tests.proxy.wires import Json, Wire, around
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accord.proxy.builtin import tool_output_redaction as growing
+from accord.proxy.builtin.guard import tool_output_redaction as growing
 from accord.proxy.message import Neighbour
-from tests.proxy.builtin.streams import KEY, REDACTOR, VALUE, Conversation, text, tool
+from tests.proxy.builtin.guard.streams import KEY, REDACTOR, VALUE, Conversation, text, tool
 from tests.proxy.wires import Json
 
 WORDS = st.lists(st.sampled_from([VALUE, KEY, "sk-", " ", "\n", "plain", "s"]), max_size=5)

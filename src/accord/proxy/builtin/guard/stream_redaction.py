@@ -1,14 +1,13 @@
-"""What an agent tells in pieces, for secrets that are cut in two.
+"""Redacts streamed text, also where a secret is split between two pieces.
 
-Messages, the content of tool calls and the output of terminals are streams.  The end of a piece
-that may be the beginning of a secret waits for the next piece of the same stream, whatever else is
-told meanwhile.
+Messages, the content of tool calls and the output of terminals are streams.  If the end of a piece
+may be the beginning of a secret, it is held back until the next piece of the same stream arrives.
 
 What always holds
-    * Each stream keeps its order, and nothing of it is lost: what waits is said when the stream
-      ends, before whatever ended it, and at the latest when its turn or its agent does.
-    * A message is ended by what would stand behind it for a reader, and by a question to the user.
-    * At most `STREAMS_MAX` streams are known; of the oldest what waits is said then.
+    * Each stream keeps its order, and nothing is lost: held-back text is sent when the stream
+      ends, before the message that ended it, at the latest when the turn or the agent ends.
+    * A message ends when a reader would see something after it, and when the user is asked.
+    * At most `STREAMS_MAX` streams are open; beyond that, the oldest one is ended.
 """
 
 from __future__ import annotations
@@ -34,48 +33,48 @@ from accord.machine.redaction.update_chunks import (
     told_exit,
     with_text,
 )
-from accord.proxy.builtin.tool_output_redaction import Growing
+from accord.proxy.builtin.guard.tool_output_redaction import ToolOutputRedactor
 from accord.proxy.message import Message, Neighbour
 from accord.schema.method import SESSION_UPDATE
 
 STREAMS_MAX: Final = 1024
 MESSAGES: Final = frozenset({"agent_message_chunk", "agent_thought_chunk", "user_message_chunk"})
-# Updates that no reader sees between two pieces of a message that has no name.
-_BESIDE: Final = frozenset(
+# Updates that a reader does not see between two pieces of a message without an id.
+_UNRELATED: Final = frozenset(
     {
         *("tool_call_content_chunk", "terminal_output_chunk", "session_message_chunk"),
         *("compaction_summary_chunk", "subagent_update", "usage_update", "session_info_update"),
         *("available_commands_update", "current_mode_update", "config_option_update"),
     }
 )
-_OF_CALLS: Final = frozenset({"tool_call", "tool_call_update", "tool_call_content_chunk"})
+_TOOL_CALLS: Final = frozenset({"tool_call", "tool_call_update", "tool_call_content_chunk"})
 
 _Decoder = getincrementaldecoder("utf-8")
 _Here: TypeAlias = tuple[Any, str | None, Key]
-"""A stream: the conversation, the session, and what it is in there."""
+"""A stream: the conversation, the session, and the key of the stream in the session."""
 
 
 @dataclass(slots=True)
 class _Stream:
-    """One text, and how to say what is left of it."""
+    """One text, and the form of its last piece."""
 
     client: Neighbour
     secrets: SecretStream
     piece: Piece
-    # Bytes may be cut in the middle of a letter.
+    # Bytes may be split in the middle of a character.
     decoder: IncrementalDecoder = field(default_factory=lambda: _Decoder("surrogateescape"))
 
 
-class Pieces:
-    """The streams of all sessions."""
+class StreamRedactor:
+    """Redacts the streams of all sessions."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
-        self._growing = Growing(redactor)
+        self._tool_output = ToolOutputRedactor(redactor)
         self._streams: dict[_Here, _Stream] = {}
 
     def told(self, message: Message) -> bool | None:
-        """Take secrets out of an update; False where all of it waits."""
+        """Redact an update; return False if all of it is held back."""
         if message.method != SESSION_UPDATE:
             return None
         update = message.params.get("update")
@@ -93,17 +92,17 @@ class Pieces:
         if self._streams:
             self._end(message, _ended_by(update, piece))
         ready: Json = {}
-        if kind_of(update) in _OF_CALLS:
-            ready = self._growing.told(message, update)
+        if kind_of(update) in _TOOL_CALLS:
+            ready = self._tool_output.told(message, update)
         elif kind_of(update) == "state_update" and update.get("state") == "idle":
-            self._growing.turn_ends(message)
+            self._tool_output.turn_ends(message)
         if piece is not None and text is not None:
             return self._feed(message, piece, text, ready)
         message.params = self._clean(message.params, ready)
         return None
 
     def _clean(self, params: Json, ready: Json) -> Json:
-        """The params without secrets, with what is ready in its place."""
+        """Redact the params, except for the parts that are already redacted."""
         update = {**params["update"], **dict.fromkeys(ready)}
         made: Json = self._redactor.value({**params, "update": update}, keep_ids=True)
         made["update"].update(ready)
@@ -129,22 +128,22 @@ class Pieces:
         message.params = with_text(params, path, piece.encoded(said))
         return None
 
-    # ---- ends
+    # ---- ends of streams
 
     def asks(self, message: Message) -> None:
-        """The agent asks the user something, who is to have read what it said before."""
+        """Send held-back messages, so that the user has read them before answering."""
         self._end(message, lambda key: key[0] in MESSAGES)
 
     def turn_ends(self, message: Message) -> None:
-        """All that waits in the session of this message is said, before it."""
+        """Send all held-back text of the session before this message."""
         self._end(message, lambda key: True)
-        self._growing.turn_ends(message)
+        self._tool_output.turn_ends(message)
 
     def agent_gone(self, client: Neighbour) -> None:
-        """The agent will say no more: all that waits for this client is said."""
+        """Send all held-back text to this client: the agent is gone."""
         for here in [one for one in self._streams if one[0] is client.conversation]:
             self._release(here)
-        self._growing.agent_gone(client)
+        self._tool_output.agent_gone(client)
 
     def _end(self, message: Message, is_ended: Callable[[Key], bool]) -> None:
         of = message.conversation, message.session_id
@@ -165,17 +164,17 @@ def _of(session_id: str | None, update: Json) -> Json:
 
 
 def _ended_by(update: Json, piece: Piece | None) -> Callable[[Key], bool]:
-    """Which streams of its session an update ends."""
+    """Return a test for the streams of the session that an update ends."""
     kind = kind_of(update)
     if kind == "state_update":
         is_idle = update.get("state") == "idle"
         return lambda key: is_idle
     if kind in MESSAGES:
         own = None if piece is None else piece.key
-        # Others that have a name of their own may go on; what has none is read in a row.
+        # Messages with ids of their own may continue; those without are read one after the other.
         return lambda key: key[0] in MESSAGES and key != own and (key[0] == kind or key[1] is None)
     if kind in WHOLE:
-        # It takes the place of its pieces.
+        # It replaces its pieces.
         chunk = WHOLE[kind][0]
         named = update.get("compactionId" if kind == "compaction_update" else "messageId")
         return lambda key: key == (chunk, named) or _is_unnamed(key)
@@ -184,9 +183,9 @@ def _ended_by(update: Json, piece: Piece | None) -> Callable[[Key], bool]:
     if kind == "terminal_update":
         ends = update.get("exitStatus") is not None or "output" in update
         return lambda key: ends and key == (TERMINAL, update.get("terminalId"))
-    if kind not in _BESIDE:
+    if kind not in _UNRELATED:
         return _is_unnamed
-    # What is no text, such as an image, stands behind the text before it.
+    # An item that is not text, such as an image, follows the text before it.
     added_to = stream_of(update) if piece is None else None
     return lambda key: key == added_to
 
@@ -211,4 +210,4 @@ def _ended_by_call(update: Json, piece: Piece | None) -> Callable[[Key], bool]:
     return is_ended
 
 
-__all__ = ["Pieces"]
+__all__ = ["StreamRedactor"]

@@ -7,8 +7,8 @@ from base64 import b64decode, b64encode
 from typing import Any, cast
 
 from accord.machine.redaction.redactor import Redactor
-from accord.proxy.builtin.stream_redaction import Pieces
 from accord.proxy import message as messages
+from accord.proxy.builtin.guard.stream_redaction import StreamRedactor
 from accord.proxy.message import Message
 from accord.schema.codec import encode
 from tests.proxy.wires import Json
@@ -22,7 +22,7 @@ class Conversation:
     """A client that keeps what it is told; stands in for the link to it."""
 
     def __init__(self) -> None:
-        self.pieces = Pieces(REDACTOR)
+        self.pieces = StreamRedactor(REDACTOR)
         self.heard: list[Json] = []
 
     @property

@@ -1,11 +1,11 @@
-"""What `guard` sees last of all: everything that goes to the client, and to the agent.
+"""The last filter of `guard`, for every message to the client and to the agent.
 
 What always holds
-    * Nothing that the agent says reaches the client with a secret in it: answers, errors,
-      questions, notifications, extensions.
-    * What the agent has the client do stays as it is: a file to be written, a command to be run,
-      an address to be opened.  Without its secrets it would be something else.
-    * Identifiers stay as they are, since the client sends them back.
+    * No message of the agent reaches the client with a secret in it: answers, errors, requests,
+      notifications, extensions.
+    * Actions for the client are not changed: a file to write, a command to run, an address to
+      open.  Without its secrets an action would be a different one.
+    * Identifiers are not changed, since the client sends them back.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from accord.schema.method import SESSION_UPDATE
 from accord.schema.struct import Raw
 
 ACTS: Final = ("fs/", "terminal/", "mcp/", "nes/", "document/")
-"""Methods by which one side works for the other, by their beginnings."""
+"""Prefixes of methods for actions that one side performs for the other."""
 ELICIT: Final = "elicitation/create"
 
 
 class ToClient:
-    """Takes secrets out of what the agent says."""
+    """Removes secrets from the agent's messages."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
 
     def params(self, method: str, params: bytes | Raw) -> bytes | Raw:
-        """What the agent tells or asks."""
+        """Redact a notification or a request of the agent."""
         if method == SESSION_UPDATE or method.startswith(ACTS):
-            # Updates have texts in pieces; `stream_redaction.py` has seen them.
+            # `stream_redaction.py` has already redacted updates, whose texts come in pieces.
             return params
         made = self._clean(params)
         return _with_address(params, made) if method == ELICIT and made is not params else made
 
     def result(self, method: str, result: bytes | Raw) -> bytes | Raw:
-        """What the agent answers."""
+        """Redact an answer of the agent."""
         return result if method.startswith(ACTS) else self._clean(result)
 
     def error(self, message: str, data: bytes | Raw | None) -> tuple[str, bytes | Raw | None]:
-        """How the agent refuses."""
+        """Redact an error of the agent."""
         return self._redactor.line(message), None if data is None else self._clean(data)
 
     def _clean(self, raw: bytes | Raw) -> bytes | Raw:
@@ -51,28 +51,28 @@ class ToClient:
 
 
 class ToAgent:
-    """Remembers the secrets that the client hands to the agent, and lets everything pass."""
+    """Learns the secrets that the client gives to the agent, and changes nothing."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
 
     def params(self, method: str, params: bytes | Raw) -> bytes | Raw:
-        """What the client tells or asks: the variables of MCP servers, a login."""
+        """Learn secrets from a request of the client: variables of MCP servers, a login."""
         if method != "session/prompt" and not method.startswith(ACTS):
             self._redactor.frame(bytes(memoryview(params)))
         return params
 
     def result(self, method: str, result: bytes | Raw) -> bytes | Raw:
-        """What the client answers: a form that was filled in."""
+        """Learn secrets from an answer of the client: a submitted form."""
         return self.params(method, result)
 
     def error(self, message: str, data: bytes | Raw | None) -> tuple[str, bytes | Raw | None]:
-        """How the client refuses."""
+        """Return an error of the client unchanged."""
         return message, data
 
 
 def _with_address(params: bytes | Raw, made: bytes | Raw) -> bytes | Raw:
-    """The user is to open it, so it stays as it was."""
+    """Restore the address that the user is asked to open."""
     address = json.loads(bytes(memoryview(params))).get("url")
     if address is None:
         return made

@@ -1,32 +1,28 @@
 """`guard`: a permission policy and secret redaction, for agents that never ask.
 
-    * A permission that the agent asks for is granted or refused where a rule says so, and goes to
-      the user otherwise.
-    * Files and terminals that the agent wants from its client are granted, refused, or asked for
-      in its stead.
-    * Other requests and notifications of the agent pass if the protocol has them, or if they are
-      let through by name.
-    * A tool call that a rule forbids and that runs all the same, without having been permitted,
-      has its turn cancelled, and the user is told.
-    * Keys and values of secret variables are taken out of all that the agent says
-      (`message_redaction.py`) and of what it reads: prompts, files, output of terminals.
+    * A permission request is answered by a rule if one applies, and by the user otherwise.
+    * A request for a file or a terminal is allowed or refused by a rule, or the proxy asks the
+      user in the agent's name.
+    * Other requests and notifications are forwarded if the protocol has them, or if the program
+      lists them.
+    * A tool call that a rule forbids and that runs without permission has its turn cancelled, and
+      the user is told.
+    * Secrets are removed from everything that the agent says (`message_redaction.py`) and reads:
+      prompts, files, output of terminals.
 
-What always holds: what is not understood is never approval, and does not pass.  A file that was
-read with something taken out is not written over.
+What always holds: a message that is not understood is never an approval, and is not forwarded.  A
+file that was read with secrets removed is not overwritten with that text.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from accord.client.permissions.patterns import wildcard
 from accord.client.permissions.policy import (
     Facts,
-    ReadRule,
-    judge,
     read_rules,
     rules_of,
 )
@@ -37,111 +33,41 @@ from accord.jsonrpc.error_codes import INVALID_PARAMS, METHOD_NOT_FOUND
 from accord.machine.logs import logger
 from accord.machine.redaction.redactor import MARK, Redactor
 from accord.proxy.approved_calls import FINAL, ApprovedCalls
-from accord.proxy.builtin.conversation_state import SESSIONS_MAX, Agreed
-from accord.proxy.builtin.message_redaction import ToAgent, ToClient
-from accord.proxy.builtin.permission_facts import Json, changes_of, of_call, of_service
-from accord.proxy.builtin.stream_redaction import Pieces
+from accord.proxy.builtin.conversation_state import SESSIONS_MAX, ConversationState
+from accord.proxy.builtin.guard.guarded_session import GuardedSession
+from accord.proxy.builtin.guard.message_checks import (
+    NOTIFICATIONS,
+    REQUESTS,
+    check_params,
+    make_unambiguous,
+)
+from accord.proxy.builtin.guard.message_redaction import ToAgent, ToClient
+from accord.proxy.builtin.guard.stream_redaction import StreamRedactor
 from accord.proxy.handler_registry import ANY
-from accord.proxy.message import Message, Neighbour, Response
+from accord.proxy.hop import OutgoingFilter
+from accord.proxy.message import Message, Neighbour, Response, Sender
+from accord.proxy.permission_facts import Json, changes_of, of_call, of_service
 from accord.proxy.proxy import Proxy
-from accord.schema.codec import Invalid, decode
 from accord.schema.method import SESSION_UPDATE
-from accord.schema.v1 import methods as v1_methods
-from accord.schema.v2 import methods as v2_methods
 
 _log = logger("accord.proxy")
 
 OUTPUT: Final = "terminal/output"
 REPLAYING: Final = ("session/load", "session/resume", "session/close", "session/delete")
-"""Requests whose answer ends what is told of a session for now."""
-ASKING: Final = "session/request_permission"
+"""Requests during which the agent may replay the history of a session."""
+PERMISSION: Final = "session/request_permission"
 MCP: Final = "mcp/message"
 JUDGED: Final = ("fs/read_text_file", "fs/write_text_file", "terminal/create", MCP)
-"""Requests of the agent by which its client does something for it."""
-_METHODS: Final = (*v1_methods.CLIENT_METHODS.values(), *v2_methods.CLIENT_METHODS.values())
-_FORMS: Final = (
-    v2_methods.CLIENT_METHODS | v1_methods.CLIENT_METHODS,
-    v1_methods.CLIENT_METHODS | v2_methods.CLIENT_METHODS,
-)
-"""What the params of a request look like, in v1 and in v2; each with the other's methods too."""
-REQUESTS: Final = frozenset(one.name for one in _METHODS if one.kind != "notification")
-"""What an agent may ask its client by the protocol.  Of those that are not judged, none does more
-than go on with something that was."""
-NOTIFICATIONS: Final = frozenset(one.name for one in _METHODS if one.kind != "request")
-"""What it may tell: a request without an id would pass unjudged, and some clients still do it."""
+"""Requests of the agent for something that the client does."""
 NOT_RUNNING: Final = frozenset({None, "pending", "failed", "cancelled"})
-"""Statuses of calls that do nothing (yet); words that nobody knows count as running."""
-
-_KEYS: Final = {
-    key.lower(): key
-    for key in (
-        *("sessionId", "path", "content", "command", "args", "env", "cwd", "method", "params"),
-        *("serverId", "toolCall", "subject", "options", "toolCallId", "kind", "title", "type"),
-        *("rawInput", "locations", "name", "value", "optionId", "changes", "oldPath", "operation"),
-        *("newText", "oldText", "patch", "text"),
-    )
-}
-"""What is judged by, as the protocol writes it."""
-_OTHERS: Final = frozenset({"rawInput", "rawOutput", "params", "_meta"})
-"""What is not the protocol's inside."""
+"""Statuses of tool calls that do nothing (yet); an unknown status counts as running."""
 
 RulesIn = Callable[[str | None], Sequence[Rule]]
-"""The rules of a session by its folder; None stands for a session that nobody has opened."""
-
-
-class Judgement(NamedTuple):
-    """What the rules say, about what, and the rules that this rests on."""
-
-    effect: Effect
-    facts: Facts
-    grounds: tuple[ReadRule, ...]
-
-    @property
-    def why(self) -> str:
-        """Which rule refuses a command, to be put behind a sentence about it."""
-        is_rule = self.effect == "reject" and bool(self.grounds)
-        refusal = self.grounds[0].refusal(self.facts) if is_rule else None
-        return "" if refusal is None else f"; {refusal}"
-
-
-@dataclass(slots=True)
-class Watched:
-    """What is known of a session; one that nobody has opened has no folders."""
-
-    folder: str | None
-    rules: list[ReadRule]
-    calls: ApprovedCalls
-    roots: tuple[str, ...] = ()
-    # Calls as they were when they were permitted.
-    permitted: dict[str, Json] = field(default_factory=dict)
-    stopped: set[str] = field(default_factory=set)
-    # Files of which something was taken out when they were read.
-    redacted: set[str] = field(default_factory=set)
-    # Prompts that are open, whether the user has stopped them, and requests to tell the past.
-    prompts: int = 0
-    is_cancelled: bool = False
-    replays: int = 0
-
-    def judge(self, request: PermissionRequest, otherwise: Effect) -> Judgement:
-        """What the rules say about a request."""
-        facts = Facts.of(request, self.folder, self.roots)
-        effect, grounds = judge(self.rules, (), facts, otherwise)
-        return Judgement(effect, facts, grounds)
-
-    def end_turn(self) -> None:
-        """Forget what was approved."""
-        self.calls.clear()
-        self.permitted.clear()
-        self.is_cancelled &= self.prompts > 0
-
-    def cancel(self) -> None:
-        """The user wants the agent to stop: nobody is asked until it has."""
-        self.end_turn()
-        self.is_cancelled = self.prompts > 0
+"""Returns the rules for a session's folder; None is the folder of a session that nobody opened."""
 
 
 class Guard:
-    """Watches one conversation."""
+    """Judges and redacts the messages of one conversation."""
 
     def __init__(
         self,
@@ -150,59 +76,59 @@ class Guard:
         redactor: Redactor | None,
         passing: Sequence[str] = (),
     ) -> None:
-        self.agreed = Agreed(redactor=redactor)
+        self.state = ConversationState(redactor=redactor)
         self._passing = tuple(passing)
         self._rules_in = rules_in
         self._otherwise: Effect = otherwise
-        # What it reads may be source code, where names say little.
-        self._reading = None if redactor is None else redactor.by_form
-        self._pieces = None if redactor is None else Pieces(redactor)
-        self._sessions: dict[str, Watched] = {}
+        # The agent may read source code, where names of variables say little about secrets.
+        self._content_redactor = None if redactor is None else redactor.by_form
+        self._streams = None if redactor is None else StreamRedactor(redactor)
+        self._sessions: dict[str, GuardedSession] = {}
 
-    def _session(self, session_id: str) -> Watched:
+    def _session(self, session_id: str) -> GuardedSession:
         known = self._sessions.get(session_id)
-        opened = self.agreed.folders.get(session_id)
+        opened = self.state.folders.get(session_id)
         folder = None if opened is None else os.path.realpath(opened)
-        roots = tuple(map(os.path.realpath, self.agreed.roots.get(session_id, ())))
+        roots = tuple(map(os.path.realpath, self.state.roots.get(session_id, ())))
         if known is None or (known.folder, known.roots) != (folder, roots):
             rules = read_rules(self._rules_in(folder))
-            known = Watched(folder, rules, ApprovedCalls(folder), roots)
+            known = GuardedSession(folder, rules, ApprovedCalls(folder), roots)
             self._sessions[session_id] = known
             self._forget_strangers()
         return known
 
     def _forget_strangers(self) -> None:
-        """Agents may name any number of sessions that nobody has opened."""
+        """Bound the sessions: an agent may name any number that nobody opened."""
         if len(self._sessions) > SESSIONS_MAX:
-            opened = self.agreed.folders
+            opened = self.state.folders
             stranger = next((one for one in self._sessions if one not in opened), None)
             del self._sessions[next(iter(self._sessions)) if stranger is None else stranger]
 
-    # ---- what cannot be judged
+    # ---- messages that are not judged
 
     def asked(self, message: Message) -> None:
-        """A request of the agent that is not judged."""
-        self.agreed.check(message)
+        """Check a request of the agent that is not judged."""
+        self.state.check(message)
         if not self._is_known(message, REQUESTS):
-            said = f"guard: {message.method} is no request of the protocol and is not passed on"
-            raise RequestError(METHOD_NOT_FOUND, f"{said}; --pass lets it through by name")
+            said = f"guard: {message.method} is not a request of the protocol and is not forwarded"
+            raise RequestError(METHOD_NOT_FOUND, f"{said}; use --pass to allow it by name")
         if message.method in REQUESTS:
-            self._check_form(message)
+            check_params(message, self.state.form.number)
         if message.method == "elicitation/create":
             self.asks(message)
 
     def told(self, message: Message) -> bool | None:
-        """A notification of the agent; one that cannot be read is dropped."""
+        """Drop a notification of the agent that cannot be read."""
         is_known = self._is_known(message, NOTIFICATIONS)
         if message.method == MCP:
-            # What a server is told; calling a tool is a request.
+            # Notifications to an MCP server; calling a tool is a request.
             is_known |= str(message.params.get("method")).startswith("notifications/")
-        is_known &= self.agreed.version != 0
+        is_known &= self.state.is_agreed
         if message.method == SESSION_UPDATE:
             update = message.params.get("update")
             is_known &= isinstance(update, dict) and isinstance(update.get("sessionUpdate"), str)
         if not is_known:
-            _log.warning("guard: %s cannot be read and is not passed on", message.method)
+            _log.warning("guard: %s cannot be read and is not forwarded", message.method)
         elif message.has_key_twice:
             message.rewrite()
         return None if is_known else False
@@ -214,17 +140,17 @@ class Guard:
     # ---- permissions
 
     async def permission(self, message: Message, forward: Any) -> Any:
-        """The agent asks: a rule answers, or the user."""
+        """Answer a permission request by a rule, or let the user answer."""
         self.asks(message)
-        _read_alike(message)
+        make_unambiguous(message)
         session_id = message.session_id or ""
         session, params = self._session(session_id), message.params
         call = self._subject(session, params)
-        self._check_form(message)
+        check_params(message, self.state.form.number)
         request = of_call(session_id, call, params)
         judged = session.judge(request, "ask")
         if judged.effect == "allow":
-            # "Always" would have the agent remember more than a narrow rule allows.
+            # With "always", the agent would remember more than a narrow rule allows.
             broad = not any(read.rule.is_bounded for read in judged.grounds)
             option = request.of_kind("allow_once", *(("allow_always",) if broad else ()))
             if option is not None:
@@ -248,17 +174,17 @@ class Guard:
             self._permit(session, request, call, seen=True)
         return answer
 
-    def _subject(self, session: Watched, params: Json) -> Json:
-        """The tool call that a permission is asked for; empty where it is for none.
+    def _subject(self, session: GuardedSession, params: Json) -> Json:
+        """Return the tool call that a permission is for; empty if it is for none.
 
         Raises:
-            RequestError: it cannot be told what the permission is for.
+            RequestError: it is not clear what the permission is for.
         """
         subject, patch = params.get("subject"), params.get("toolCall")
         if subject is not None and patch is not None:
-            # One side would read the one, and the other side the other.
+            # Each side might read a different one.
             raise RequestError(INVALID_PARAMS, "guard: a permission has two subjects")
-        if self.agreed.version == 2 and patch is None:
+        if self.state.form.has_subject and patch is None:
             if subject is None:
                 return {}
             kind = subject.get("type") if isinstance(subject, dict) else None
@@ -267,42 +193,29 @@ class Guard:
                 return session.calls.told({"toolCallId": call_id}) if call_id else {}
             patch = subject.get("toolCall") if kind == "tool_call" else None
         if not isinstance(patch, dict) or not isinstance(patch.get("toolCallId"), str):
-            said = "guard: it cannot be read what this permission is for; it is not passed on"
+            said = "guard: it is not clear what this permission is for; not forwarded"
             raise RequestError(INVALID_PARAMS, said)
         return session.calls.told(patch)
 
     def _permit(
-        self, session: Watched, request: PermissionRequest, call: Json, *, seen: bool
+        self, session: GuardedSession, request: PermissionRequest, call: Json, *, seen: bool
     ) -> None:
         session.calls.allow(request, call, seen=seen)
         if "toolCallId" in call:
             session.permitted[str(call["toolCallId"])] = call
 
-    def _refuse(self, session: Watched, call: Json) -> None:
-        """A no takes back what was approved of the same call before."""
+    def _refuse(self, session: GuardedSession, call: Json) -> None:
+        """Refuse a call, and revoke earlier approvals of it."""
         if "toolCallId" in call:
             session.calls.refuse(call)
             session.permitted.pop(str(call["toolCallId"]), None)
 
-    def _check_form(self, message: Message) -> None:
-        """Refuse params in another form than the protocol's: others may read more in them.
-
-        Raises:
-            RequestError: says where and why.
-        """
-        form = _FORMS[self.agreed.version - 1].get(message.method)
-        try:
-            if form is not None:
-                decode(form.params, message.encoded)
-        except Invalid as error:
-            raise RequestError.invalid_params(f"guard: {error.reason}", error.path) from None
-
     # ---- services
 
     async def service(self, message: Message, forward: Any) -> Any:
-        """The agent wants a file, a terminal or a tool of its client's."""
-        _read_alike(message)
-        self._check_form(message)
+        """Judge a request for a file, a terminal or a tool of the client."""
+        make_unambiguous(message)
+        check_params(message, self.state.form.number)
         session_id = message.session_id or ""
         session, params = self._session(session_id), message.params
         request = of_service(session_id, message.method, params)
@@ -323,17 +236,17 @@ class Guard:
             )
         return await forward(message)
 
-    def _refuse_marks(self, session: Watched, message: Message) -> None:
+    def _refuse_marks(self, session: GuardedSession, message: Message) -> None:
         content, path = message.params.get("content"), message.params.get("path")
         if isinstance(content, str) and MARK in content and path in session.redacted:
             raise RequestError.permission_denied(
-                f"guard: {path} was read with secrets taken out, and is not written over with that"
+                f"guard: {path} was read with secrets removed; it is not overwritten with that"
             )
 
     async def _ask(
-        self, message: Message, session: Watched, request: PermissionRequest, facts: Facts
+        self, message: Message, session: GuardedSession, request: PermissionRequest, facts: Facts
     ) -> Effect:
-        """Ask the user in the agent's stead."""
+        """Ask the user in the agent's name."""
         self.asks(message)
         call: Json = {
             "toolCallId": f"guard-{os.urandom(8).hex()}",
@@ -346,7 +259,7 @@ class Guard:
             call["rawInput"] = {"command": request.command, "cwd": facts.cwd}
         content = message.params.get("content")
         if request.origin == "write" and isinstance(content, str):
-            # Not as a diff, which would say that there is no such file yet.
+            # Not as a diff, which would mean that the file does not exist yet.
             call["content"] = [{"type": "content", "content": {"type": "text", "text": content}}]
         options = [
             {"optionId": one.option_id, "name": one.name, "kind": one.kind}
@@ -359,20 +272,20 @@ class Guard:
             session.rules += read_rules(rules_of(facts, effect, bind_cwd=True))
         return "allow" if chosen in ("allow_once", "allow_always") else "reject"
 
-    # ---- what runs without having asked
+    # ---- actions without permission
 
     def update(self, update: Json, message: Message) -> None:
-        """Something is told of a session; what is forbidden and runs is stopped with its turn."""
+        """Cancel the turn if an update shows that something forbidden is running."""
         session_id = message.session_id or ""
         session = self._session(session_id)
         kind, call_id = update.get("sessionUpdate"), update.get("toolCallId")
         if kind == "subagent_update":
-            self.agreed.adopt(update.get("sessionId"), session_id)
+            self.state.adopt(update.get("sessionId"), session_id)
         if kind == "state_update" and update.get("state") == "idle":
             session.end_turn()
         is_past = session.replays > 0
         if kind == "terminal_update" and isinstance(update.get("command"), str) and not is_past:
-            # In v2 the agent's own terminals are told of without a call.
+            # In v2, updates about the agent's own terminals need no tool call.
             call = {"kind": "execute", "rawInput": update, "title": f"Run {update['command']}"}
             self._stop_if_forbidden(session, f"terminal {update.get('terminalId')}", call, message)
         if not isinstance(call_id, str):
@@ -380,7 +293,7 @@ class Guard:
         if kind == "tool_call_content_chunk":
             call = session.calls.shown(call_id, update.get("content"))
         else:
-            # Of whatever kind: what names a call tells of it.
+            # An update of any kind that names a tool call describes it.
             call = session.calls.told(update)
         is_running = call.get("status") not in NOT_RUNNING
         is_running &= not (is_past and call.get("status") in FINAL)
@@ -388,7 +301,7 @@ class Guard:
             self._stop_if_forbidden(session, call_id, call, message)
 
     def _stop_if_forbidden(
-        self, session: Watched, what_id: str, call: Json, message: Message
+        self, session: GuardedSession, what_id: str, call: Json, message: Message
     ) -> None:
         session_id = message.session_id or ""
         request = of_call(session_id, call)
@@ -398,12 +311,12 @@ class Guard:
             self.asks(message)
             message.agent.notify("session/cancel", {"sessionId": session_id})
             what = request.title or request.kind
-            said = f"guard: the turn is cancelled, because this is not permitted: {what}"
+            said = f"guard: the turn was cancelled because this is not permitted: {what}"
             said += judged.why
-            self.agreed.say(message, session_id, said)
+            self.state.say(message, session_id, said)
 
     def cancelled(self, message: Message) -> None:
-        """The user wants the agent to stop, and so nothing more of what was approved."""
+        """Revoke all approvals: the user cancels the turn."""
         session = self._sessions.get(message.session_id or "")
         if session is not None:
             session.cancel()
@@ -411,25 +324,25 @@ class Guard:
     # ---- secrets
 
     def tells(self, message: Message) -> bool | None:
-        """What the agent tells."""
-        return None if self._pieces is None else self._pieces.told(message)
+        """Redact a notification of the agent; False if all of it is held back."""
+        return None if self._streams is None else self._streams.told(message)
 
     def asks(self, message: Message) -> None:
-        """What the agent asks the user comes behind what it said."""
-        if self._pieces is not None:
-            self._pieces.asks(message)
+        """Send held-back text before the agent asks the user something."""
+        if self._streams is not None:
+            self._streams.asks(message)
 
     async def prompted(self, message: Message, forward: Any) -> Any:
-        """What the user says to the agent; the answer comes behind all that the agent told."""
-        if self._reading is not None and "prompt" in message.params:
-            message.params["prompt"] = self._reading.value(message.params["prompt"])
+        """Redact and forward a prompt; its answer comes after all held-back text."""
+        if self._content_redactor is not None and "prompt" in message.params:
+            message.params["prompt"] = self._content_redactor.value(message.params["prompt"])
         session = self._session(message.session_id or "")
         session.prompts += 1
         is_over = True
         try:
             answer = await forward(message)
             # In v2 the answer does not end the turn; the idle state does.
-            is_over = self.agreed.version == 1
+            is_over = self.state.form.answer_ends_turn
         finally:
             session.prompts -= 1
             if is_over:
@@ -437,8 +350,8 @@ class Guard:
                 self._turn_ends(message)
         return answer
 
-    async def told_before(self, message: Message, forward: Any) -> Any:
-        """What the agent tells of a session before this is answered is all of it."""
+    async def replay(self, message: Message, forward: Any) -> Any:
+        """Forward a request that replays the history of a session."""
         session = self._session(message.session_id or "")
         session.replays += 1
         try:
@@ -448,29 +361,29 @@ class Guard:
             self._turn_ends(message)
 
     def _turn_ends(self, message: Message) -> None:
-        if self._pieces is not None:
-            self._pieces.turn_ends(message)
+        if self._streams is not None:
+            self._streams.turn_ends(message)
 
     def agent_gone(self, client: Neighbour) -> None:
-        """Nothing that the agent told is kept back any longer."""
-        if self._pieces is not None:
-            self._pieces.agent_gone(client)
+        """Send all held-back text: the agent is gone."""
+        if self._streams is not None:
+            self._streams.agent_gone(client)
 
     def read(self, response: Response) -> None:
-        """What the agent gets to read."""
+        """Redact a text that the agent reads."""
         result = response.result
-        if self._reading is None or not isinstance(result, dict):
+        if self._content_redactor is None or not isinstance(result, dict):
             return
-        # A command that runs on may be in the middle of a secret; the next look shows the rest.
+        # A running command may have written half of a secret; the next answer has the rest.
         goes_on = response.request.method == OUTPUT and result.get("exitStatus") is None
-        without = self._reading.so_far if goes_on else self._reading.text
+        without = self._content_redactor.so_far if goes_on else self._content_redactor.text
         for key in ("content", "output"):
             text = result.get(key)
             if isinstance(text, str) and (kept := without(text)) != text:
                 result[key] = kept
-                asked = response.request
-                session = self._session(asked.session_id or "")
-                session.redacted.add(str(asked.params.get("path")))
+                request = response.request
+                session = self._session(request.session_id or "")
+                session.redacted.add(str(request.params.get("path")))
 
 
 def guard(
@@ -481,47 +394,41 @@ def guard(
     secrets: Iterable[str] = (),
     passing: Iterable[str] = (),
 ) -> Proxy:
-    """A proxy that judges by rules, given for all folders or by the session's folder.
+    """Return a proxy that applies rules, given for all folders or as a function of the folder.
 
-    `otherwise` is for files to write and terminals that no rule speaks of.  `secrets` are values
-    to be taken out besides what is a secret by its form.  `passing` names methods of agents that
-    are not the protocol's and pass unjudged all the same; `*` stands for any part of a name.
+    `otherwise` applies to file writes and terminals that no rule covers.  `secrets` are values to
+    remove in addition to everything that looks like a secret.  `passing` lists methods outside the
+    protocol that are forwarded unjudged; `*` stands for any part of a name.
     """
     rules_in = rules if callable(rules) else _everywhere(rules)
     redactor = Redactor(secrets) if redact else None
-    proxy = _Screened(redactor)
-    watched = Guard(rules_in, otherwise, redactor, tuple(passing))
-    watched.agreed.watch(proxy)
-    checked = watched.agreed.checked
-    proxy.on_request(ANY, of="agent")(watched.asked)
-    proxy.on_request(ASKING, of="agent")(checked(watched.permission))
+    filters: dict[Sender, OutgoingFilter] = {}
+    if redactor is not None:
+        filters = {"client": ToClient(redactor), "agent": ToAgent(redactor)}
+    proxy = Proxy("guard", outgoing_filters=filters)
+    guarding = Guard(rules_in, otherwise, redactor, tuple(passing))
+    guarding.state.watch(proxy)
+    checked = guarding.state.checked
+    proxy.on_request(ANY, of="agent")(guarding.asked)
+    proxy.on_request(PERMISSION, of="agent")(checked(guarding.permission))
     for method in JUDGED:
-        proxy.on_request(method, of="agent")(checked(watched.service))
-    proxy.on_notification(ANY, of="agent")(watched.told)
-    proxy.on_notification("session/cancel", of="client")(watched.cancelled)
-    proxy.on_update(ANY)(watched.update)
-    proxy.on_request("session/prompt", of="client")(checked(watched.prompted))
+        proxy.on_request(method, of="agent")(checked(guarding.service))
+    proxy.on_notification(ANY, of="agent")(guarding.told)
+    proxy.on_notification("session/cancel", of="client")(guarding.cancelled)
+    proxy.on_update(ANY)(guarding.update)
+    proxy.on_request("session/prompt", of="client")(checked(guarding.prompted))
     for method in REPLAYING:
-        proxy.on_request(method, of="client")(checked(watched.told_before))
+        proxy.on_request(method, of="client")(checked(guarding.replay))
     if redact:
-        proxy.on_notification("*", of="agent")(watched.tells)
+        proxy.on_notification("*", of="agent")(guarding.tells)
         for method in ("fs/read_text_file", OUTPUT):
-            proxy.on_response(method, of="agent")(watched.read)
-        proxy.on_end()(watched.agent_gone)
+            proxy.on_response(method, of="agent")(guarding.read)
+        proxy.on_end()(guarding.agent_gone)
     return proxy
 
 
-class _Screened(Proxy):
-    """A proxy that takes secrets out of all that goes to its client."""
-
-    def __init__(self, redactor: Redactor | None) -> None:
-        super().__init__("guard")
-        if redactor is not None:
-            self._handlers.outgoing_filters = {"client": ToClient(redactor), "agent": ToAgent(redactor)}
-
-
 def _is_same(permitted: Json | None, call: Json) -> bool:
-    """Whether a call still does what was permitted; it may well look at more places."""
+    """Whether a call still does what was permitted; it may read more files."""
     if permitted is None:
         return False
     before, now = of_call("", permitted), of_call("", call)
@@ -530,33 +437,9 @@ def _is_same(permitted: Json | None, call: Json) -> bool:
     return changes and is_act == (now.kind, now.command, now.mcp_tool, now.hosts)
 
 
-def _read_alike(message: Message) -> None:
-    """Have both neighbours read what was judged: readers differ in keys that come twice.
-
-    Raises:
-        RequestError: a key that some readers take for another one, since they ignore case.
-    """
-    _check_keys(message.params)
-    message.rewrite()
-
-
-def _check_keys(value: object) -> None:
-    if isinstance(value, list):
-        for one in value:
-            _check_keys(one)
-    elif isinstance(value, dict):
-        for key, one in value.items():
-            known = _KEYS.get(key.lower())
-            if known is not None and key != known:
-                said = f"guard: {key!r} may be read as {known}; it is not passed on"
-                raise RequestError(INVALID_PARAMS, said)
-            if key not in _OTHERS:
-                _check_keys(one)
-
-
 def _everywhere(rules: Iterable[Rule]) -> RulesIn:
     fixed = tuple(rules)
-    # Told now, and not with the first session, where one of them cannot be.
+    # Read now, so that an invalid rule is reported here and not in the first session.
     read_rules(fixed)
     return lambda folder: fixed
 

@@ -6,10 +6,10 @@ from base64 import b64decode
 
 import pytest
 
-from accord.proxy.builtin import stream_redaction as holding
+from accord.proxy.builtin.guard import stream_redaction as holding
 from accord.proxy.message import Message, Neighbour
 from accord.schema.codec import encode
-from tests.proxy.builtin.streams import (
+from tests.proxy.builtin.guard.streams import (
     KEY,
     Conversation,
     agent,

@@ -1,10 +1,10 @@
-"""Output of tool calls that is told again and again while it grows.
+"""Redacts the output of tool calls, which is sent again and again while it grows.
 
-A tool call that is not over yet may be in the middle of a secret.  The end of its texts that may
-be the beginning of one is left out until there is more, or the call is over.
+A running tool call may have written half of a secret.  If the end of its text may be the beginning
+of a secret, it is held back until more arrives or the call ends.
 
-What always holds: of a call that is over, or whose turn or agent is, all of the output is told.
-At most `CALLS_MAX` calls are remembered, each with its last output; the oldest is told whole then.
+What always holds: when a call, its turn or its agent ends, all of its output has been sent.  At
+most `CALLS_MAX` calls are kept, each with its last output; beyond that, the oldest is sent whole.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ _Here: TypeAlias = tuple[Any, str | None, str]
 """A call: the conversation, the session, and its id."""
 
 
-class Growing:
-    """The calls of which something is left out."""
+class ToolOutputRedactor:
+    """The tool calls with held-back output."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
         self._calls: dict[_Here, tuple[Neighbour, Json]] = {}
-        # What an update of a call replaces as a whole.
+        # The fields that an update replaces as a whole.
         self._parts = {"content": self._content, "rawOutput": self._raw}
 
     def told(self, message: Message, update: Json) -> Json:
-        """What of an update of a tool call is to be told in another way, without secrets."""
+        """Return the redacted fields of an update of a tool call."""
         call_id = update.get("toolCallId")
         if not isinstance(call_id, str):
             return {}
         here = message.conversation, message.session_id, call_id
         if kind_of(update) == "tool_call_content_chunk":
-            # It is added to what there is.
+            # A chunk is added to the existing content.
             if here in self._calls:
                 self._release(here)
             return {}
@@ -62,13 +62,13 @@ class Growing:
         return said
 
     def turn_ends(self, message: Message) -> None:
-        """All that is left out in the session of this message is told, before it."""
+        """Send all held-back output of the session before this message."""
         of = message.conversation, message.session_id
         for here in [one for one in self._calls if one[:2] == of]:
             self._release(here)
 
     def agent_gone(self, client: Neighbour) -> None:
-        """The agent will say no more: all that is left out for this client is told."""
+        """Send all held-back output to this client: the agent is gone."""
         for here in [one for one in self._calls if one[0] is client.conversation]:
             self._release(here)
 
@@ -80,7 +80,7 @@ class Growing:
         client.notify(SESSION_UPDATE, {"sessionId": session_id, "update": update})
 
     def _content(self, items: Any) -> Any:
-        """With the texts in it so far; links and changes of files are told as a whole."""
+        """Redact content items; texts may still grow, links and diffs are complete."""
         whole = self._redactor.value(items, keep_ids=True)
         if not isinstance(items, list):
             return whole
@@ -93,7 +93,7 @@ class Growing:
         return with_text(whole, ("content", "text"), self._redactor.so_far(text))
 
     def _raw(self, value: Any) -> Any:
-        """A text, or an object that has texts under the usual names."""
+        """Redact raw output: a text, or an object with texts under the usual names."""
         if isinstance(value, str):
             return self._redactor.so_far(value)
         whole = self._redactor.value(value, keep_ids=True)
@@ -103,4 +103,4 @@ class Growing:
         return whole
 
 
-__all__ = ["Growing"]
+__all__ = ["ToolOutputRedactor"]

@@ -1,0 +1,119 @@
+"""The source tree keeps the shape that ARCHITECTURE.md describes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src/accord"
+PAGE = (ROOT / "ARCHITECTURE.md").read_text()
+FOLDER_FILES_MAX = 15
+# Their files are the chapters of the specification.
+CHAPTERS = {"schema/v1", "schema/v2"}
+# These are nouns.
+NOUNS = {"framing", "logging", "streaming", "tracing", "string"}
+PREFIX = re.compile(r"(?:v1|v2|draft|early|unstable)_")
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Every module of ours by its name."""
+    found = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        parts = ["accord", *path.relative_to(SOURCE).with_suffix("").parts]
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports_of(path: Path) -> set[str]:
+    """Our own modules that a file imports: at the top, for types only, or inside a function."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            found |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    # A name of a module may be a module itself: then that one is meant, and not the package.
+    inner = {name for name in found if name in modules()}
+    return {name for name in inner if not any(one.startswith(f"{name}.") for one in inner)}
+
+
+def test_no_folder_is_crowded() -> None:
+    """Issue 15: at most fifteen files, so that a list of them is read at one glance."""
+    counts = Counter(
+        str(path.parent.relative_to(SOURCE))
+        for path in modules().values()
+        if path.name != "__init__.py"
+    )
+    crowded = {name: count for name, count in counts.items() if count > FOLDER_FILES_MAX}
+    assert set(crowded) <= CHAPTERS, crowded
+
+
+def test_modules_are_named_by_nouns() -> None:
+    """Issue 15: what a module holds, not what somebody does with it."""
+    names = [path.stem for path in modules().values()]
+    assert [name for name in names if name.endswith("ing") and name not in NOUNS] == []
+
+
+def test_versions_are_folders() -> None:
+    """Issue 15: a prefix that several files share is a folder that has not been made yet."""
+    found = [str(path) for path in modules().values() if PREFIX.match(path.name)]
+    assert found == []
+
+
+def test_modules_do_not_import_each_other_in_circles() -> None:
+    """Issue 15: also not for types only; a circle is one module in several files."""
+    graph = {name: imports_of(path) - {name} for name, path in modules().items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_every_folder_is_on_the_page_and_every_path_on_it_exists() -> None:
+    """Issue 15: the map is true."""
+    folders = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists()}
+    described = set(re.findall(r"^\*\*`(\w+)/`\*\*", PAGE, re.MULTILINE))
+    assert described == folders
+    names = {path.name for path in SOURCE.rglob("*.py")}
+    for mentioned in re.findall(r"`([\w/]+\.py)`", PAGE):
+        if "/" not in mentioned:
+            assert mentioned in names, mentioned
+        else:
+            inside = mentioned.removeprefix("src/accord/")
+            assert any(path.match(inside) for path in modules().values()), mentioned
+
+
+def test_a_json_rpc_peer_knows_no_method_of_acp() -> None:
+    """ARCHITECTURE.md, `jsonrpc/`."""
+    for path in (SOURCE / "jsonrpc").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert not re.fullmatch(r"(?:session|fs|terminal|auth)/\w+", node.value), path
+
+
+@pytest.mark.parametrize(
+    ("folder", "forbidden"),
+    [
+        ("machine", ("accord.schema",)),
+        ("transport", ("accord.jsonrpc", "accord.schema")),
+        ("agent/serving/service.py", ("accord.schema.v1", "accord.schema.draft")),
+        ("agent/turn.py", ("accord.schema.v1", "accord.schema.draft")),
+        ("agent/session", ("accord.schema.v1", "accord.schema.draft")),
+    ],
+)
+def test_what_the_page_says_is_unknown_is_not_imported(
+    folder: str, forbidden: tuple[str, ...]
+) -> None:
+    """ARCHITECTURE.md: the invariants that are absences."""
+    place = SOURCE / folder
+    for path in [place] if place.is_file() else place.rglob("*.py"):
+        known = [name for name in imports_of(path) if name.startswith(forbidden)]
+        assert known == [], path
