@@ -16,7 +16,12 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("src", "tests", "scripts", "benchmarks", "examples", "docs")
 DOCUMENTS = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md")
 # Words of others, word for word: a corpus of prompts and pages, and this list itself.
-QUOTED = ("scripts/check_words.py", "tests/architecture/test_words.py")
+QUOTED = (
+    "scripts/check_words.py",
+    "src/accord/builtin/offline/prompt/command_lines.py",
+    "tests/architecture/test_words.py",
+    "tests/builtin/offline/prompt/everyday.py",
+)
 
 PHRASES: dict[str, str] = {
     r"\b(?:for|to|by|of|from|with|at) who\b": "name the person or program",

@@ -1,4 +1,4 @@
-"""An agent of ours that can all that the documents speak of, and how its clients are played."""
+"""An agent with every feature in the documents, and scripted clients for it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A large language model that is none, for tests: it listens on loopback and says what it is told.
+"""A fake language model for tests: it listens on loopback and says what the prompt tells it to.
 
-It speaks as much as coding agents need of five formats, whole and streamed:
+It implements what coding agents need of five formats, whole and streamed:
 
     POST …/chat/completions                                OpenAI chat completions
     POST …/responses                                       OpenAI responses
@@ -16,11 +16,11 @@ Any prefix of the path and any key will do.  What the model says is written into
     [[tool NAME {"a": 1}]]       call tool NAME with those JSON arguments
     [[&tool NAME {...}]]         the same, beside the call before it
     [[tools]]                    say the names of the tools that were offered
-    [[sleep 1.5]]                wait before going on
+    [[sleep 1.5]]                wait before continuing
     [[slow 40 0.1 word]]         stream `word0 word1 …` 40 times, 0.1 s apart
-    [[hang]]                     say no more until the client leaves or the server closes
+    [[hang]]                     say nothing more until the client leaves or the server closes
     [[error 429 message]]        answer with that HTTP status
-    [[flaky 2 429 0.5 message]]  answer with it twice, with that Retry-After, and then go on
+    [[flaky 2 429 0.5 message]]  answer with it twice, with that Retry-After, and then continue
     [[garbage]]                  answer 200 with something that is not an answer
     [[drop]]                     close the connection in the middle
     [[stop max_tokens]]          end for that reason: max_tokens or refusal

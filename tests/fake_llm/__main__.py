@@ -1,4 +1,4 @@
-"""`python -m tests.fake_llm`: the server by itself, for trying a client by hand."""
+"""`python -m tests.fake_llm`: the server alone, for trying a client by hand."""
 
 from __future__ import annotations
 

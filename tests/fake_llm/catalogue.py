@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.fake_llm.reading import Json
+from tests.fake_llm.request_parser import Json
 
 MODELS = ("fake-model", "gpt-5", "claude-sonnet-5", "claude-haiku-4-5", "gemini-2.5-flash")
 
@@ -35,7 +35,7 @@ def error(form: str, code: int, message: str) -> Json:
 
 
 def answer(path: str, models: list[str]) -> Any:
-    """What is answered to a GET."""
+    """The answer to a GET."""
     if path.endswith("/api/tags"):
         return {
             "models": [
@@ -56,7 +56,7 @@ def answer(path: str, models: list[str]) -> Any:
 
 
 def counted(path: str) -> Json:
-    """What is answered to a POST that is not for a model's answer."""
+    """The answer to a POST that does not ask a model."""
     if path.endswith("/count_tokens"):
         return {"input_tokens": 11}
     if path.endswith(":countTokens"):

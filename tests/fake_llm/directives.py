@@ -55,7 +55,7 @@ class Piece:
 
 
 class Dropped(Exception):
-    """The connection is to be closed here."""
+    """Tells the server to close the connection here."""
 
 
 def parse_directives(text: str) -> list[Action]:

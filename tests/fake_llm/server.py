@@ -21,11 +21,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.fake_llm import catalogue, reading, speaking
+from tests.fake_llm import catalogue
+from tests.fake_llm import request_parser as reading
+from tests.fake_llm import simple_formats as speaking
+from tests.fake_llm.anthropic_format import anthropic_events, anthropic_whole
 from tests.fake_llm.directives import Action, Dropped, Usage, perform, usage_of
-from tests.fake_llm.reading import Json, Request
-from tests.fake_llm.speaking_anthropic import anthropic_events, anthropic_whole
-from tests.fake_llm.speaking_responses import ResponseSpeaker
+from tests.fake_llm.openai_responses_format import ResponseSpeaker
+from tests.fake_llm.request_parser import Json, Request
 
 DEFAULT = "Hello from the fake model."
 TITLE = "Fake title"

@@ -1,4 +1,4 @@
-"""How tests see that processes live and die, without polling and without sleeping.
+"""Lets tests see that processes start and end, without polling or sleeping.
 
 A process that runs `exec 9>LIFELINE` holds the writing end, and so does all it starts.  Words
 written to it are events; the end of the pipe is the death of the last holder.

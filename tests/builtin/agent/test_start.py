@@ -24,7 +24,7 @@ from accord.agent.agent import Agent
 from accord.cli.main import main
 
 def look(agent, function):
-    agent.initialized_hook = lambda: print("\\n".join(sys.modules), file=sys.stderr)
+    agent._definition.initialized_hook = lambda: print("\\n".join(sys.modules), file=sys.stderr)
 
 Agent.on_initialized = look
 sys.exit(main(["agent"]))

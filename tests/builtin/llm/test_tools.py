@@ -201,10 +201,10 @@ async def test_tools_of_mcp_servers_are_offered_under_names_that_every_provider_
         return SimpleNamespace(server=server, name=name, **about)
 
     tools = [tool("my server", "do.it"), tool("my_server", "do_it"), tool("s" * 80, "x")]
-    wire = SimpleNamespace(features=SimpleNamespace(elicit_form=False))
+    features = SimpleNamespace(elicit_form=False)
     context = SimpleNamespace(
         mode="ask",
-        turn=SimpleNamespace(session=SimpleNamespace(wire=wire)),
+        turn=SimpleNamespace(session=SimpleNamespace(features=features)),
         workspace=SimpleNamespace(mcp=SimpleNamespace(tools=tools)),
     )
     toolbox: Any = SimpleNamespace(run_task=None, context=context)

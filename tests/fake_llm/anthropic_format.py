@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.fake_llm.directives import Usage
-from tests.fake_llm.reading import Json, Request
-from tests.fake_llm.speaking import Pieces, halves, new_id
+from tests.fake_llm.request_parser import Json, Request
+from tests.fake_llm.simple_formats import Pieces, halves, new_id
 
 _ENDS = {"max_tokens": "max_tokens", "refusal": "refusal"}
 _BLOCKS: dict[str, Json] = {

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.fake_llm.directives import Action, Usage
-from tests.fake_llm.reading import Json, Request
-from tests.fake_llm.speaking import Pieces, new_id
+from tests.fake_llm.request_parser import Json, Request
+from tests.fake_llm.simple_formats import Pieces, new_id
 
 Events = Iterator[Json]
 

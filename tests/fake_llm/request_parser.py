@@ -22,7 +22,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked, in no format's words."""
+    """A request, independent of its format."""
 
     form: str
     messages: tuple[Message, ...]

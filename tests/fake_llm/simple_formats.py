@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.fake_llm.directives import Piece, Usage
-from tests.fake_llm.reading import Json, Request
+from tests.fake_llm.request_parser import Json, Request
 
 Pieces = Iterator[Piece]
 _ids = itertools.count(1)
