@@ -65,7 +65,7 @@ def _a_burst_is_written_backwards(right: Any) -> Any:
     return write_gathered
 
 
-@_plant(PipeTransport, "_come_round")
+@_plant(PipeTransport, "_next_iteration")
 def _the_rest_of_a_burst_is_forgotten(right: Any) -> Any:
     def come_round(self: Any) -> None:
         self._burst = 0

@@ -36,7 +36,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """For processes that do not go by themselves: nobody waits long for that."""
     monkeypatch.setattr("accord.transport.subprocess.LEAVE_SECONDS_MAX", 0.1)
     monkeypatch.setattr("accord.transport.subprocess.EXIT_SECONDS_MAX", 0.1)
-    monkeypatch.setattr("accord.transport.pipes.DEAF_SECONDS_MAX", 0.1)
+    monkeypatch.setattr("accord.transport.pipes.UNREAD_SECONDS_MAX", 0.1)
     bounds = GroupProcess.end.__kwdefaults__
     assert bounds is not None
     monkeypatch.setitem(bounds, "terminate_seconds", 0.1)

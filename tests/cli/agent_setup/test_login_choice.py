@@ -11,7 +11,7 @@ from tests.cli.home import Home
 from tests.cli.terminal import CTRL_C, TerminalProgram, in_terminal
 
 AGENT = Path(__file__).parent / "login_agent.py"
-QUESTION = "Which number? (Enter for none) "
+QUESTION = "Number (press Enter for none): "
 WAYS = pytest.mark.parametrize("wanted_by", ["session", "prompt", "prompt v1"])
 
 

@@ -269,7 +269,7 @@ def test_a_hop_that_dies_is_named_with_its_code_and_last_words(
         ((), "no component"),
         (("budget", "--", "x"), "at least one of"),
         (("budget --minutes soon", "--", "x"), "invalid"),
-        (("guard --policy nowhere.toml", "--", "x"), "no file"),
+        (("guard --policy nowhere.toml", "--", "x"), "does not exist"),
         (("context --what", "--", "x"), "unrecognized"),
         (("", "--", "x"), "empty"),
     ],

@@ -175,7 +175,7 @@ def test_an_export_has_every_update(path: Path, said: Said, tmp_path: Path) -> N
 def test_a_session_is_named_so_that_no_other_is_meant(path: Path, said: Said) -> None:
     """Ours: a beginning will do, if it is the only one."""
     fill(path, record("abc"), record("abd"), updates=())
-    assert "2 sessions begin with 'ab'" in said("show", "ab", code=1)
+    assert "2 sessions start with 'ab'" in said("show", "ab", code=1)
     assert "there is no session 'x'" in said("delete", "x", code=1)
     assert said("delete", "abd") == "deleted: abd\n"
     assert said("list").startswith("abc ")
