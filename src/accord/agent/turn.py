@@ -554,7 +554,7 @@ class Subagent(Turn):
 
 def turn_state(turn: Turn) -> TurnState:
     """What the library knows of a turn, for parts of it that are given the public object."""
-    return turn._state
+    return turn._state  # pyright: ignore[reportPrivateUsage]
 
 
 def _blocks(parts: Sequence[str | v2.ContentBlock]) -> list[v2.ContentBlock]:

@@ -278,8 +278,10 @@ class OfficialRequests:
         return work
 
     def _given(self, value: Any) -> str | None:
-        is_absent = value is UNSET or (self._version.reads_empty_as_absent and not value)
-        return None if is_absent else value
+        if value is UNSET or (self._version.reads_empty_as_absent and not value):
+            return None
+        given: str = value
+        return given
 
     def _close(self, request: IncomingRequest) -> bytes | Work:
         wanted = self.read(self.schema.CloseSessionRequest, request.params)
@@ -337,6 +339,7 @@ class OfficialRequests:
     async def _conclude(self, turn: TurnState, outcome: Outcome) -> bytes | Exception | None:
         """Enter the state that ends the turn; return the answer where that tells its end."""
         session, version = turn.session, self._version
+        spent = TokenCount()
         try:
             spent = turn.settle_tokens()
             await self.service.guard.run(session.stored.touch())

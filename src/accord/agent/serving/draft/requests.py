@@ -143,7 +143,8 @@ class DetailedServing(OfficialRequests):
         mode = said.get("initialMode")
         if isinstance(mode, str) and self._modes.knows(mode):
             options[MODE_OPTION_ID] = self._modes.official(mode)
-        given = said.get("configOptions")
+        given: Any = said.get("configOptions")
+        wanted: Any
         for key, value in given.items() if isinstance(given, dict) else ():
             option = self.agent.offer.options.get(key)
             is_number = isinstance(value, int | float) and not isinstance(value, bool)

@@ -10,11 +10,16 @@ from dataclasses import replace
 from accord.agent.serving.early_v2.wire import EarlyWire
 from accord.agent.serving.v2.version import V2
 
+
+def _prompt_response(reason: str, _usage: object) -> dict[str, str]:
+    return {"stopReason": reason}
+
+
 EARLY_V2 = replace(
     V2,
     make_wire=EarlyWire,
     ends_turn_by_answer=True,
-    prompt_response=lambda reason, _usage: {"stopReason": reason},
+    prompt_response=_prompt_response,
 )
 
 __all__ = ["EARLY_V2"]

@@ -122,6 +122,10 @@ def _cancel_terminal(serving: OfficialRequests, request: IncomingRequest) -> byt
     return EMPTY
 
 
+def _prompt_response(message_id: str) -> v2.PromptResponse:
+    return v2.PromptResponse(message_id=message_id)
+
+
 V2 = Version(
     schema=v2,
     requests={
@@ -150,7 +154,7 @@ V2 = Version(
     echoes_prompts=True,
     ends_turn_by_answer=False,
     stop_reason=stop_reason,
-    prompt_response=lambda message_id: v2.PromptResponse(message_id=message_id),
+    prompt_response=_prompt_response,
 )
 
 __all__ = ["V2"]

@@ -78,7 +78,7 @@ class Permissions:
 
     def _announce(self, session: Session, tool_call: Json) -> list[Out]:
         """The call, and that it waits: both before the question."""
-        said = {name: value for name, value in tool_call.items() if name != "status"}
+        said: Json = {name: value for name, value in tool_call.items() if name != "status"}
         contents = [one for one in said.get("content") or () if one.get("type") != "content"]
         known = session.calls.get(tool_call["toolCallId"])
         before = [] if known is None else self._calls.announce(session, known, asks=True)
