@@ -68,6 +68,7 @@ lint: python
 	$(PYTHON) -m ruff check .
 	.venv/bin/lint-imports --no-logo
 	$(PYTHON) scripts/check_lengths.py
+	$(PYTHON) scripts/check_words.py
 	@$(PYTHON) scripts/rules.py --require > .rules.log || { cat .rules.log; exit 1; }
 
 mypy: python

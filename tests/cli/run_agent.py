@@ -96,7 +96,7 @@ async def _do(turn: Turn, word: str, rest: str) -> str | None:
         os._exit(7)
     elif word == "pause":
         await turn.say("pausing\n")
-        # Opening a pipe waits for who opens its other end.
+        # Opening a pipe waits until its other end is opened.
         with await anyio.to_thread.run_sync(open, turn.session.cwd / "go"):
             pass
     elif word == "limit":

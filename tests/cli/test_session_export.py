@@ -25,7 +25,7 @@ def test_a_session_without_words_has_a_head() -> None:
 
 
 def test_what_has_no_text_is_left_out() -> None:
-    """A message of pictures alone, a plan that was taken back, and what is no entry."""
+    """A message of pictures alone, a plan that was taken back, and what is not an entry."""
     picture = v2.ImageContent(data=b"x", mime_type="image/png")
     plan = v2.PlanUpdate(plan=v2.PlanMarkdown(plan_id="1", content="gone"))
     assert (

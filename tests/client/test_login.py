@@ -234,7 +234,7 @@ async def test_a_login_in_a_terminal_starts_the_agent_afresh(tmp_path: Path, sta
                 session = await client.new_session(tmp_path)
                 assert session.id == "s"
                 assert list(client.sessions) == ["s"]
-                # An agent that is started anew has not ended.
+                # An agent that is restarted has not ended.
                 assert not ended
                 tasks.cancel_scope.cancel()
     assert ran == [(sys.executable, str(program), "login")]

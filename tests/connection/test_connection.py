@@ -67,7 +67,7 @@ async def test_a_bad_notification_does_not_end_the_reading() -> None:
 
 
 class Unsayable(RequestError):
-    """An error whose data is no JSON."""
+    """An error whose data is not JSON."""
 
     def __init__(self) -> None:
         super().__init__(-32001, "text", {"data": object()})

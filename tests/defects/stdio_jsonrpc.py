@@ -248,7 +248,7 @@ class Peer:
             if handler is None:
                 raise Refused(-32601, "Method not found", {"method": method})
             if not isinstance(params, dict):
-                raise bad_params("params is no object")
+                raise bad_params("params is not an object")
             result = handler(params)
         except Refused as refused:
             self.refuse(request_id, refused.error)

@@ -122,7 +122,7 @@ class Agent:
         if not self.initialized and method != "initialize" and self.broken != "V2-INIT-05":
             raise RpcError(INVALID_REQUEST, "The connection is not initialized.")
         if not isinstance(params, dict):
-            raise RpcError(INVALID_PARAMS, "`params` is no object.")
+            raise RpcError(INVALID_PARAMS, "`params` is not an object.")
         result: Json | Later = handler(params, message["id"])
         return result
 
@@ -231,7 +231,7 @@ class Agent:
         servers = params.get("mcpServers")
         servers = [] if servers is None else servers
         if not isinstance(servers, list):
-            raise RpcError(INVALID_PARAMS, "`mcpServers` is no list.")
+            raise RpcError(INVALID_PARAMS, "`mcpServers` is not a list.")
         good_servers = []
         for each in servers:
             try:
@@ -395,7 +395,7 @@ class Agent:
     def on_session_list(self, params: Json, _: Any) -> Json:
         wanted, cursor = params.get("cwd"), params.get("cursor")
         if wanted is not None and not (isinstance(wanted, str) and os.path.isabs(wanted)):
-            raise RpcError(INVALID_PARAMS, "`cwd` is no absolute path.")
+            raise RpcError(INVALID_PARAMS, "`cwd` is not an absolute path.")
         if self.broken == "V1-CLOSE-13":
             self.read_open_sessions_again()
         start = 0
@@ -405,7 +405,7 @@ class Agent:
                 or not cursor.startswith("at-")
                 or not cursor[3:].isdigit()
             ):
-                raise RpcError(INVALID_PARAMS, "This is no cursor of ours.")
+                raise RpcError(INVALID_PARAMS, "This is not a cursor of ours.")
             start = int(cursor[3:])
         found = []
         for session_id, record in session_store.listed():

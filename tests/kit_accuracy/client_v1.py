@@ -264,7 +264,7 @@ class Client:
         if handler is None:
             raise RpcError(METHOD_NOT_FOUND, "There is no such method.", {"method": method})
         if not isinstance(params, dict):
-            raise RpcError(INVALID_PARAMS, "`params` is no object.")
+            raise RpcError(INVALID_PARAMS, "`params` is not an object.")
         if self.broken == "V1-EXT-02":
             _check_texts(_object(params.get("_meta")))
         if method != "elicitation/create" and need(params, "sessionId", str) != self.session_id:
@@ -388,4 +388,4 @@ def _check_formats(schema: Json) -> None:
 def _check_texts(meta: Json) -> None:
     for key, value in meta.items():
         if not isinstance(value, str):
-            raise RpcError(INVALID_PARAMS, f"`{key}` is no text.")
+            raise RpcError(INVALID_PARAMS, f"`{key}` is not text.")

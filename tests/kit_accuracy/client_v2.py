@@ -201,6 +201,6 @@ class ClientV2(Client):
         result = super().elicit(params)
         schema = params["requestedSchema"]
         if schema.get("type") != "object":
-            raise RpcError(INVALID_PARAMS, "The form is no object.")
+            raise RpcError(INVALID_PARAMS, "The form is not an object.")
         need(schema, "properties", dict)
         return {"action": "dismissed"} if self.broken == "V2-GEN-08" else result

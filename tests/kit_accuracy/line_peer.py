@@ -175,9 +175,9 @@ class Peer:
             return
         good_id = type(request_id) in (int, str) or (request_id is None and self.null_ids)
         if "id" in message and not good_id:
-            self.fail(None, INVALID_REQUEST, "The id is no string and no integer.")
+            self.fail(None, INVALID_REQUEST, "The id is neither a string nor an integer.")
         elif message.get("jsonrpc") != "2.0" or not isinstance(message.get("method"), str):
-            self.fail(request_id, INVALID_REQUEST, "This is no JSON-RPC 2.0 message.")
+            self.fail(request_id, INVALID_REQUEST, "This is not a JSON-RPC 2.0 message.")
         elif "id" not in message:
             self.on_notification(message)
         elif _depth_is_over(message, NESTING_MAX):

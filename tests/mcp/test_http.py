@@ -85,7 +85,7 @@ async def test_a_refusal_names_the_status_and_nobody_sees_the_token(
 
 
 async def test_an_address_where_nobody_listens_says_so(tmp_path: Path) -> None:
-    """Issue: a failing one is reported; what is no address is another sentence."""
+    """Issue: a failing one is reported; what is not an address is another sentence."""
     nobody = ServerSpec(name="none", transport="http", url="http://127.0.0.1:9/mcp?key=abcd-secret")
     nonsense = ServerSpec(name="odd", transport="http", url="gopher:example")
     async with connected(nobody, nonsense, cwd=tmp_path) as servers:

@@ -56,7 +56,7 @@ def test_structured_content_alone_is_shown_as_json() -> None:
 
 
 def test_bytes_of_a_resource_are_named() -> None:
-    """What is no text is named in the text."""
+    """What is not text is named in the text."""
     answer = ReadResourceResult.model_validate(
         {"contents": [{"uri": "x://a", "blob": "AAAA"}, {"uri": "x://b", "text": "words"}]}
     )

@@ -139,7 +139,7 @@ async def test_when_the_client_goes_the_agent_is_closed() -> None:
 
 
 async def test_a_line_that_is_no_message_is_answered_here_and_goes_nowhere() -> None:
-    """Ours: the other side is never sent what is no message."""
+    """Ours: the other side is never sent something that is not a message."""
     async with around(Proxy()) as (client, agent, _, _):
         client.write(b"hello", b"[]", b"", b'{"jsonrpc":"2.0","id":5,"result":{}}')
         client.notify("_after")

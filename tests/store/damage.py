@@ -121,7 +121,7 @@ NAMED: dict[str, Damaging] = {
     "header": overwritten(0, noise("header", 100)),
     "header numbers": overwritten(16, noise("numbers", 84)),
     "empty of noise": replaced(noise("noise", 50_000)),
-    "text": replaced(b"this is no database\n" * 100),
+    "text": replaced(b"this is not a database\n" * 100),
     "one byte": replaced(b"S"),
     "magic alone": replaced(b"SQLite format 3\0"),
     "newer": changed("PRAGMA user_version = 99"),

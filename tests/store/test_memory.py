@@ -129,7 +129,7 @@ async def test_a_very_long_log_gives_up_its_oldest_part(monkeypatch: pytest.Monk
 
 
 async def test_a_value_is_kept_beside_the_log() -> None:
-    """What a model knows is no update, and still belongs to the session."""
+    """What a model knows is not an update, and still belongs to the session."""
     store = MemoryStore()
     await store.create(SessionRecord("a", "/w"))
     assert await store.kept("a", "history") is None

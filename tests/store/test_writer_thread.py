@@ -82,7 +82,7 @@ async def test_a_group_has_a_bound(writer: Writer, monkeypatch: pytest.MonkeyPat
 
 
 async def test_work_after_the_end_begins_anew(writer: Writer) -> None:
-    """Ours: closing is no state; a store can be used again, also by who was not told."""
+    """Ours: a closed store can be used again, also by callers that were not told."""
     go_on = held(writer)
 
     async def close() -> None:

@@ -56,7 +56,7 @@ def _v2() -> Tape:
 
 
 def test_in_v2_the_entries_of_an_array_are_judged() -> None:
-    """Issue 13: an array is no fault there, and what is in it may be one."""
+    """Issue 13: an array is not a fault there, and what is in it may be one."""
     tape = _v2()
     listed = {"jsonrpc": "2.0", "method": "session/list", "params": {}}
     tape.raw("client", json.dumps([{**listed, "id": 7}, {**listed, "id": 8}]).encode())

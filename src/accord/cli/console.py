@@ -5,7 +5,7 @@ server.
 
 What always holds
     * Control characters are escaped: no text can control the terminal or hide in it.
-    * A character that the stream cannot encode is no error.
+    * A character that the stream cannot encode is not an error.
     * A message starts on a line of its own, even if others write to the same terminal.
 """
 

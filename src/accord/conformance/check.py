@@ -159,7 +159,7 @@ def monitor(
 
 
 def shown(evidence: Any) -> str:
-    """Evidence as text; frames and messages as JSON.  Escaping is for who prints it."""
+    """Evidence as text; frames and messages as JSON.  The caller escapes it."""
     if isinstance(evidence, str):
         return evidence
     if isinstance(evidence, Frame):

@@ -45,7 +45,6 @@ class DialectsFile:
         return dialect, version
 
     def remember(self, agent: Sequence[str], dialect: str, version: str, /) -> None:
-        """It spoke this."""
         known = self._read()
         known.pop(_digest(agent), None)
         known[_digest(agent)] = {"dialect": dialect, "version": version}

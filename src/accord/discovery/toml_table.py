@@ -18,7 +18,7 @@ from typing import Any
 from accord.errors import ConfigError
 
 FILE_BYTES_MAX = 1 << 20
-"""A larger file is no configuration."""
+"""A larger file is not a configuration."""
 
 _NAMES = {
     str: "text",
@@ -34,7 +34,7 @@ def read_toml(path: Path) -> Table | None:
     """The file's table; None where there is no file.
 
     Raises:
-        ConfigError: it cannot be read, or is no TOML.
+        ConfigError: it cannot be read, or is not TOML.
     """
     try:
         with path.open("rb") as file:
@@ -87,7 +87,6 @@ class Table:
         return None if value is None else str(value)
 
     def flag(self, name: str, default: bool) -> bool:
-        """True or false."""
         value = self._take(name, bool)
         return default if value is None else bool(value)
 
@@ -152,7 +151,6 @@ class Table:
         return self._inner(name, {} if value is None else value)
 
     def tables(self, name: str) -> dict[str, Table]:
-        """Tables by name."""
         return dict(self.table(name)._each())
 
     def list_of_tables(self, name: str) -> list[Table]:

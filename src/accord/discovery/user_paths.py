@@ -34,7 +34,6 @@ def state_folder() -> Path:
 
 
 def config_file() -> Path:
-    """The configuration."""
     return config_folder() / "config.toml"
 
 

@@ -207,7 +207,6 @@ class ServerConnection:
             raise McpFault("it closed the connection")
 
     async def end(self) -> None:
-        """Disconnect for good."""
         self._stop.set()
         if self._session is None:
             self._scope.cancel()

@@ -3,7 +3,7 @@
 Whoever writes to a project could otherwise have programs started by everybody who opens it.
 
 What always holds
-    * Consent is for one entry of one file, exactly as it stood: any change asks anew.
+    * Consent is for one entry of one file, exactly as it stood: any change asks again.
     * Where nobody can be asked the answer is no, and nothing is remembered.
     * What is shown has all that decides what would run: the words and the variables of the server.
       Secrets, values of headers and what `${NAME}` stands for are not shown.
@@ -90,7 +90,7 @@ def _content(path: Path) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "it is no file")
+            raise OSError(errno.EINVAL, "it is not a file")
         return file.read(FILE_BYTES_MAX + 1)
 
 

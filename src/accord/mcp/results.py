@@ -198,7 +198,7 @@ def block_of(members: dict[str, Any]) -> v2.ContentBlock:
 
 
 def text_of(blocks: Iterable[v2.ContentBlock]) -> str:
-    """The blocks as a text: what is no text is named."""
+    """The blocks as a text: what is not text is named."""
     return "\n".join(_words(one) for one in blocks)
 
 

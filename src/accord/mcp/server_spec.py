@@ -22,7 +22,7 @@ from accord.schema.struct import UNSET, Raw, UnknownVariant
 Transport = Literal["stdio", "http", "sse"]
 
 SECRET_CHARACTERS_MIN = 4
-"""A shorter value is no secret; hiding every `1` would make a text unreadable."""
+"""A shorter value is not a secret; hiding every `1` would make a text unreadable."""
 
 
 CREDENTIAL_CHARACTERS_MIN = 8
@@ -45,14 +45,10 @@ class Entry(Protocol):
         ...
 
     @property
-    def args(self) -> tuple[str, ...]:
-        """Its arguments."""
-        ...
+    def args(self) -> tuple[str, ...]: ...
 
     @property
-    def env(self) -> Mapping[str, str]:
-        """Variables for it."""
-        ...
+    def env(self) -> Mapping[str, str]: ...
 
     @property
     def url(self) -> str | None:
@@ -60,9 +56,7 @@ class Entry(Protocol):
         ...
 
     @property
-    def headers(self) -> Mapping[str, str]:
-        """Headers for it."""
-        ...
+    def headers(self) -> Mapping[str, str]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +102,7 @@ class ServerSpec:
 def spec_of(server: Any) -> ServerSpec | None:
     """The spec of a server that a client sent, in v2's structs; None for one reached otherwise.
 
-    `sse` is no transport of v2; what a v1 client sends of it arrives as an unknown variant.
+    `sse` is not a transport of v2; what a v1 client sends of it arrives as an unknown variant.
     """
     if isinstance(server, v2.McpServerStdio):
         return ServerSpec(

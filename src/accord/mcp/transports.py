@@ -53,7 +53,6 @@ class EndTrackingStream:
         return message
 
     async def aclose(self) -> None:
-        """Close the stream."""
         await self._inner.aclose()
 
     def __aiter__(self) -> EndTrackingStream:

@@ -93,7 +93,6 @@ class ApprovedCalls:
         return self._approvals.spend(Act.of(facts, content if isinstance(content, str) else None))
 
     def clear(self) -> None:
-        """Forget every approval."""
         self._approvals.clear()
 
 

@@ -71,7 +71,6 @@ class OrderedAnswerForwarder(AnswerForwarder):
         queue.put(lambda: self._conversation.answer_with(self.request, self._message, result), size)
 
     def failed(self, code: int, message: str, data: Raw | None) -> None:
-        """Return the error."""
         queue = self._conversation.queue_to(self._message.sender)
         queue.put(lambda: self.request.refuse(code, message, data))
 
@@ -114,9 +113,9 @@ class ProxyConversation:
             "client": DirectionQueue(self._front.near, self._queue_changed),
             "agent": DirectionQueue(self._agent, self._queue_changed),
         }
-        for who, queue in self._queues.items():
-            queue.end.outgoing_filter = handlers.outgoing_filters.get(who)
-        self._watched = {who: handlers.watched(who) for who in self._queues}
+        for side, queue in self._queues.items():
+            queue.end.outgoing_filter = handlers.outgoing_filters.get(side)
+        self._watched = {side: handlers.watched(side) for side in self._queues}
         self._is_member = agent is None
         self._runs: set[RequestRun] = set()
         self._quiet = anyio.Event()
@@ -320,7 +319,6 @@ class ProxyConversation:
             to.notify(method, params)
 
     def requested(self, request: OpenRequest, params: Raw) -> None:
-        """Take a request."""
         if request.method in INITIALIZE_PROXY:
             if not self._is_member:
                 said = f"the proxy {self.name!r} has its own agent and accepts no successor"

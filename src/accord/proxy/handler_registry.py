@@ -19,8 +19,6 @@ SENDERS: Final[tuple[Sender, ...]] = ("client", "agent")
 
 
 class Handler:
-    """One registered function."""
-
     __slots__ = ("call", "is_async", "name", "takes")
 
     def __init__(self, function: Callable[..., Any], *parameters: str) -> None:
@@ -123,7 +121,7 @@ class Handlers:
 
     def watched(self, sender: Sender) -> frozenset[str] | None:
         """Return the notifications of a side that have functions; None for all."""
-        methods = {method for who, method in self._notifications if who == sender}
+        methods = {method for side, method in self._notifications if side == sender}
         if sender == "agent" and self._updates:
             methods.add(SESSION_UPDATE)
         return None if ANY in methods else frozenset(methods)

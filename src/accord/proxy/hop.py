@@ -52,13 +52,9 @@ More than elsewhere, because pausing that wire stops both directions.
 class AnswerReceiver(Protocol):
     """Gets the answer to a call."""
 
-    def answered(self, result: Raw) -> None:
-        """Take the result."""
-        ...
+    def answered(self, result: Raw) -> None: ...
 
-    def failed(self, code: int, message: str, data: Raw | None) -> None:
-        """Take the error."""
-        ...
+    def failed(self, code: int, message: str, data: Raw | None) -> None: ...
 
     def lost(self, hop: Hop, why: Ended) -> None:
         """Take notice that the neighbour is gone without an answer."""
@@ -131,7 +127,6 @@ class Endpoint:
         return self.hop.call(self.wrapper, wrapped(method, params), receiver)
 
     def notify(self, method: str, params: bytes | Raw) -> None:
-        """Send a notification."""
         if self.outgoing_filter is not None:
             params = self.outgoing_filter.params(method, params)
         if self.wrapper is None:
@@ -480,7 +475,6 @@ class Hop:
         self.transport.pause()
 
     def resume(self) -> None:
-        """Undo one `pause`."""
         self._slowed_by -= 1
         if not self._slowed_by and self.why is None:
             self.transport.resume()

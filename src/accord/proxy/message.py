@@ -157,7 +157,6 @@ class Response:
 
     @property
     def result(self) -> Any:
-        """The decoded result."""
         return self._content.value
 
     @result.setter

@@ -43,11 +43,9 @@ class AwaitedAnswer:
         self._done = anyio.Event()
 
     def answered(self, result: Raw) -> None:
-        """Take the result."""
         self.settle(result)
 
     def failed(self, code: int, message: str, data: Raw | None) -> None:
-        """Take the error."""
         plain = None if data is None else plain_or_none(data)
         self.settle(request_failed(self._method, code, message, plain))
 

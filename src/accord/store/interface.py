@@ -68,8 +68,6 @@ class SessionLog(Protocol):
 
 
 class SessionStore(Protocol):
-    """Sessions by id."""
-
     async def create(self, record: SessionRecord) -> SessionLog:
         """Keep a new session and open its log."""
         ...

@@ -1,4 +1,4 @@
-"""Who has a session: a process, named so that another can see whether it still lives.
+"""The process that owns a session, named so that another can see whether it is still running.
 
 A number of a process is given again once it is free, so its start time belongs to its name; and
 both mean something only on one system since one boot, and inside one namespace of process
@@ -40,7 +40,7 @@ def is_alive(owner: Owner, used_at: str | None) -> bool:
     """Whether that process may still write."""
     here, there = _place().partition(" "), owner.place.partition(" ")
     if here[0] != there[0]:
-        # The system has been started anew since; SQLite's log needs one system, so it is ours.
+        # The system has been restarted since; SQLite's log needs one system, so it is ours.
         return False
     if here[2] != there[2]:
         return _is_recent(used_at)

@@ -100,7 +100,6 @@ class MemoryStore:
         return int(number)
 
     async def delete(self, session_id: str) -> bool:
-        """Forget a session."""
         self._logs.pop(session_id, None)
         self._kept.pop(session_id, None)
         self._numbers.pop(session_id, None)

@@ -180,7 +180,7 @@ def find_free(db: sqlite3.Connection, session_id: str, owner: Owner) -> Row | No
 
 
 def in_use(session_id: str, other: Owner) -> StoreError:
-    """The error for who comes second."""
+    """The error for the second process."""
     return StoreError(
         "session_in_use",
         f"session {session_id} is open in another process (pid {other.pid}); close it there first",
@@ -255,7 +255,7 @@ def take(db: sqlite3.Connection, session_id: str, owner: Owner) -> int | None:
 
 
 def check_log(db: sqlite3.Connection, row: Row) -> None:
-    """Raise StoreError when an update of this session is no JSON, or a page of it is gone."""
+    """Raise StoreError when an update of this session is not JSON, or a page of it is gone."""
     query = (
         "SELECT seq FROM events WHERE session = ?"
         " AND NOT (typeof(data) = 'blob' AND json_valid(CAST(data AS TEXT))) LIMIT 1"
@@ -267,7 +267,7 @@ def check_log(db: sqlite3.Connection, row: Row) -> None:
     except sqlite3.DatabaseError as error:
         raise damaged(row.session_id, str(error)) from None
     if bad is not None:
-        raise damaged(row.session_id, f"update {bad[0]} is no JSON")
+        raise damaged(row.session_id, f"update {bad[0]} is not JSON")
 
 
 def give_back(db: sqlite3.Connection, session_id: str, owner: Owner) -> None:

@@ -5,7 +5,7 @@ What always holds
     * A file that exists is never written over.
     * The new store is there when it is whole, and not before.
     * What is saved is whole: a session whose own row is lost gets one that says so, and an update
-      that is no update any more is left out and counted.
+      that is not an update any more is left out and counted.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def _read(source: Path) -> tuple[bytes, bytes]:
 def _read_file(source: Path, is_needed: bool) -> bytes:
     try:
         if source.exists() and not source.is_file():
-            raise OSError(errno.EINVAL, "it is no file")
+            raise OSError(errno.EINVAL, "it is not a file")
         return source.read_bytes()
     except OSError as error:
         if isinstance(error, FileNotFoundError) and not is_needed:

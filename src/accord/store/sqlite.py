@@ -235,7 +235,7 @@ class SqliteStore:
                 # A page of this value; other sessions are not touched.
                 raise queries.damaged(session_id, str(error)) from None
             if row is not None and not isinstance(row[0], bytes):
-                raise queries.damaged(session_id, f"{name!r} is no bytes")
+                raise queries.damaged(session_id, f"{name!r} is not bytes")
             return None if row is None else row[0]
 
         return await self._writer.submit(work, reads=True)

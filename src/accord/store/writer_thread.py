@@ -173,7 +173,7 @@ class Writer:
         connection = self._connection
         if connection is None:
             connection = self._connection = open_file(self._path, self._synchronous)
-        # Who only reads needs no turn among the writers of other processes.
+        # A reader does not wait for writers in other processes.
         connection.execute("BEGIN" if reads else "BEGIN IMMEDIATE")
         try:
             results = [one.work(connection) for one in group]

@@ -63,8 +63,6 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A whole file."""
-
     header: Header
     entries: tuple[Entry, ...]
 

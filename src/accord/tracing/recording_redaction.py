@@ -36,7 +36,6 @@ class EntryRedactor:
         return self._cleaned(ready)
 
     def finish(self) -> Iterator[Entry]:
-        """Yield the rest."""
         return self._cleaned(self._conversation.finish())
 
     def _cleaned(self, ready: list[tuple[Entry, bytes]]) -> Iterator[Entry]:

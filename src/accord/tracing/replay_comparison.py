@@ -69,7 +69,6 @@ class MessageLines:
         self._blocks.append([name.strip(), *(f"  {line}" for line in text.splitlines())])
 
     def lines(self) -> list[str]:
-        """Return all lines."""
         self._close()
         return [line for block in self._blocks for line in block]
 

@@ -9,7 +9,7 @@ from accord.schema.struct import UNSET, Raw
 
 def server_to_v2(server: v1.McpServer) -> v2.McpServer:
     """A server of v1 as v2 says it; `sse`, which v2 dropped, stays an unknown variant there."""
-    # "stdio" is no tag of v1, but clients that know v2 send it.
+    # "stdio" is not a tag of v1, but clients that know v2 send it.
     if server.type is UNSET or server.type == "stdio":
         return v2.McpServerStdio(
             name=server.name,

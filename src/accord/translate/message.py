@@ -116,15 +116,13 @@ class NothingAllowed:
         del cwd
 
     def told(self, call: Json) -> None:
-        """Nothing is remembered."""
+        """Remember nothing: no permission was given in advance."""
 
     def asked(self, call: Json) -> Callable[[bool], None]:
-        """Nothing is remembered."""
         del call
         return lambda _: None
 
     def covers(self, method: str, params: Json) -> bool:
-        """Nothing is covered."""
         return False
 
     def clear(self) -> None:

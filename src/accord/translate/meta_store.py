@@ -83,7 +83,6 @@ def is_valid(wanted: Any, value: Any) -> bool:
 
 
 def is_text(value: Any) -> bool:
-    """A string."""
     return isinstance(value, str)
 
 

@@ -89,11 +89,9 @@ class MemoryTransport:
             await self._drained.wait()
 
     def pause(self) -> None:
-        """Stop delivering."""
         self._paused = True
 
     def resume(self) -> None:
-        """Deliver again."""
         self._paused = False
         self._wake.set()
 

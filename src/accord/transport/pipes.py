@@ -109,7 +109,6 @@ class PipeTransport:
             self._watch_write()
 
     def resume(self) -> None:
-        """Deliver again."""
         self._paused = False
         if self._driver is not None and not self._reading and not self._ended:
             self._reading = True

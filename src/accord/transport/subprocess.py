@@ -92,7 +92,6 @@ class SubprocessTransport:
 
     @property
     def command(self) -> tuple[str, ...]:
-        """The command line."""
         return self._command
 
     @property
@@ -160,12 +159,10 @@ class SubprocessTransport:
         await self._pipes.drain()
 
     def pause(self) -> None:
-        """Stop reading stdout."""
         if self._pipes is not None:
             self._pipes.pause()
 
     def resume(self) -> None:
-        """Read stdout again."""
         if self._pipes is not None:
             self._pipes.resume()
 

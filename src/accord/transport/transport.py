@@ -67,9 +67,7 @@ class Transport(Protocol):
         """Deliver nothing until `resume`; the peer has to wait."""
         ...
 
-    def resume(self) -> None:
-        """Deliver again."""
-        ...
+    def resume(self) -> None: ...
 
     async def aclose(self) -> None:
         """Close the transport and free everything.  May be called again."""

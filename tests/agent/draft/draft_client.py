@@ -56,12 +56,12 @@ class DraftClient(RawClient):
         row = CLIENT_METHODS.get(method)
         if row is None:
             if not method.startswith("_"):
-                self.problems.append(f"{method} is no method of the draft's clients")
+                self.problems.append(f"{method} is not a method of the draft's clients")
             return
         params = row.decode_params(json.dumps(message["params"]).encode(), strict=True)
         if method == "session/update":
             if params.type not in UPDATE_TYPES:
-                self.problems.append(f"{params.type} is no update of the draft")
+                self.problems.append(f"{params.type} is not an update of the draft")
             decode_update(params, strict=True)
             self._judge_step(message["params"])
 
@@ -69,7 +69,7 @@ class DraftClient(RawClient):
         row = AGENT_METHODS.get(self._asked.get(message.get("id"), ""))
         error = message.get("error")
         if error is not None and error["code"] not in CODES:
-            self.problems.append(f"{error['code']} is no code of the draft")
+            self.problems.append(f"{error['code']} is not a code of the draft")
         if "result" in message and row is not None:
             row.decode_result(json.dumps(message["result"]).encode(), strict=True)
 

@@ -182,7 +182,7 @@ async def test_what_follows_a_kind_is_all_that_is_allowed(
 
 
 def test_what_cannot_be_a_rule_is_wrong_usage(places: Path) -> None:
-    """Issue 12: a typing error is no approval."""
+    """Issue 12: a typing error is not approval."""
     roots = (str(places / "project"),)
     for word in ("edit=../x", "execute= ", "fetch=not a host", "other=tool"):
         with pytest.raises(KindError, match=word.partition("=")[0]):

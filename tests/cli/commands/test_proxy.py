@@ -310,7 +310,7 @@ def test_a_policy_file_rules_in_the_folders_that_it_names(raw: Any, home: Home) 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("what", ["chain", "program"])
 def test_a_signal_ends_the_whole_chain(raw: Any, home: Home, number: int, what: str) -> None:
-    """Ours: no process outlives the chain, and Ctrl-C is no traceback."""
+    """Ours: no process outlives the chain, and Ctrl-C prints no traceback."""
     commands = {
         "chain": accord("proxy", python(PLAIN.replace("'", '"')), "--", *AGENT),
         "program": (sys.executable, str(SHOUT), *AGENT),

@@ -172,7 +172,7 @@ def test_a_person_is_asked_once_for_one_command(home: Home) -> None:
 
 @pytest.mark.parametrize("how", ["lie", "twice"])
 def test_a_yes_covers_neither_another_command_nor_a_second_start(home: Home, how: str) -> None:
-    """Issue 12: an approval is no blank cheque, and what is said about it is true."""
+    """Issue 12: an approval is not a blank cheque, and what is said about it is true."""
     (home.project / "kept").touch()
     with in_terminal(*run_words(home, how), env=home.env) as program:
         program.wait_for(QUESTION)

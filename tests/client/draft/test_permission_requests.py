@@ -107,7 +107,7 @@ async def test_a_grant_outlives_the_connection_to_an_agent_of_the_draft(
         stored[:] = grants
 
     for _ in range(2):
-        # As a program does that is started anew.
+        # As a program does that was restarted.
         grants = Grants(tuple(stored), on_change=store)
         (answered,) = await asked(tmp_path, Permissions.ask(ask, grants=grants), WRITE)
         assert answered["result"]["granted"] is True

@@ -205,7 +205,7 @@ async def test_no_more_terminals_run_than_we_said(tmp_path: Path) -> None:
 
 @pytest.mark.rule("D26-33")
 async def test_a_command_that_may_not_run_or_cannot_is_refused(tmp_path: Path) -> None:
-    """The draft's table 9: the user's no is -32002; what is no program is -32602."""
+    """The draft's table 9: the user's no is -32002; what is not a program is -32602."""
     codes: list[int] = []
 
     async def work(console: Console) -> None:

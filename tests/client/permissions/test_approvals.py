@@ -323,7 +323,7 @@ async def test_a_yes_to_a_command_covers_its_terminal_however_it_was_shown(
 async def test_another_command_or_folder_is_asked_for_however_the_first_was_shown(
     user: User, shown: dict[str, Any], words: tuple[str, ...], about: dict[str, Any]
 ) -> None:
-    """Issue 12: an approval is no blank cheque."""
+    """Issue 12: an approval is not a blank cheque."""
     await shows(user, shown)
     command, where = placed(user, words, about)
     assert not await user.runs(*command, **where)

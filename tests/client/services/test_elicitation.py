@@ -129,7 +129,7 @@ async def test_a_form_that_needs_an_unknown_field_cannot_be_accepted() -> None:
 async def test_nonsense_closes_and_is_reported(
     nonsense: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Ours: what is not understood is no answer."""
+    """Ours: what is not understood is not an answer."""
     user, _ = answering(nonsense)
     with caplog.at_level(logging.ERROR, "accord.client"):
         assert await user.create(form()) == CLOSED

@@ -118,7 +118,7 @@ def test_a_form_is_read_alike_in_both_versions(version: Any) -> None:
     )
     assert color.choices == (Choice("r", "Red", "warm"),)
     assert (odd.type, odd.is_known) == ("_odd", False)
-    # A default that is no choice is none.
+    # A default that is not a choice is none.
     assert read.defaults == {"name": "me"}
 
 

@@ -154,7 +154,7 @@ async def test_an_agent_that_takes_the_next_prompt_in_has_ended_the_one_before()
 
 
 async def test_a_left_prompt_that_is_refused_late_was_never_said() -> None:
-    """v2: a prompt that is refused is no part of the conversation, however late that is told."""
+    """v2: a prompt that is refused is not part of the conversation, however late that is told."""
 
     async def script(agent: ScriptedAgent) -> None:
         await agent.open_session()
@@ -201,7 +201,7 @@ async def test_a_left_prompt_that_is_taken_in_late_ends_by_its_idle() -> None:
 
 @VERSIONS
 async def test_an_agent_that_never_ends_what_was_left_still_answers(version: int) -> None:
-    """Ours: whoever ends nothing is no reason to show nothing, however often it was left."""
+    """Ours: whoever ends nothing does not hide the rest, however often it was left."""
     times = 20
 
     async def script(agent: ScriptedAgent) -> None:

@@ -16,7 +16,7 @@ SECONDS = 20.0
 
 
 class Sandbox:
-    """A folder that is made anew for each line, with the marker program on the PATH."""
+    """A fresh folder for each line, with the marker program on the PATH."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -109,7 +109,7 @@ async def test_what_a_program_started_ends_with_it(tmp_path: Path) -> None:
 
 
 async def test_a_command_that_does_not_exist_is_said_so(tmp_path: Path) -> None:
-    """Ours: that is no failure of a rule."""
+    """Ours: that does not fail a rule."""
     with pytest.raises(NotStarted, match="no-such-program"):
         async with started([str(tmp_path / "no-such-program")], folder=str(tmp_path), env={}):
             pass

@@ -147,7 +147,7 @@ class LetsTheAgentCancelItsPrompt(ClientV2):
         super().notification_cancel_request(params)
 
 
-# One capability is no sign of another.
+# One capability does not imply another.
 
 
 @ODD.judged("V1-LOAD-07", "V1-CAP-09", "V1-CAP-01", fails="V1-LOAD-07 V1-CAP-09 V1-CAP-01")

@@ -98,7 +98,7 @@ async def test_a_secret_in_an_array_is_taken_out() -> None:
 
 @pytest.mark.rule("V1-GEN-14")
 async def test_in_v1_an_array_reaches_nobody() -> None:
-    """Issue 12: it is no message, whatever is in it."""
+    """Issue 12: it is not a message, whatever is in it."""
     async with around(guard(NO_EXECUTE)) as (client, agent, _, _):
         await opened(client, agent, 1)
         agent.write(array({"id": 1, "method": "terminal/create", "params": ERASE}))

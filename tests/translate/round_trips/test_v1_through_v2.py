@@ -152,7 +152,7 @@ def test_a_question_for_permission_comes_back_and_so_does_its_answer(
     said = line.asked(CLIENT, "session/request_permission")
     shown = said.params["options"]
     if not asked["options"]:
-        # v2 wants one to choose; choosing it is no answer of the agent's.
+        # v2 wants one to choose; choosing it is not an answer of the agent's.
         line.put(CLIENT, Result(said.key, _chosen(shown[0]["optionId"])))
         cancelled = {"outcome": {"outcome": "cancelled"}}
         assert line.answer_to(AGENT, key) == Result(key, cancelled)

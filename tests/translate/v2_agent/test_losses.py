@@ -133,7 +133,7 @@ def test_4_that_one_call_could_be_cancelled_is_kept() -> None:
 
 @pytest.mark.parametrize("name", ["name", "rawInput", "rawOutput"])
 def test_5_what_a_call_says_no_more_cannot_be_cleared(name: str) -> None:
-    """Null is no change in v1."""
+    """Null is not a change in v1."""
     world = started()
     world.update(_call(title="T", **{name: "x"}))
     [said] = world.update(_call(**{name: None}))
@@ -143,7 +143,7 @@ def test_5_what_a_call_says_no_more_cannot_be_cleared(name: str) -> None:
 
 
 def test_5_the_cost_cannot_be_cleared() -> None:
-    """Null is no change in v1."""
+    """Null is not a change in v1."""
     world = started()
     [said] = world.update({"sessionUpdate": "usage_update", "used": 1, "size": 2, "cost": None})
     assert "cost" not in said

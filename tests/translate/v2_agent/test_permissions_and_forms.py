@@ -136,7 +136,7 @@ def test_that_the_agent_waits_is_noted_on_the_question() -> None:
     ],
 )
 def test_only_what_was_offered_is_an_answer(outcome: Any, told: Any) -> None:
-    """translate 11 and V2: an option that was not offered is no approval."""
+    """translate 11 and V2: an option that was not offered is not approval."""
     world = started()
     key = _ask(world)
     world.answer(CLIENT, world.last(CLIENT).key, {"outcome": outcome, "_meta": {"k": 1}})

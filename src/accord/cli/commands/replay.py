@@ -71,7 +71,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Replay the recording."""
     if arguments.role == "client" and not arguments.after:
         return _refuse("--as client needs the agent's command after --")
     if arguments.role == "agent" and arguments.after is not None:

@@ -116,7 +116,6 @@ def _count(text: str) -> int:
 
 
 def run(arguments: Namespace) -> int:
-    """Run the subcommand."""
     commands: dict[str, Command] = {
         "list": _list,
         "show": _show,

@@ -51,7 +51,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Show the recording."""
     try:
         if arguments.follow:
             return _follow(arguments.file)

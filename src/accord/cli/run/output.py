@@ -50,9 +50,7 @@ class Report(Protocol):
         """The session is open."""
         ...
 
-    def update(self, update: Update) -> None:
-        """Something came."""
-        ...
+    def update(self, update: Update) -> None: ...
 
     def decided(self, decided: Decided) -> None:
         """A permission was given or denied."""
@@ -66,17 +64,11 @@ class Report(Protocol):
         """The user's own check begins."""
         ...
 
-    def check_printed(self, text: str) -> None:
-        """It printed this."""
-        ...
+    def check_printed(self, text: str) -> None: ...
 
-    def checked(self, checked: Checked) -> None:
-        """It is over."""
-        ...
+    def checked(self, checked: Checked) -> None: ...
 
-    def finished(self, outcome: Outcome, reply: Reply | None) -> None:
-        """It is over."""
-        ...
+    def finished(self, outcome: Outcome, reply: Reply | None) -> None: ...
 
     def pause(self) -> None:
         """Something else is about to be written: end what is being said."""
@@ -178,7 +170,6 @@ class TextReport:
             self._printer.denied(decided.request, why_denied(decided))
 
     def retrying(self, error: RateLimited, seconds: float) -> None:
-        """Say so."""
         _complain_of_limit(error, seconds)
 
     def checking(self, command: str) -> None:
@@ -187,7 +178,6 @@ class TextReport:
         self._activity.write(f"\n$ {visible_line(command)}\n")
 
     def check_printed(self, text: str) -> None:
-        """As it is."""
         self._check.feed(text)
 
     def checked(self, checked: Checked) -> None:
@@ -238,20 +228,20 @@ class QuietReport:
         self._out = Output(sys.stdout)
 
     def began(self, client: Client, session: Session) -> None:
-        """Nothing."""
+        """Print nothing: this format does not show it."""
 
     def update(self, update: Update) -> None:
-        """Nothing."""
+        """Print nothing: this format does not show it."""
 
     def decided(self, decided: Decided) -> None:
-        """Nothing."""
+        """Print nothing: this format does not show it."""
 
     def retrying(self, error: RateLimited, seconds: float) -> None:
         """Say so: nothing else explains the wait."""
         _complain_of_limit(error, seconds)
 
     def checking(self, command: str) -> None:
-        """Nothing."""
+        """Print nothing: this format does not show it."""
 
     def check_printed(self, text: str) -> None:
         """Nothing, unless it fails."""
@@ -262,7 +252,6 @@ class QuietReport:
             complain(checked.text.rstrip("\n"))
 
     def finished(self, outcome: Outcome, reply: Reply | None) -> None:
-        """Its last words."""
         messages = () if reply is None else reply.messages
         said = [one.text for one in messages if one.role == "agent" and one.text.strip()]
         if said:
@@ -279,7 +268,6 @@ class QuietReport:
         return False
 
     async def drain(self) -> None:
-        """Write."""
         await self._out.drain()
 
 
@@ -312,21 +300,18 @@ class JsonReport:
             self._put(event)
 
     def decided(self, decided: Decided) -> None:
-        """Tell it."""
         self._put(permission_event(decided))
 
     def retrying(self, error: RateLimited, seconds: float) -> None:
-        """Tell it."""
         self._put(retry_event(error, seconds))
 
     def checking(self, command: str) -> None:
         """Nothing: it is told as a whole."""
 
     def check_printed(self, text: str) -> None:
-        """Nothing."""
+        """Print nothing: this format does not show it."""
 
     def checked(self, checked: Checked) -> None:
-        """Tell it."""
         self._put(check_event(checked))
 
     def finished(self, outcome: Outcome, reply: Reply | None) -> None:
@@ -353,7 +338,6 @@ class JsonReport:
         return self._out.is_full
 
     async def drain(self) -> None:
-        """Write."""
         await self._out.drain()
 
     def _put(self, event: dict[str, Any]) -> None:

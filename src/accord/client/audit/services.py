@@ -37,7 +37,6 @@ class AuditedFiles(FileService):
     async def read_text(
         self, session_id: str, path: str, line: int | None = None, limit: int | None = None
     ) -> str:
-        """See `FileService`."""
         what = {"operation": "read", "path": path, "line": line, "limit": limit}
         reading = super().read_text(session_id, path, line, limit)
         return await _told(self._log, session_id, what, reading, _size)
@@ -45,7 +44,6 @@ class AuditedFiles(FileService):
     async def write_text(
         self, session_id: str, path: str, content: str, *, at: str | None = None
     ) -> None:
-        """See `FileService`."""
         what = {"operation": "write", "path": path, **_size(content)}
         writing = super().write_text(session_id, path, content, at=at)
         await _told(self._log, session_id, what, writing, None)
@@ -53,7 +51,6 @@ class AuditedFiles(FileService):
     async def read_part(
         self, session_id: str, path: str, encoding: str, start: int | None, end: int | None
     ) -> TextPart:
-        """See `FileService`."""
         what = {"operation": "read", "path": path, "line": start, "endLine": end}
         reading = super().read_part(session_id, path, encoding, start, end)
         return await _told(self._log, session_id, what, reading, lambda part: _size(part.text))
@@ -69,7 +66,6 @@ class AuditedFiles(FileService):
         create_directories: bool = True,
         overwrite: bool = True,
     ) -> Stored:
-        """See `FileService`."""
         what = {"operation": "write", "path": path, **_size(content)}
         writing = super().write_encoded(
             session_id,
@@ -102,7 +98,6 @@ class AuditedTerminals(TerminalService):
         on_output: OutputListener | None = None,
         on_stderr: OutputListener | None = None,
     ) -> str:
-        """See `TerminalService`."""
         what = {
             "operation": "run",
             "command": " ".join((command, *args)),

@@ -302,7 +302,6 @@ class ClientCore:
     # ---- logging in and out
 
     async def authenticate(self, method_id: str | None = None) -> None:
-        """See `Client.authenticate`."""
         if self.open_link.wire.logs_in_by_credential:
             if not await self._log_in_by_credential():
                 raise LocalProtocolError(

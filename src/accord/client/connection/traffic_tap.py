@@ -41,15 +41,12 @@ class TrafficTap:
 
     @property
     def backlog(self) -> int:
-        """See `Transport`."""
         return self._transport.backlog
 
     async def start(self, receiver: Receiver, tasks: TaskGroup) -> None:
-        """See `Transport`."""
         await self._transport.start(_Listening(receiver, self.tell), tasks)
 
     def write(self, data: bytes) -> None:
-        """See `Transport`."""
         if data:
             self.tell("sent", data)
         self._transport.write(data)
@@ -73,13 +70,11 @@ class _Listening:
         self._tell = tell
 
     def data_received(self, data: bytes) -> None:
-        """See `Receiver`."""
         if data:
             self._tell("received", data)
         self._receiver.data_received(data)
 
     def ended(self, why: Ended) -> None:
-        """See `Receiver`."""
         self._tell("received", b"")
         self._receiver.ended(why)
 

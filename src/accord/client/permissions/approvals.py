@@ -255,7 +255,6 @@ class Approvals:
         self._approvals = deque(kept, maxlen=APPROVALS_MAX)
 
     def clear(self) -> None:
-        """Forget all approvals."""
         self._approvals.clear()
 
     def spend(self, act: Act, holds: Callable[[ReadRule], bool] = lambda _: True) -> bool:

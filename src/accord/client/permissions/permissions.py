@@ -157,7 +157,6 @@ class Permissions:
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """The written rules."""
         return tuple(read.rule for read in self._shared.rules)
 
     def add_rule(self, rule: Rule) -> None:

@@ -201,7 +201,7 @@ async def _call(callback: Callable[[Any], Any] | None, request: object) -> objec
     try:
         answer: object = await call(callback, request)
         return answer
-    except Exception:  # noqa: BLE001 - an error of the callback is no answer
+    except Exception:  # noqa: BLE001 - an error of the callback is not an answer
         _log.exception("asking the user failed")
         return None
 

@@ -83,9 +83,7 @@ class ExchangeLine(Protocol):
         """The agent has made its prompt part of the conversation."""
         ...
 
-    def exchange_ended(self, exchange: "Exchange") -> None:
-        """It is over."""
-        ...
+    def exchange_ended(self, exchange: "Exchange") -> None: ...
 
     def left_exchange_ended(self, exchange: "Exchange") -> None:
         """The agent has ended a turn that the program had left."""

@@ -70,9 +70,7 @@ class SessionClient(Protocol):
         ...
 
     @property
-    def protocol_version(self) -> int:
-        """The agreed version."""
-        ...
+    def protocol_version(self) -> int: ...
 
     async def authenticate(self, method_id: str | None = None) -> None:
         """Log in by one of the agent's methods."""
@@ -362,7 +360,6 @@ class UpdateStream:
     """The updates of one session from one moment on."""
 
     def __init__(self, session: Session, inbox: Inbox) -> None:
-        """Called by `Session.updates`."""
         self._inbox = inbox
         # Keeps the session alive as long as the stream is used.
         self._session = session
@@ -382,7 +379,6 @@ class UpdateStream:
         return len(self._inbox)
 
     def close(self) -> None:
-        """End the stream."""
         self._inbox.discard()
         self._inbox.close()
 
@@ -409,7 +405,6 @@ class PromptTurn:
     """
 
     def __init__(self, session: Session, exchange: Exchange) -> None:
-        """Called by `Session.prompt`."""
         self.session = session
         self._exchange = exchange
         self._inbox = exchange.inbox

@@ -77,9 +77,7 @@ class WithdrawableRequest(Protocol):
         """The ids of the tool call and the terminal that it is about."""
         ...
 
-    def withdraw(self) -> None:
-        """Answer it `cancelled`."""
-        ...
+    def withdraw(self) -> None: ...
 
 
 class SessionCore:

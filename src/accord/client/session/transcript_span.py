@@ -26,11 +26,9 @@ class TranscriptSpan:
             self._begin = self._here()
 
     def forget(self) -> None:
-        """Forget the beginning."""
         self._begin = None
 
     def end(self) -> None:
-        """End here."""
         self._end = self._here()
 
     @property

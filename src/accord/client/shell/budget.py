@@ -42,7 +42,6 @@ class Budget:
             raise TooMuch
 
     def program(self) -> None:
-        """Count a program."""
         self._programs += 1
         if self._programs > PROGRAMS_MAX:
             raise TooMuch

@@ -82,7 +82,7 @@ def _fits(words: Sequence[Word], first: str, rest: Sequence[str]) -> bool:
                 for word in following
             ]
             verb = following[words.index(verb) - 1] if verb is not None else None
-        # `git stash push` is no `git push`.
+        # `git stash push` is not `git push`.
         return (verb is None or overlap(verb.text, rest[0])) and _follow(following, rest)
     # `git-push` is the program behind `git push`.
     joined = f"{first}-{rest[0]}" if rest else ""

@@ -470,7 +470,6 @@ class _Built:
         self.splits |= splits
 
     def quote(self, text: str, *, plain: bool) -> None:
-        """Text inside quotes."""
         self.quoted = True
         self.add(text, plain=plain)
 

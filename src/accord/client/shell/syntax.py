@@ -306,8 +306,6 @@ class HandedText:
 
 @dataclass(slots=True)
 class Reading:
-    """A line, read."""
-
     programs: list[Program] = field(default_factory=list)
     texts: list[HandedText] = field(default_factory=list)
     unclear: list[str] = field(default_factory=list)

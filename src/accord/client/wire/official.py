@@ -122,7 +122,6 @@ class OfficialWire:
         return self._login_method, encode(self._login_type(method_id=method_id))
 
     def logout(self) -> Request:
-        """Log out."""
         return self._logout_method, b"{}"
 
     def read_auth_status(self, params: Raw) -> AuthStatus:
@@ -134,7 +133,6 @@ class OfficialWire:
     # ---- sessions
 
     def new_session(self, setup: Setup) -> Request:
-        """Open a session."""
         return "session/new", encode(self.schema.NewSessionRequest(**self._setup(setup)))
 
     def resume_session(self, session_id: str, setup: Setup) -> Request:

@@ -195,17 +195,13 @@ class Wire(Protocol):
         """Log in by one of the agent's methods."""
         ...
 
-    def logout(self) -> Request:
-        """Log out."""
-        ...
+    def logout(self) -> Request: ...
 
     def read_auth_status(self, params: Raw) -> AuthStatus | None:
         """Read a login state; None where the version has no such thing."""
         ...
 
-    def new_session(self, setup: Setup) -> Request:
-        """Open a session."""
-        ...
+    def new_session(self, setup: Setup) -> Request: ...
 
     def load_session(self, session_id: str, setup: Setup) -> Request:
         """Open a stored session and replay its history."""
@@ -234,9 +230,7 @@ class Wire(Protocol):
         """Ask for one page of the agent's sessions."""
         ...
 
-    def read_page(self, result: Raw) -> SessionPage:
-        """Read one page."""
-        ...
+    def read_page(self, result: Raw) -> SessionPage: ...
 
     def about_session(self, method: str, session_id: str) -> Request:
         """A message that names nothing but the session: cancel, close, delete."""

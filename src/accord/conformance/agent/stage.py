@@ -102,7 +102,7 @@ class Talk:
         """Send a request; its result, which is an object.
 
         Raises:
-            Refused: the answer is an error, or the result is no object.
+            Refused: the answer is an error, or the result is not an object.
             LoginNeeded: it wants a login.
         """
         answer = await self.call(method, params, timeout=timeout)

@@ -190,7 +190,6 @@ class Conversation:
     # What the kit says.
 
     async def update(self, kind: str, /, **fields: Any) -> None:
-        """One `session/update`."""
         update = {"sessionUpdate": kind, **fields}
         await self.peer.notify("session/update", {"sessionId": SESSION, "update": update})
 

@@ -49,7 +49,7 @@ def noise(frames: Sequence[Frame]) -> Iterator[Complaint]:
         if not frame.raw.strip():
             continue
         if frame.flaw == "not JSON" and id(frame) not in pieces:
-            yield frame, "a line on stdout is no message"
+            yield frame, "a line on stdout is not a message"
         elif not frame.flaw and not isinstance(frame.message, dict | list):
             yield frame, "a line on stdout is a bare JSON value"
 
@@ -316,7 +316,7 @@ def is_alone(frames: Sequence[Frame], asked: int, answered: int) -> bool:
 
 
 def odd_meta(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """Messages with a `_meta` that is no object, wherever it stands."""
+    """Messages with a `_meta` that is not an object, wherever it stands."""
     for frame in received(frames):
         left: list[Any] = [frame.object]
         while left:

@@ -80,7 +80,6 @@ class Reply:
 
     @staticmethod
     def refused(code: int, message: str, data: Any = None) -> Reply:
-        """An error answer."""
         error: Message = {"code": code, "message": message}
         return Reply(error=error if data is None else error | {"data": data})
 
@@ -167,7 +166,6 @@ class RawPeer:
         self._reading = anyio.Event()
 
     def go_on_reading(self) -> None:
-        """Read again."""
         self._reading.set()
 
     async def pump(self) -> None:
@@ -269,7 +267,6 @@ class RawPeer:
         await self.send_raw(_line(message))
 
     async def notify(self, method: str, params: Message | None = None) -> None:
-        """Send a notification."""
         message: Message = {"jsonrpc": "2.0", "method": method}
         await self.send(message if params is None else message | {"params": params})
 

@@ -1,7 +1,7 @@
 """A recorded conversation as something to test with: its frames, and one side of it played again.
 
 Reads the files of `accord record`.  Must not know: the recorder.  A line that cannot be read is
-left out; a file that is no recording is refused.
+left out; a file that is not a recording is refused.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class NotARecording(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The messages of a recording with who sent them, in their order."""
+    """The messages of a recording in their order, each with its sender."""
 
     messages: tuple[tuple[Side, Message], ...]
 
@@ -53,11 +53,11 @@ def read_recorded(path: str | Path) -> Recorded:
     """The messages of a file.
 
     Raises:
-        NotARecording: it is no recording.
+        NotARecording: it is not a recording.
     """
     head, *lines = Path(path).read_text("utf-8", "replace").splitlines() or [""]
     if _object(head).get("format") != "accord-recording":
-        raise NotARecording(f"{path} is no recording of accord record")
+        raise NotARecording(f"{path} is not a recording of accord record")
     return Recorded(tuple(_messages(lines)))
 
 

@@ -57,7 +57,7 @@ def flaws(frames: Sequence[Frame], version: Version, *, of_agent: bool) -> Itera
     """What is wrong with the messages of the judged program, which is the agent or the client.
 
     Frames that the kit sent only tell which request an answer belongs to.  An unknown method is a
-    flaw of part `method`; names that start with `_` or `$/` belong to who made them.
+    flaw of part `method`; names that start with `_` or `$/` are extensions.
     """
     for_agent, for_client = tables(version)
     sends, handles = (for_client, for_agent) if of_agent else (for_agent, for_client)
@@ -103,7 +103,7 @@ def _other_version(result: Message | None, method: Method) -> bool:
 
 def _of_result(frame: Frame, method: Method) -> Iterator[Flaw]:
     result: Message | None = frame.object.get("result")
-    # Another version was agreed on; what it says is no business of this table.
+    # Another version was agreed on; what it says is not this table's business.
     if method.name == "initialize" and _other_version(result, method):
         return
     # Null stands for an empty object in older documents, and is read as one everywhere.

@@ -88,7 +88,7 @@ def _result(report: Report, result: Result) -> dict[str, Any]:
 
 
 def as_junit(reports: Sequence[Report]) -> str:
-    """One test suite per run, one test case per rule; advice that fails is no failure there."""
+    """One test suite per run, one test case per rule; advice that fails is not a failure there."""
     root = ET.Element("testsuites", name="accord check")
     for report in reports:
         incomplete = int(report.conclusion == "incomplete")

@@ -163,8 +163,8 @@ async def run_check(
 ) -> CheckRun:
     """Run one check, then look at what was said with every monitor of its role and version.
 
-    With `tries`, a prompt need not lead to what the check waits for: that it does not is no breach,
-    until the check says that it did.
+    With `tries`, a prompt need not lead to what the check waits for: missing it breaks no rule until
+    the check says that it came.
     """
     judge = Findings(check.rules, due=not tries or check.needs is None)
     began = time.monotonic()
@@ -212,7 +212,7 @@ async def _perform(
 def watch(frames: Sequence[Frame], monitors: Sequence[Monitor], check: Check[Any]) -> list[Finding]:
     """What the monitors find in one conversation."""
     found: list[Finding] = []
-    # What is said under faults is no conversation to be judged by.
+    # What is said under faults is not a conversation to be judged by.
     for one in () if check.faults else monitors:
         if one.role != check.role or one.version != check.version:
             continue

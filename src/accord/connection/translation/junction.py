@@ -175,7 +175,6 @@ class Junction:
         return _answered_later
 
     def notification(self, method: str, params: Raw) -> None:
-        """Translate a notification."""
         read = read_params(self._methods.get(method), params)
         self._through(self._side, Notification(method, read))
 
@@ -228,7 +227,6 @@ class Junction:
         self._foreign.reading.hold()
 
     def resume(self) -> None:
-        """Read again."""
         self._foreign.reading.unhold()
 
     async def aclose(self) -> None:

@@ -1,7 +1,7 @@
 """One side of a relay: between bytes on a wire and messages with keys.
 
 What always holds
-    * Every frame that came is answered as JSON-RPC wants, also one that is no message.
+    * Every frame that came is answered as JSON-RPC wants, also one that is not a message.
     * Params and results are handed on only if they are valid in the version of this side; what
       is sent is checked likewise, so that nobody is sent what cannot be valid there.
 """

@@ -72,7 +72,6 @@ class OfficialClient:
         self._to.pause()
 
     def resume(self) -> None:
-        """Deliver again."""
         self._to.resume()
 
     async def aclose(self) -> None:

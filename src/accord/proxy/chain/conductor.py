@@ -236,7 +236,6 @@ class Conductor:
     # ---- receiving
 
     def notified(self, end: Endpoint, method: str, params: Raw, frame: bytes | None) -> None:
-        """Forward a notification."""
         direct = self._direct.get(end)
         if direct is not None and (direct.wrapper is not None or frame is None):
             direct.notify(method, params)

@@ -57,7 +57,7 @@ INITIALIZE: Final = "initialize"
 EARLY_MESSAGES_MAX: Final = 1024
 
 Connect = Callable[[], Awaitable[Transport] | Transport]
-"""Makes a transport to the agent that is not started yet; called again to start it anew."""
+"""Makes a transport to the agent that is not started yet; called again to restart it."""
 
 
 class Host(Protocol):

@@ -209,7 +209,6 @@ class Translated:
             self._relay.transport.pause()
 
     def resume(self) -> None:
-        """Deliver again."""
         self._paused = False
         self._wake.set()
         if self._relay is not None and self._relay.transport is not None:
@@ -229,7 +228,6 @@ class Translated:
                 await self._relay.quiet.wait()
 
     async def aclose(self) -> None:
-        """End the agent."""
         if self._relay is not None:
             await self._relay.close_agent()
         self._ended(Ended("closed here", clean=True))

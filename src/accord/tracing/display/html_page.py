@@ -30,7 +30,6 @@ _SPEAKERS = ("client", "agent", "stderr", "")
 
 
 def page_of(recording: Recording, *, name: str = "recording") -> str:
-    """Return the page."""
     timeline = timeline_of(recording.entries)
     data = json.dumps(
         _data(recording, timeline, name), ensure_ascii=False, separators=(",", ":")

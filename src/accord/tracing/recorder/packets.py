@@ -23,7 +23,6 @@ AHEAD_BYTES_MAX = 64 << 20
 
 
 def pack(source: str, time: float, data: bytes) -> bytes:
-    """Encode a packet."""
     return PACKET.pack(SOURCES.index(source), time, len(data)) + data
 
 

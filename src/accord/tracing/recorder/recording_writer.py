@@ -146,7 +146,6 @@ class RecordingWriter:
             self._put(self._conversation.frame(line, speaker, frame))
 
     def gap(self, time: float, source: str, lost_bytes: int, why: str) -> None:
-        """Write a gap."""
         self._other(gap_line(time, source, lost_bytes, why))
 
     def _take_stderr(self, time: float, data: bytes) -> None:

@@ -179,7 +179,7 @@ STOPS_TO_DRAFT: Final = MappingProxyType(
         "refusal": "end_turn",
     }
 )
-# "error" is missing on purpose: officially it is no stop reason but a failed request.
+# "error" is missing on purpose: officially it is not a stop reason but a failed request.
 STOPS_FROM_DRAFT: Final = MappingProxyType(
     {"end_turn": "end_turn", "cancelled": "cancelled", "max_tokens": "max_tokens"}
 )
@@ -315,7 +315,7 @@ NEXT_STATUSES: Final = MappingProxyType(
         **dict.fromkeys(FINAL_STATUSES, frozenset[str]()),
     }
 )
-# All ways that lead from one status to a later one; what is missing here is no step forward.
+# All ways that lead from one status to a later one; what is missing here is not a step forward.
 _STEPS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = MappingProxyType(
     {
         ("pending", "awaiting_permission"): ("awaiting_permission",),

@@ -55,7 +55,7 @@ def _is_other(value: Any) -> bool:
 
 
 def time_to_v2(holder: Json) -> None:
-    """`updatedAt` as RFC 3339; what is no time at all is kept and left out."""
+    """`updatedAt` as RFC 3339; what is not a time is kept and left out."""
     said: Any = holder.get("updatedAt")
     if not isinstance(said, str):
         return

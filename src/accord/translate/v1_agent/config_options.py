@@ -60,7 +60,6 @@ class Options:
             self.tell(session, result)
 
     def updated(self, session: Session, update: Json) -> None:
-        """`config_option_update`, in place."""
         self._take(session, update.pop("configOptions"), update)
         self.tell(session, update)
 
@@ -174,7 +173,7 @@ class Options:
         assert made is not None
         if params.pop("type") != "id" or value not in _values(made):
             raise CannotTranslate(
-                INVALID_PARAMS, f"{value} is no value of this option", {"value": value}
+                INVALID_PARAMS, f"{value} is not a value of this option", {"value": value}
             )
         del params["configId"]
         method, name = SETTERS[category]

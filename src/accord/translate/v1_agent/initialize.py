@@ -169,7 +169,7 @@ def _are_other_methods(value: Any) -> bool:
 
 
 def _markers(said: Any) -> Json:
-    """Truth values as v2's markers; what is no truth value stays what it is."""
+    """Truth values as v2's markers; what is not a truth value stays what it is."""
     found: Json = {}
     for name, value in (said or {}).items():
         if value is True:

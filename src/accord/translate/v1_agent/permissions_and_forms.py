@@ -38,7 +38,7 @@ from accord.translate.v1_agent.turns import Turns
 
 ASK_PERMISSION: Final = "session/request_permission"
 UNTITLED: Final = "Permission required"
-# v2 wants at least one option; this one is no option of the agent's, and choosing it is a refusal.
+# v2 wants at least one option.  The agent did not offer this one, and choosing it is a refusal.
 NO_OPTION: Final[Json] = {"optionId": "reject", "name": "Reject", "kind": "reject_once"}
 CANCELLED: Final[Json] = {"outcome": {"outcome": "cancelled"}}
 

@@ -69,8 +69,6 @@ ENDING: Final = ("session/close", "session/delete")
 
 
 class V2Agent(Core):
-    """See `message.Translator`."""
-
     def __init__(
         self, surroundings: Surroundings, *, strict: bool = False, unstable: bool = False
     ) -> None:

@@ -2,7 +2,7 @@
 
 What always holds
     * An option of a kind that v1 does not know is never shown as consent.
-    * An answer that is not one of the options that were offered is no consent.
+    * An answer that is not one of the options that were offered is not consent.
 """
 
 from __future__ import annotations

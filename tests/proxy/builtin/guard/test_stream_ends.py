@@ -1,4 +1,4 @@
-"""When a stream ends, what waits of it is said; and what is no stream passes."""
+"""When a stream ends, what waits of it is said; and what is not a stream passes."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_what_was_left_out_comes_with_the_end_of_the_call() -> None:
     ],
 )
 def test_what_is_no_output_is_told_as_it_is(output: Json) -> None:
-    """Ours: changes of files, links and everything that is no text."""
+    """Ours: changes of files, links and everything that is not text."""
     conversation = Conversation()
     update = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "T", **output}
     conversation.tell(**update)

@@ -284,7 +284,7 @@ def test_a_turn_that_failed_says_why() -> None:
         last = said[-2][1]
         assert isinstance(last, Notification)
         assert last.params["data"]["content"] == "The turn failed: it is gone"
-    # What is no error is not taken for one.
+    # What is not an error is not taken for one.
     key, asked = prompt(scene)
     scene.wire.answer(AGENT, asked.key, {"stopReason": "end_turn", **meta(error="no")})
     assert scene.wire.result(CLIENT, key)["stopReason"] == "end_turn"

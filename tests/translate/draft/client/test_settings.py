@@ -167,7 +167,7 @@ def test_what_changed_with_the_mode_is_told_behind_it() -> None:
     scene.initialize()
     scene.open(configOptions=[*options(), MODE_OPTION])
     _, asked = _set_mode(scene, "plan")
-    # Another mode is no word for the one that was asked for.
+    # Another mode is not a name for the one that was asked for.
     assert [one["data"]["key"] for one in _by_option(scene, "deep")] == ["how"]
     assert _by_option(scene, "plan", *options("7")) == []
     scene.wire.answer(AGENT, asked.key, {})

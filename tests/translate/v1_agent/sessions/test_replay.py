@@ -291,7 +291,7 @@ def test_ids_have_a_bound_and_are_not_guessed_behind_it() -> None:
 
 
 def test_what_is_not_offered_is_refused() -> None:
-    """Issue 13: an image that no agent can see is no image."""
+    """Issue 13: an image that no agent can see does not count as an image."""
     image = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
     sound = {"type": "audio", "data": "aGk=", "mimeType": "audio/wav"}
     file = {"type": "resource", "resource": {"uri": "file:///a", "text": "a"}}

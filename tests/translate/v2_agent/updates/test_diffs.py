@@ -172,7 +172,7 @@ def test_with_the_file_at_hand_both_texts_are_exact(old: str, new: str, is_done:
 
 
 def test_a_patch_that_makes_no_sense_has_no_hunks() -> None:
-    """Ours: bad input is no exception."""
+    """Ours: bad input does not raise."""
     head = "noise\ndiff --git /a /a\nindex 1..2\n"
     for body in ("@@ -x +1 @@\n-a\n", "@@ bad\n", "", "@@ -1,1 +1,1 @@\n"):
         hunks = hunks_of(head + body, "/a", only=True)

@@ -43,7 +43,7 @@ def test_a_whole_message_is_a_chunk_per_block() -> None:
 
 
 def test_of_a_whole_message_that_goes_on_only_what_is_new_is_sent() -> None:
-    """translate 7: where chunks end is no news."""
+    """translate 7: where chunks end is not news."""
     world = started()
     world.update(_chunk("one "))
     world.update(_chunk("two"))

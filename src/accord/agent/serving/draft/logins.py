@@ -93,7 +93,7 @@ def expiry(value: Any) -> datetime | None:
     """When a login ends, from what the program's function returned.
 
     Raises:
-        LocalProtocolError: it is no time.
+        LocalProtocolError: it is not a time.
     """
     if value is None:
         return None
@@ -103,7 +103,7 @@ def expiry(value: Any) -> datetime | None:
         try:
             value = datetime.fromisoformat(value)
         except ValueError:
-            raise LocalProtocolError(f"{value!r} is no time in ISO 8601") from None
+            raise LocalProtocolError(f"{value!r} is not a time in ISO 8601") from None
     if not isinstance(value, datetime):
         raise LocalProtocolError(
             "a login returns when it ends: a datetime, a timedelta, a text in ISO 8601, or None"

@@ -78,7 +78,6 @@ class DraftWays:
         return next((one for one in ask.options if one.option_id == chosen), None)
 
     def remembered(self, session: SessionState, keys: Sequence[str], allowed: bool) -> None:
-        """See `wire.Ways.remembered`."""
         self.grants.remembered(session, keys, allowed)
 
     # ---- files

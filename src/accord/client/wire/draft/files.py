@@ -29,8 +29,6 @@ from accord.schema.struct import UNSET
 
 
 class FileRequests:
-    """`fs/*`."""
-
     def __init__(self, services: Services, owners: Owners, strict: bool) -> None:
         self._services = services
         self._gate = PermissionGate(services)

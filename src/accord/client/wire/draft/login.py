@@ -90,7 +90,7 @@ class DraftLogin:
         seconds = seconds_to_renewal(expires_at, clock.now())
         if seconds is None:
             self._link.connection.tolerate(
-                "AuthenticateResponse: expiresAt is no point in time", kind="expiresAt"
+                "AuthenticateResponse: expiresAt is not a point in time", kind="expiresAt"
             )
         elif seconds <= RENEWAL_SECONDS_MAX:
             scope = self._renewal = anyio.CancelScope()

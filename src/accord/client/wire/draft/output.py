@@ -74,7 +74,6 @@ class SentOutput:
         await self._take("stdout", data)
 
     async def stderr(self, data: bytes) -> None:
-        """The command complained."""
         await self._take("stderr", data)
 
     async def _take(self, stream: str, data: bytes) -> None:

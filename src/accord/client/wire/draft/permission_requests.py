@@ -30,8 +30,6 @@ OPTIONS: tuple[PermissionOption, ...] = tuple(
 
 
 class DraftOpenRequest(OpenRequest):
-    """One open request."""
-
     def __init__(
         self, session: SessionCore, wanted: draft.RequestPermissionRequest, permissions: Any
     ) -> None:

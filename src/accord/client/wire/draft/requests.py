@@ -100,14 +100,11 @@ def _polled(request: IncomingRequest) -> Outcome:
 
 
 class Permitting:
-    """`session/request_permission`."""
-
     def __init__(self, link: AgentLink[SessionCore], strict: bool) -> None:
         self._link = link
         self._strict = strict
 
     def ask(self, request: IncomingRequest) -> Outcome:
-        """Ask whoever decides."""
         asked = decode(draft.RequestPermissionRequest, request.params, strict=self._strict)
         session = self._link.sessions.get(asked.session_id)
         if session is None:

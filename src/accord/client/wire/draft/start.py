@@ -40,9 +40,7 @@ class Starter(Protocol):
     """Begins connections to an agent, and remembers the dialect that it speaks."""
 
     @property
-    def link(self) -> AgentLink[Any]:
-        """The current connection."""
-        ...
+    def link(self) -> AgentLink[Any]: ...
 
     async def begin(self, shake_hands: Callable[[AgentLink[Any]], Awaitable[None]]) -> None:
         """Open a connection with this handshake."""

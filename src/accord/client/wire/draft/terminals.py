@@ -32,8 +32,6 @@ from accord.translate.draft.vocabulary import UNKNOWN_EXIT, exit_code_of
 
 
 class TerminalRequests:
-    """`terminal/*`."""
-
     def __init__(self, services: Services, owners: Owners, strict: bool) -> None:
         self._services = services
         self._owners = owners
@@ -58,7 +56,7 @@ class TerminalRequests:
             terminal_id = await self._started(session.id, wanted, args, env, cwd, sent)
             self._running[terminal_id] = sent
             sent.begin(terminal_id)
-            # As elsewhere, 0 is no limit.
+            # As elsewhere, 0 means no limit.
             timeout = given(wanted.timeout) or None
             session.link.connection.run(lambda: self._watch(terminal_id, sent, timeout))
             return encode(

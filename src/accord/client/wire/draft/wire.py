@@ -105,7 +105,6 @@ class WireDraft:
     # ---- sessions
 
     def new_session(self, setup: Setup) -> Request:
-        """`session/new`."""
         options = setup.config_options
         return "session/new", encode(
             draft.NewSessionRequest(
@@ -223,7 +222,6 @@ class WireDraft:
     # ---- settings
 
     def set_mode(self, session_id: str, mode_id: str) -> Request:
-        """`session/set_mode`."""
         return "session/set_mode", encode(
             draft.SetSessionModeRequest(session_id=session_id, mode=_draft_mode(mode_id))
         )
@@ -242,7 +240,6 @@ class WireDraft:
         )
 
     def read_options(self, result: Raw) -> Any:
-        """The one option."""
         return self._decode(draft.SetSessionConfigOptionResponse, result)
 
     # ---- what is done otherwise, or not at all

@@ -38,8 +38,6 @@ def offered(link: AgentLink[SessionCore], strict: bool) -> dict[str, Service]:
 
 
 class FileRequests:
-    """`fs/*`."""
-
     def __init__(self, link: AgentLink[Any], strict: bool) -> None:
         self._link = link
         self._services = link.services

@@ -21,8 +21,6 @@ from accord.schema.struct import UNSET, UnsetType
 
 
 class TerminalRequests:
-    """`terminal/*`."""
-
     def __init__(
         self, link: AgentLink[SessionCore], terminals: RunsTerminals, strict: bool
     ) -> None:
@@ -98,7 +96,6 @@ class TerminalRequests:
         )
 
     def kill(self, request: IncomingRequest) -> Outcome:
-        """End the command."""
         wanted = decode(v1.KillTerminalRequest, request.params, strict=self._strict)
         terminals = self._terminals
         return lambda: _encoded(terminals.kill(wanted.session_id, wanted.terminal_id), None)

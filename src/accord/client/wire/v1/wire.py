@@ -105,7 +105,6 @@ class WireV1(OfficialWire):
         )
 
     def load_session(self, session_id: str, setup: Setup) -> Request:
-        """`session/load`."""
         return self._reopen("session/load", v1.LoadSessionRequest, session_id, setup)
 
     def read_prompt_answer(self, result: Raw) -> PromptAnswer:

@@ -56,7 +56,7 @@ def not_asked(frames: Sequence[Frame]) -> Iterator[Complaint]:
 
 
 def not_one_message(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """What is no message of v1, which has no arrays."""
+    """A frame that is not a message of v1, which has no arrays."""
     yield from looking.not_jsonrpc(frames)
     yield from ((frame, "an array was sent") for frame, _ in looking.arrays(frames))
 

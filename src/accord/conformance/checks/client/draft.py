@@ -50,7 +50,7 @@ def words(frames: Sequence[Frame], judge: Findings) -> None:
     for frame in looking.received(frames):
         if frame.method is not None and not frame.method.startswith("$/"):
             ok = frame.method in METHODS or frame.method.startswith("_")
-            judge.judge("D26-20", ok, f"{frame.method} is no method of the draft", came=frame)
+            judge.judge("D26-20", ok, f"{frame.method} is not a method of the draft", came=frame)
     for frame, error in looking.errors(frames):
         ok = error.get("code") not in OFFICIAL_ONLY
         judge.judge("D26-33", ok, f"{error.get('code')} is not of the draft", came=frame)

@@ -52,7 +52,6 @@ class GuardedSession:
         return Judgement(effect, facts, grounds)
 
     def end_turn(self) -> None:
-        """Forget all approvals."""
         self.calls.clear()
         self.permitted.clear()
         self.is_cancelled &= self.prompts > 0

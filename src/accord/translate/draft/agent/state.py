@@ -96,8 +96,6 @@ class Session:
 
 
 class State:
-    """The connection."""
-
     def __init__(self) -> None:
         self.client: Json = {}
         self.offered: Json = {}

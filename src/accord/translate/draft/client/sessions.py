@@ -44,8 +44,6 @@ NO_FOLDER: Final = "/"
 
 
 class Sessions:
-    """Opens and loads."""
-
     def __init__(self, bridge: DraftBridge, state: State, settings: Settings) -> None:
         self._bridge = bridge
         self._state = state

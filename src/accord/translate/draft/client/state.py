@@ -51,7 +51,7 @@ class Call:
     # The announcement, while it is held back, and what sends it when nothing else does.
     unsaid: Json | None = None
     timer: int = 0
-    # What it shows that is no text.
+    # What it shows that is not text.
     shown: list[Json] = field(default_factory=list)
     # The last text among its contents: the reason, should it fail.
     text: str = ""
@@ -142,8 +142,6 @@ def mode_option_of(options: list[Json]) -> Json | None:
 
 
 class State:
-    """The connection."""
-
     def __init__(self) -> None:
         self.client: Json = {}
         self.agent: Json = {}

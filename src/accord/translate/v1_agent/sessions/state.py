@@ -104,7 +104,6 @@ class Log:
         self._bytes = sum(map(len, self._entries))
 
     def add(self, update: Json) -> None:
-        """One more update."""
         entry = encode(update)
         self._entries.append(entry)
         self._bytes += len(entry)

@@ -61,7 +61,6 @@ class Messages:
         self.to_tell: list[Json] = []
 
     def chunk(self, update: Json) -> Sequence[Json]:
-        """One more block."""
         kind = update["sessionUpdate"]
         key = (kind, update["messageId"])
         said = self._said.get(key) or self._new(key)
@@ -192,7 +191,7 @@ def _block(part: Part) -> Json:
 
 
 def _joined(parts: Sequence[Part]) -> list[Part]:
-    """Texts that follow each other as one: where one chunk ends and the next begins is no news."""
+    """Texts that follow each other as one: where one chunk ends and the next begins is not news."""
     found: list[Part] = []
     texts: list[str] = []
     for part in parts:

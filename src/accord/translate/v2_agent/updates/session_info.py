@@ -120,7 +120,6 @@ class Facts:
     # ---- child sessions
 
     def subagent(self, update: Json) -> Sequence[Json]:
-        """A child session."""
         if not self._voice.features.subagents:
             self._voice.hide(update["sessionId"])
             self._voice.lost("subagent")

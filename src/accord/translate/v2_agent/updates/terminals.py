@@ -79,7 +79,6 @@ class Terminals:
         return update.get("exitStatus") is not None
 
     def print(self, update: Json) -> None:
-        """More bytes."""
         self._of(update["terminalId"]).print(b64decode(update["data"]))
 
     def shown(self, terminal_id: str) -> Json:

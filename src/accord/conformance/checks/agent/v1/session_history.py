@@ -116,7 +116,7 @@ async def loading_replays_the_whole_conversation(stage: AgentStage) -> None:
     await talk.peer.settled()
     await talk.peer.quiet()
     late = said_in(talk, until)
-    # What the agent says of itself when it is loaded is no history.
+    # What the agent says of itself when it is loaded is not history.
     told = [one for one in said if one.strip()]
     again = bool(late.strip()) and (
         holds_in_order("".join(said), [late]) or any(holds_in_order(late, [one]) for one in told)
@@ -431,7 +431,7 @@ async def long_lists_come_in_pages(stage: AgentStage) -> None:
     stage.judge.judge("V1-CLOSE-09", count <= PAGE_MAX, f"{count} sessions on one page")
     if cursor is not None:
         ok = isinstance(cursor, str)
-        stage.judge.judge("V1-CLOSE-10", ok, "the cursor is no string", came=cursor)
+        stage.judge.judge("V1-CLOSE-10", ok, "the cursor is not a string", came=cursor)
         again = [await talk.prepare("session/list", {"cursor": cursor}) for _ in range(2)]
         ids = [[one.get("sessionId") for one in page["sessions"]] for page in again]
         stage.judge.judge("V1-CLOSE-11", ids[0] == ids[1], "a cursor twice differs", came=ids)

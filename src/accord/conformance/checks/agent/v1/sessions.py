@@ -462,7 +462,7 @@ async def commands_of_servers_are_absolute(stage: AgentStage) -> None:
 async def judge_relative_server(stage: AgentStage, server: Message, log: Path) -> None:
     """A relative command is refused, or something is said about it.
 
-    What is said of the server when it is used is no warning: it has to name the command, or to
+    A message about the server's use does not count: a warning has to name the command, or to
     come before the server can be used.
     """
     talk = stage.talk

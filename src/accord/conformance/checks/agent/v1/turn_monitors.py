@@ -18,7 +18,7 @@ WORK = frozenset(
     }
 )  # fmt: skip
 FINAL = frozenset({"completed", "failed"})
-# What a field asks for stands at the end of its name: a limit of tokens is no token.
+# What a field asks for stands at the end of its name: a limit of tokens is not a token.
 STOP_REASONS = frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"})
 SECRETS = re.compile(
     r"\b(pass(word|wd| ?phrase)|secret|token|credentials?|(api|private|access|secret|ssh) ?keys?|"
@@ -337,7 +337,7 @@ def _url(frame: Frame, judge: Findings) -> None:
         ok = bool(parts.scheme and parts.netloc)
     except ValueError:
         ok = False
-    judge.judge("V1-ELIC-24", ok, f"{url!r} is no URL", came=frame)
+    judge.judge("V1-ELIC-24", ok, f"{url!r} is not a URL", came=frame)
     judge.judge("V1-ELIC-12", not IN_URL.search(url), "the URL has credentials", came=frame)
 
 

@@ -19,7 +19,7 @@ DEEP = 10_000
 FOREIGN_META: Message = {"accord.check/odd": [None, {"a": 1}], "accord.check": 5}
 IN_ARRAY: Message = {"jsonrpc": "2.0", "id": "in-an-array", "method": "_accord_check/none"}
 NOTE_IN_ARRAY: Message = {"jsonrpc": "2.0", "method": "_accord_check/note"}
-# An empty array, a request, a notification, and both beside something that is no message.
+# An empty array, a request, a notification, and both beside something that is not a message.
 ARRAYS: tuple[list[Any], ...] = (
     [], [IN_ARRAY], [NOTE_IN_ARRAY], [IN_ARRAY, NOTE_IN_ARRAY, 1],
 )  # fmt: skip
@@ -169,7 +169,7 @@ async def arrays_are_refused_as_a_whole(stage: AgentStage) -> None:
         since = len(talk.peer.frames)
         await talk.peer.send(array)
         await talk.peer.expect(lambda one: one.method is None, "an answer to an array", since=since)
-        # What the agent tells at the same time is no answer.
+        # What the agent tells at the same time is not an answer.
         await talk.peer.settled()
         came = answers_to_array(talk.peer.frames[since:])
         ok = [null_error(one) for one in came] == [INVALID_REQUEST]

@@ -290,7 +290,7 @@ async def prompts_with_bad_blocks_are_refused(stage: AgentStage) -> None:
         taken = taken or not error
         await talk.peer.settled()
         echoed = [one for one in talk.updates(since=since) if is_user_message(one)]
-        # What an earlier prompt that was taken leads to is no echo of this one.
+        # What an earlier prompt that was taken leads to is not an echo of this one.
         if error and not taken:
             stage.judge.judge("V2-PROMPT-07", not echoed, "a refused prompt is echoed", came=echoed)
     await _judge_bad_servers(stage)

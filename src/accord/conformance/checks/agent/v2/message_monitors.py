@@ -179,7 +179,7 @@ def terminals(frames: Sequence[Frame], judge: Findings) -> None:
 def _second_life(of: _Terminal, update: dict[str, Any]) -> str:
     """What in an update shows that the id of a terminal that has ended is another's now.
 
-    To tell once more what was told is no harm, and neither is output that comes late.
+    To tell once more what was told is not harm, and neither is output that comes late.
     """
     command, ends = update.get("command"), update.get("exitStatus") is not None
     other = command not in (None, of.command)
@@ -255,7 +255,7 @@ def options_and_commands(frames: Sequence[Frame], judge: Findings) -> None:
             for key in ("configOptions", "availableCommands"):
                 if key in holder and isinstance(frame.object.get("result"), dict):
                     ok = isinstance(holder[key], list)
-                    judge.judge("V2-SESS-03", ok, f"{key} is no list", came=frame)
+                    judge.judge("V2-SESS-03", ok, f"{key} is not a list", came=frame)
             for option in _list(holder.get("configOptions")):
                 if option.get("type") == "select":
                     values = _values(option)

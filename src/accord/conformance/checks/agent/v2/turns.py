@@ -222,7 +222,7 @@ async def cancelled_requests_are_answered_once(stage: AgentStage) -> None:
     since = len(talk.peer.frames)
     going_on = await at_work(stage, session)
     if "result" in await talk.peer.answer_to(going_on, timeout=talk.seconds):
-        # It was answered when it was taken in, and what it led to is no request.
+        # It was answered when it was taken in, and what it led to is not a request.
         await talk.peer.notify("$/cancel_request", {"requestId": going_on})
         await talk.peer.settled()
         ended = [one for one in talk.updates(since=since) if one.get("stopReason") == "cancelled"]

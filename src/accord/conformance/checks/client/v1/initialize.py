@@ -214,7 +214,7 @@ def _system_prompt(frame: Frame, can: Any, judge: Findings) -> None:
     ]
     ok = bool(texts) and all(isinstance(one, str) for one in texts)
     ok = ok and bool("".join(map(str, texts)).strip())
-    judge.judge("V1-SESS-26", ok, "the system prompt is no text, or empty", came=frame)
+    judge.judge("V1-SESS-26", ok, "the system prompt is not text, or empty", came=frame)
 
 
 @monitor("V1-PROV-08", role="client")
@@ -341,7 +341,7 @@ async def gated(stage: ClientStage, purpose: str, offer: Offer, method: str) -> 
 def gate(purpose: str, rule: str, method: str) -> Check[ClientStage]:
     """A check that a method behind a capability is not called where that is off.
 
-    Neither where everything is off nor where it alone is: one capability is no sign of another.
+    Neither where everything is off nor where it alone is: one capability does not imply another.
     """
 
     async def never_calls(stage: ClientStage) -> None:

@@ -160,7 +160,7 @@ async def refuses_modes_that_it_has_not(stage: ClientStage) -> None:
 
 @check("V1-ELIC-21", "V1-ELIC-23", "V1-ELIC-27", role="client")
 async def fills_in_forms_safely(stage: ClientStage) -> None:
-    """A pattern that takes for ever ends in time, and an unknown format is no reason to refuse."""
+    """A pattern that takes for ever ends in time, and an unknown format is accepted."""
     talk, prompt = await stage.to_prompt()
     stage.need(talk.can("elicitation", "form"), "the client has no forms")
     field = {"type": "string", "format": "_x", "default": "a"}

@@ -61,7 +61,7 @@ def look_at_lines(frames: Sequence[Frame], judge: Findings, *, arrays: bool = Fa
         elif arrays and isinstance(frame.message, list):
             continue
         elif not isinstance(frame.message, dict) or not _is_message(frame.object):
-            judge.failed("TR-STDIO-04", "a line that is no message", came=frame)
+            judge.failed("TR-STDIO-04", "a line that is not a message", came=frame)
         else:
             judge.passed("TR-STDIO-02", "TR-STDIO-04")
             ok = frame.object.get("jsonrpc") == "2.0"
@@ -329,7 +329,7 @@ async def _answered(talk: Conversation, method: str, params: Message) -> Message
 
 IN_ARRAY = {"jsonrpc": "2.0", "id": 8001, "method": "_accord.dev/unknown"}
 NOTE_IN_ARRAY = {"jsonrpc": "2.0", "method": "_accord.dev/x"}
-# An empty array, a request, a notification, and both beside something that is no message.
+# An empty array, a request, a notification, and both beside something that is not a message.
 ARRAYS: tuple[list[Any], ...] = (
     [], [IN_ARRAY], [NOTE_IN_ARRAY], [IN_ARRAY, NOTE_IN_ARRAY, 5],
 )  # fmt: skip

@@ -103,7 +103,7 @@ async def folds_terminals(stage: ClientStage) -> None:
     await talk.update("terminal_update", terminalId="t1", exitStatus={})
     three = await terminal()
     ok = before is False and three.get("exited") is True
-    stage.judge.judge("V2-UPS-17", ok, "an empty status is no exit", came=three)
+    stage.judge.judge("V2-UPS-17", ok, "an empty status is not an exit", came=three)
     shown_in = [{"type": "terminal", "terminalId": "t2"}]
     await talk.update("tool_call_update", toolCallId="c2", title="T", content=shown_in)
     await talk.update("terminal_update", terminalId="t2", output={"data": coded(b"late")})

@@ -238,14 +238,14 @@ async def _sessions_at(stage: ClientStage, purpose: str, offer: Offer) -> list[F
 
 @check("V2-INIT-09", role="client", version="2")
 async def opens_nothing_for_a_marker_that_is_none(stage: ClientStage) -> None:
-    """`session` is a marker as well: `true` is no support."""
+    """`session` is a marker as well: `true` is not support."""
     came = await _sessions_at(stage, "prompt", Offer(capabilities={"session": True}))
     stage.judge.judge("V2-INIT-09", not came, "`true` was taken for a marker", came=came)
 
 
 @check("V2-INIT-09", "V2-PROMPT-01", role="client", version="2")
 async def reads_markers_as_objects(stage: ClientStage) -> None:
-    """`true` is no marker: no image is sent; and a prompt is never empty."""
+    """`true` is not a marker: no image is sent; and a prompt is never empty."""
     some = without(ALL, "session.prompt.image")["session"]["prompt"]
     for takes in ({"image": True}, some | {"image": True}):
         offer = Offer(capabilities={"session": {"prompt": takes}})
