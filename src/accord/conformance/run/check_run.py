@@ -163,8 +163,8 @@ async def run_check(
 ) -> CheckRun:
     """Run one check, then look at what was said with every monitor of its role and version.
 
-    With `tries`, a prompt need not lead to what the check waits for: missing it breaks no rule until
-    the check says that it came.
+    With `tries`, a prompt need not lead to what the check waits for: missing it breaks no rule
+    until the check says that it came.
     """
     judge = Findings(check.rules, due=not tries or check.needs is None)
     began = time.monotonic()
