@@ -339,7 +339,7 @@ class OfficialRequests:
     async def _conclude(self, turn: TurnState, outcome: Outcome) -> bytes | Exception | None:
         """Enter the state that ends the turn; return the answer where that tells its end."""
         session, version = turn.session, self._version
-        spent = TokenCount()
+        spent = turn.tokens
         try:
             spent = turn.settle_tokens()
             await self.service.guard.run(session.stored.touch())
