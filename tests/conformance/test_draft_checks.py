@@ -33,7 +33,7 @@ def test_an_agent_that_does_not_speak_the_draft_is_not_judged_by_it_with_all_ver
     hello = [sys.executable, "-c", only_v2]
     assert main(["check", "--protocol", "all", "--only", "*-INIT-06", "--quiet", "--", *hello]) == 0
     shown = capsys.readouterr().out
-    assert "version draft: not spoken" in shown
+    assert "version draft: not supported" in shown
     assert "version 2: conformant" in shown
 
 
@@ -124,8 +124,8 @@ def test_a_client_that_keeps_the_draft_is_found_among_all_versions_and_is_confor
     options = ["--protocol", "all", "--quiet", "--report-json", str(found)]
     assert main(["check", "--client-stdio", *options, "--", *peer, "prompt"]) == 0
     shown = capsys.readouterr().out
-    assert "version 1: not spoken" in shown
-    assert "version 2: not spoken" in shown
+    assert "version 1: not supported" in shown
+    assert "version 2: not supported" in shown
     verdicts = {one["id"]: one["verdict"] for one in json.loads(found.read_text())["results"]}
     for rule in ("04", "10", "11", "12", "18", "19", "20", "23", "25", "33"):
         assert verdicts[f"D26-{rule}"] == "pass", rule

@@ -72,7 +72,7 @@ def test_variables_that_make_another_program_of_it_are_shown(tmp_path: Path) -> 
 def test_a_pipe_in_its_place_is_not_waited_for(tmp_path: Path) -> None:
     """Issue 12: a project could make `accord chat` hang before its first question."""
     os.mkfifo(tmp_path / FILE_NAME)
-    with pytest.raises(ConfigError, match="it is not a file"):
+    with pytest.raises(ConfigError, match="it is not a regular file"):
         read(tmp_path)
 
 

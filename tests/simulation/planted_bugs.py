@@ -14,9 +14,9 @@ from unittest import mock
 from accord.agent.session import turn_run as running
 from accord.agent.session.log_then_send import LogThenSend
 from accord.agent.session.prompt_queue import PromptQueue, Ticket
+from accord.agent.session.turn_state import TurnState
 from accord.agent.session.unfinished import Unfinished
 from accord.agent.terminals import terminals as agent_terminals
-from accord.agent.turn import Turn
 from accord.client.permissions.open_requests import OpenRequest
 from accord.client.services.elicitation import Elicitations
 from accord.client.services.requests import DONE
@@ -26,6 +26,7 @@ from accord.client.session.inbox import Inbox
 from accord.client.session.state import SessionCore
 from accord.client.session.transcript_span import TranscriptSpan
 from accord.client.wire.v1 import files as v1_services
+from accord.connection.backpressure import Reading
 from accord.connection.connection import Connection
 from accord.connection.incoming_requests import IncomingRequests
 from accord.connection.pending_calls import PendingCalls
@@ -91,13 +92,13 @@ def _answers_overtake_updates(right: Any) -> Any:
     return frames_received
 
 
-@_plant(Connection, "_go_on")
+@_plant(Connection, "_handle_rest")
 def _the_rest_of_a_large_chunk_comes_backwards(right: Any) -> Any:
-    async def go_on(self: Any) -> None:
+    async def handle_rest(self: Any) -> None:
         self._unread.reverse()
         await right(self)
 
-    return go_on
+    return handle_rest
 
 
 @_plant(IncomingRequests, "_settle")
@@ -147,19 +148,19 @@ def _a_cancel_is_not_passed_on_to_the_turn(right: Any) -> Any:
     return cancel
 
 
-@_plant(Turn, "finish")
+@_plant(TurnState, "finish")
 def _open_tool_calls_are_not_settled(right: Any) -> Any:
-    async def finish(self: Any, *, failed: bool) -> None:
-        self._over = True
+    async def finish(self: Any, **how: bool) -> None:
+        self.has_ended = True
 
     return finish
 
 
-@_plant(Turn, "finish")
+@_plant(TurnState, "finish")
 def _a_stream_outlives_its_turn(right: Any) -> Any:
-    async def finish(self: Any, *, failed: bool) -> None:
+    async def finish(self: Any, **how: bool) -> None:
         self._streams = []
-        await right(self, failed=failed)
+        await right(self, **how)
 
     return finish
 
@@ -216,7 +217,7 @@ def _a_full_inbox_holds_the_reading_for_ever(right: Any) -> Any:
     return release
 
 
-@_plant(Connection, "hold")
+@_plant(Reading, "hold")
 def _a_full_inbox_holds_nothing_back(right: Any) -> Any:
     def hold(self: Any) -> None:
         self._holds += 1

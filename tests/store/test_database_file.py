@@ -233,7 +233,7 @@ def test_a_pipe_is_no_store(tmp_path: Path) -> None:
     """Issue 12: rescue waited for somebody to write to it."""
     path = tmp_path / "s.sqlite3"
     os.mkfifo(path)
-    with pytest.raises(StoreError, match="it is not a file"):
+    with pytest.raises(StoreError, match="not a regular file"):
         rescue(path)
-    with pytest.raises(StoreError, match="it is not a file"):
+    with pytest.raises(StoreError, match="not a regular file"):
         open_file(path, "NORMAL")

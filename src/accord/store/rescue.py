@@ -129,7 +129,7 @@ def _read(source: Path) -> tuple[bytes, bytes]:
 def _read_file(source: Path, is_needed: bool) -> bytes:
     try:
         if source.exists() and not source.is_file():
-            raise OSError(errno.EINVAL, "it is not a file")
+            raise OSError(errno.EINVAL, "it is not a regular file")
         return source.read_bytes()
     except OSError as error:
         if isinstance(error, FileNotFoundError) and not is_needed:

@@ -43,7 +43,7 @@ def test_the_first_minute_of_the_demo_word_for_word(tmp_path: Path) -> None:
             "asks for permission", "8 -     return sum(value)", "8 +     return sum(values)"
         )
         assert (folder / "calc.py").read_text() == broken, "nothing is changed before the answer"
-        chat.answer("y", "value is not a name here")
+        chat.answer("y", "value is not defined")
         chat.answer("y", "See whether the repair worked")
         suggestion(chat, "rename mean to average")
         assert "sum(values)" in (folder / "calc.py").read_text()

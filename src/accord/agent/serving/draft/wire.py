@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from accord.agent.serving.v1.tool_calls import Printed, V1Calls
 from accord.agent.serving.v1.wire import V1Wire
@@ -13,6 +13,8 @@ from accord.schema.codec import encode
 from accord.schema.struct import Raw
 from accord.translate.content import to_v1
 from accord.translate.meta_store import DRAFT
+
+T = TypeVar("T", v2.ToolCallUpdate, v2.PlanEntry)
 
 _CHUNKS: dict[Any, Any] = {
     v2.AgentMessage: v1.AgentMessageChunk,
@@ -45,6 +47,14 @@ class DetailedWire(V1Wire):
             for at, block in enumerate(update.content)
         ]
 
+    def _plan(self, session_id: str, update: Any) -> Sequence[Any]:
+        """As v1 says it; entries that were dropped keep their status in `_meta`."""
+        if isinstance(update, v2.PlanUpdate) and isinstance(update.plan, v2.PlanItems):
+            plan = update.plan
+            entries = [_with_status(entry) for entry in plan.entries]
+            update = v2.PlanUpdate(plan=v2.PlanItems(plan_id=plan.plan_id, entries=entries))
+        return super()._plan(session_id, update)
+
 
 class DetailedCalls(V1Calls):
     """Remembers the command and the end of each terminal of ours."""
@@ -56,12 +66,7 @@ class DetailedCalls(V1Calls):
 
     def tool_call(self, session_id: str, update: Any) -> Sequence[Any]:
         """As v1 says it; a call that was cancelled has not failed."""
-        if update.status == "cancelled":
-            fields = {name: getattr(update, name) for name in update.__struct_fields__}
-            own = update.meta if isinstance(update.meta, dict) else {}
-            fields["meta"] = {**own, **details({"status": "cancelled"})}
-            update = v2.ToolCallUpdate(**fields)
-        return super().tool_call(session_id, update)
+        return super().tool_call(session_id, _with_status(update))
 
     def terminal(self, session_id: str, update: Any) -> Sequence[Any]:
         """A terminal begins, is told again as a whole, or ends."""
@@ -83,6 +88,15 @@ class DetailedCalls(V1Calls):
             self._ended_as.pop(terminal_id, None)
         text = v1.TextContent(text=printed.text)
         return [v1.Content(content=text, meta=details({"terminal": about}))]
+
+
+def _with_status(told: T) -> T:
+    """A call or a plan entry; v1 has no status for one that was cancelled, so `_meta` keeps it."""
+    if told.status != "cancelled":
+        return told
+    fields = {name: getattr(told, name) for name in told.__struct_fields__}
+    own = told.meta if isinstance(told.meta, dict) else {}
+    return type(told)(**{**fields, "meta": {**own, **details({"status": "cancelled"})}})
 
 
 def details(said: dict[str, Any]) -> dict[str, Raw]:
