@@ -135,7 +135,7 @@ def test_rescue_tells_what_was_saved(home: Home) -> None:
     rescued = home.accord("sessions", "rescue")
     new = home.state / "sessions-rescued.sqlite3"
     assert rescued.code == 0, rescued
-    assert rescued.out.startswith("Saved 4 sessions with 88 updates to ")
+    assert rescued.out.startswith("Recovered 4 sessions with 88 updates to ")
     assert str(new) in rescued.out
     assert path.read_bytes() == before
     new.replace(path)

@@ -138,7 +138,7 @@ def test_the_exit_code_says_how_it_ended(
         (["-", "--", *AGENT], "prompt is empty"),
         (["hello", "--timeout", "-1", "--", *AGENT], "timeout"),
         (["hello", "--session", "nope", "--", *AGENT], "no session nope"),
-        (["hello", "--continue", "--", *AGENT], "no session to go on with"),
+        (["hello", "--continue", "--", *AGENT], "no session to continue"),
         (["@~nobody-here/x", "--", *AGENT], "no file ~nobody-here/x"),
         (["hello", "--cwd", "~nobody-here", "--", *AGENT], "~nobody-here is not a folder"),
         (

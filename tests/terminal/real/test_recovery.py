@@ -49,7 +49,7 @@ def test_an_agent_that_was_killed_is_restarted_by_one_key(tmp_path: Path) -> Non
         chat.wait_for("✓ $ Run echo one two three", EMPTY)
         for pid in chat.processes("accord/__main__.py agent"):
             os.kill(pid, signal.SIGKILL)
-        chat.wait_for("The agent stopped", "SIGKILL", "Restart the agent", "not there")
+        chat.wait_for("The agent stopped", "SIGKILL", "Restart the agent", "not running")
         chat.press("M-r")
         chat.wait_for("one two three", "Ready", EMPTY)
         chat.say("help")
