@@ -72,7 +72,7 @@ def test_run(home: Home, prompt: str, more: Sequence[str]) -> None:
     words = ("run", prompt, *more, "--deny", "all", "--", *AGENT)
     with in_terminal(*words, env=home.env, cwd=home.project) as terminal:
         if prompt == "fail":
-            terminal.wait_for("Which number?")
+            terminal.wait_for("Number (press Enter for none)")
             terminal.press("\n")
         terminal.exit_code()
         assert SEEN in terminal.text

@@ -207,19 +207,21 @@ BROKEN = [
         (("client", NEW),),
     ),
     Broken(
-        "v2 method on v1", 1, "client", request("auth/login", {"methodId": "k"}), "no request of"
+        "v2 method on v1", 1, "client", request("auth/login", {"methodId": "k"}), "not a request of"
     ),
-    Broken("v1 method on v2", 2, "agent", READ, "no request of"),
-    Broken("unstable method", 1, "client", request("session/fork", S), "no request of"),
+    Broken("v1 method on v2", 2, "agent", READ, "not a request of"),
+    Broken("unstable method", 1, "client", request("session/fork", S), "not a request of"),
     Broken("wrong side", 1, "client", READ, "handled by the client"),
     Broken("wrong side, v2", 2, "agent", PROMPT, "handled by the agent"),
-    Broken("notification as a request", 1, "client", request("session/cancel", S), "no request of"),
+    Broken(
+        "notification as a request", 1, "client", request("session/cancel", S), "not a request of"
+    ),
     Broken(
         "request as a notification",
         1,
         "client",
         notification("session/close", S),
-        "no notification of",
+        "not a notification of",
     ),
     Broken("no jsonrpc", 1, "client", {"id": 1, "method": "session/list"}, "'2.0'"),
     Broken("batch", 2, "client", [NEW], "an object"),

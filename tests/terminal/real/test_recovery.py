@@ -118,7 +118,7 @@ def test_a_turn_that_failed_is_tried_again_by_one_key(tmp_path: Path) -> None:
     with ChatScreen(tmp_path, "chat", *agent()) as chat:
         chat.ready()
         chat.say("fail")
-        chat.wait_for("It failed: the model broke", "Try again")
+        chat.wait_for("The turn failed: the model broke", "Try again")
         chat.press("M-r")
         chat.until(lambda shown: shown.count("❯ fail") == 2 and "Try again" in shown)
         chat.press("Escape")

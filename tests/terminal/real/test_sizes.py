@@ -73,7 +73,7 @@ SCREENS = {
     "F1": "Writing a prompt",
     "F2": "Sessions ─",
     "F3": "Modes, models and",
-    "F5": "changed nothing",
+    "F5": "has not changed any files",
     "F6": "Traffic",
     "F7": "Permission rules",
     "F8": "High contrast",

@@ -19,7 +19,7 @@ NEVER = re.compile(
 
 OUR_TITLES = {f"\x1b]2;{words} — work".encode() for words in ("● needs you", "… working", "accord")}
 # What shows the agent's words elsewhere.
-SCREENS = {"F6": "Traffic", "F5": "changed nothing", "F2": "Sessions"}
+SCREENS = {"F6": "Traffic", "F5": "has not changed any files", "F2": "Sessions"}
 
 
 def test_no_sequence_of_the_agent_reaches_the_terminal(tmp_path: Path) -> None:

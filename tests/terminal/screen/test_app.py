@@ -320,7 +320,7 @@ async def test_the_palette_does_what_keys_do() -> None:
     async with staged() as (app, pilot, _):
         await pilot.press("ctrl+p")
         await until(pilot, lambda: len(app.screen_stack) == 2)
-        await pilot.press(*"the keys", "enter")
+        await pilot.press(*"keyboard shortcuts", "enter")
         await until(pilot, lambda: isinstance(app.screen, HelpScreen))
 
 
