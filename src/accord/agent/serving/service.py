@@ -22,7 +22,6 @@ from accord.agent.session.unfinished import Unfinished, cut_off_error, interrupt
 from accord.connection import Connection, IncomingRequest
 from accord.connection.error_responses import error_for
 from accord.errors import ConnectionLost, LocalProtocolError, RequestError, StoreError
-from accord.machine import clock
 from accord.machine.logs import logger
 from accord.schema import v2
 from accord.schema.codec import Invalid, decode, encode
@@ -73,8 +72,11 @@ class Service:
 
     def require_login(self) -> None:
         """Refuse until the client has logged in, if the agent requires that."""
-        if self.login_expires is not None and clock.now() >= self.login_expires:
-            self.login_expires, self.authenticated = None, False
+        if self.login_expires is not None:
+            from accord.machine import clock
+
+            if clock.now() >= self.login_expires:
+                self.login_expires, self.authenticated = None, False
         known = self.agent.login_check
         if self.agent.login_required and not self.authenticated and not (known and known()):
             usable = [
