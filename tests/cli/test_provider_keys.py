@@ -23,7 +23,7 @@ def test_a_key_is_pasted_unseen_and_kept_for_the_user_alone(tmp_path: Path) -> N
     assert kept.stat().st_mode & 0o777 == 0o600
     with in_terminal("agent", "--logout", "anthropic", env=env) as logout:
         assert logout.exit_code() == 0
-        assert "is forgotten" in logout.text
+        assert "was deleted" in logout.text
     assert json.loads(kept.read_text()) == {}
 
 

@@ -72,4 +72,4 @@ def test_long_results_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session_export, "SHOWN_CHARACTERS_MAX", 3)
     text = v2.Content(content=v2.TextContent(text="12345"))
     call = v2.ToolCallUpdate(tool_call_id="c", title="Look", kind="read", content=[text])
-    assert page(call)[3:] == ["```", "123", "… 2 characters more", "```"]
+    assert page(call)[3:] == ["```", "123", "… 2 more characters", "```"]
