@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from accord.agent.serving.v1.tool_calls import Printed, V1Calls
 from accord.agent.serving.v1.wire import V1Wire
@@ -13,8 +13,6 @@ from accord.schema.codec import encode
 from accord.schema.struct import Raw
 from accord.translate.content import to_v1
 from accord.translate.meta_store import DRAFT
-
-T = TypeVar("T", v2.ToolCallUpdate, v2.PlanEntry)
 
 _CHUNKS: dict[Any, Any] = {
     v2.AgentMessage: v1.AgentMessageChunk,
@@ -90,12 +88,12 @@ class DetailedCalls(V1Calls):
         return [v1.Content(content=text, meta=details({"terminal": about}))]
 
 
-def _with_status(told: T) -> T:
+def _with_status(told: Any) -> Any:
     """A call or a plan entry; v1 has no status for one that was cancelled, so `_meta` keeps it."""
     if told.status != "cancelled":
         return told
     fields = {name: getattr(told, name) for name in told.__struct_fields__}
-    own = told.meta if isinstance(told.meta, dict) else {}
+    own: dict[str, Any] = told.meta if isinstance(told.meta, dict) else {}
     return type(told)(**{**fields, "meta": {**own, **details({"status": "cancelled"})}})
 
 
