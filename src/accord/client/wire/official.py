@@ -5,6 +5,7 @@ Each version gives its module of types and what differs; see `v1/wire.py` and `v
 Must not know: which version it is, and when anything is sent.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -33,7 +34,7 @@ from accord.transcript import Dialect
 AUTH_STATES: frozenset[str] = frozenset({"authenticated", "unauthenticated", "not_required"})
 
 
-class OfficialWire:
+class OfficialWire(ABC):
     """An official version of the protocol, as a client sends and reads it."""
 
     version: ClassVar[int]
@@ -74,34 +75,39 @@ class OfficialWire:
 
     # ---- what differs more than by a name
 
-    def _read_capabilities(self, raw: object, *, has_auth_methods: bool) -> AgentCapabilities:
-        raise NotImplementedError
+    @abstractmethod
+    def _read_capabilities(self, raw: object, *, has_auth_methods: bool) -> AgentCapabilities: ...
 
-    def _auth_method(self, method: Any) -> AuthMethod | None:
-        raise NotImplementedError
+    @abstractmethod
+    def _auth_method(self, method: Any) -> AuthMethod | None: ...
 
+    @abstractmethod
     def _block(self, block: Any) -> Block:
         """A block of either version as one of this version."""
-        raise NotImplementedError
+        ...
 
+    @abstractmethod
     def _server(self, server: Any) -> Any:
         """An MCP server of either version as one of this version."""
-        raise NotImplementedError
+        ...
 
-    def _option_params(self, session_id: str, option_id: str, value: str | bool) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def _option_params(self, session_id: str, option_id: str, value: str | bool) -> Any: ...
 
+    @abstractmethod
     def load_session(self, session_id: str, setup: Setup) -> Request:
         """Open a stored session and replay its history."""
-        raise NotImplementedError
+        ...
 
+    @abstractmethod
     def read_prompt_answer(self, result: Raw) -> PromptAnswer:
         """Read the answer to `session/prompt`."""
-        raise NotImplementedError
+        ...
 
+    @abstractmethod
     def read_permission(self, params: Raw) -> PermissionAsked:
         """Read a permission request."""
-        raise NotImplementedError
+        ...
 
     # ---- the agent
 

@@ -264,7 +264,7 @@ async def _looks_nowhere_else(stage: AgentStage, session: str) -> None:
 
 
 def _has_read(talk: Talk, path: Path, since: int, before: int) -> bool:
-    """Whether a file of the other root was read, by itself or by the client, since then."""
+    """Whether the agent or the client has read a file of the other root since then."""
     told = OTHERS.strip() in talk.said(since=since) + talk.came(since=since)
     return told or os.path.realpath(path) in talk.host.read[before:]
 
@@ -312,7 +312,7 @@ def has_failed(talk: Talk, since: int = 0) -> bool:
 @check("V1-SESS-13", "V1-SESS-18", needs="link")
 async def links_do_not_lead_out(stage: AgentStage) -> None:
     talk = stage.talk
-    # A client without files: what is read, the agent reads by itself.
+    # The client offers no files, so the agent has to read them from disk.
     await talk.initialize(clientCapabilities={})
     if stage.scenario.tries and not talk.can(ROOTS):
         stage.judge.skip_open("the agent has no additional directories")
