@@ -68,6 +68,8 @@ class SessionLog(Protocol):
 
 
 class SessionStore(Protocol):
+    """The sessions of one agent: their records, and the logs that belong to them."""
+
     async def create(self, record: SessionRecord) -> SessionLog:
         """Keep a new session and open its log."""
         ...
