@@ -32,7 +32,7 @@ _CREDENTIAL = re.compile(r"key|token|secret|passw|passphrase|credential|auth|coo
 
 
 class Entry(Protocol):
-    """A server as a configuration describes it; `discovery.config.McpEntry` is one."""
+    """A server as a configuration describes it; `configuration.config.McpEntry` is one."""
 
     @property
     def type(self) -> str:

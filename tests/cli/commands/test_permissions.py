@@ -6,7 +6,7 @@ import json
 
 from accord.client.permissions.grants import Grant, Place
 from accord.client.permissions.rules import Rule
-from accord.discovery.grants_file import GrantsFile
+from accord.configuration.grants_file import GrantsFile
 from tests.cli.home import Home
 
 

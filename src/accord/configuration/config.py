@@ -15,8 +15,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from accord.discovery.toml_table import Table, read_toml
-from accord.discovery.user_paths import config_folder
+from accord.configuration.toml_table import Table, read_toml
+from accord.configuration.user_paths import config_folder
 
 SERVER_TYPES = ("stdio", "http", "sse")
 PROVIDERS = ("openai", "anthropic", "google", "ollama")

@@ -16,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from accord.discovery.user_paths import replace_file
+from accord.configuration.user_paths import replace_file
 from accord.errors import ConfigError
 from accord.machine.logs import logger
 
@@ -25,7 +25,7 @@ AGENTS_MAX = 500
 
 FILE_BYTES_MAX = 1 << 20
 
-_log = logger("accord.discovery")
+_log = logger("accord.configuration")
 
 
 class DialectsFile:

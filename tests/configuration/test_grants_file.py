@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from accord.client.permissions.grants import Grant, Place
 from accord.client.permissions.rules import Rule
-from accord.discovery.grants_file import GrantsFile
+from accord.configuration.grants_file import GrantsFile
 from accord.errors import ConfigError
 
 HERE = Place(session_id="s", workspace="/projects", agent="tester")

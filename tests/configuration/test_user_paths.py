@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from accord.discovery import user_paths
+from accord.configuration import user_paths
 from accord.errors import ConfigError
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from accord.discovery.config import AgentEntry, Config, load_config
-from accord.discovery.toml_table import FILE_BYTES_MAX
+from accord.configuration.config import AgentEntry, Config, load_config
+from accord.configuration.toml_table import FILE_BYTES_MAX
 from accord.errors import ConfigError
 
 WHOLE = """

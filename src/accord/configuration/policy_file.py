@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import get_args
 
 from accord.client.permissions.rules import Effect, Rule
-from accord.discovery.toml_table import Table, read_toml
+from accord.configuration.toml_table import Table, read_toml
 from accord.errors import ConfigError
 
 RULES_MAX = 10_000

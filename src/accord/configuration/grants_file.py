@@ -22,9 +22,9 @@ from pathlib import Path
 
 from accord.client.permissions.grants import Grant, Grants, LastingScope
 from accord.client.permissions.rules import Rule
-from accord.discovery.policy_file import read_rule
-from accord.discovery.toml_table import Table, read_toml
-from accord.discovery.user_paths import locked, make_private, replace_file
+from accord.configuration.policy_file import read_rule
+from accord.configuration.toml_table import Table, read_toml
+from accord.configuration.user_paths import locked, make_private, replace_file
 from accord.errors import ConfigError
 from accord.machine.logs import logger
 
@@ -32,7 +32,7 @@ _HEAD = """\
 # Answers that were given to permission requests and are remembered; written by accord.
 # `accord permissions list` shows them, `accord permissions revoke` removes them.
 """
-_log = logger("accord.discovery")
+_log = logger("accord.configuration")
 _SCOPES: tuple[LastingScope, ...] = ("workspace", "always")
 
 

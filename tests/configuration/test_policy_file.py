@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from accord.client.permissions.rules import Rule
-from accord.discovery.policy_file import load_policy
+from accord.configuration.policy_file import load_policy
 from accord.errors import ConfigError
 
 
