@@ -208,7 +208,7 @@ async def test_allowing_and_refusing_differ_by_more_than_colour() -> None:
     async with asked("permission", a_request(), theme="accord-none") as scene:
         for words in (
             "✓ Allow once",
-            "✓ Allow changing src/app.py always in this folder  Accord remembers",
+            "✓ Always allow changing src/app.py in this folder  Accord remembers",
             "✓ Always allow  the agent remembers",
             "✗ Reject",
             "✗ Always reject  the agent remembers",
