@@ -26,7 +26,6 @@ GENERATED = frozenset(
         "messageId",
         "planId",
         "elicitationId",
-        "connectionId",
         "requestId",
     }
 )

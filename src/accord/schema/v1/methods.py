@@ -1,8 +1,7 @@
 """Every method of v1 as data.
 
 `AGENT_METHODS` are handled by the agent, `CLIENT_METHODS` by the client; what either side may send
-stands in both.  What the official schema has dropped stands apart, and is served only when a
-program asks for it.
+stands in both.
 
 A gate names a capability of the handling side.  Two methods hang on one of the sending side, which
 the handler has no need to check: `auth/status_update` (the agent's `auth.status`) and the client's
@@ -13,17 +12,14 @@ what the session offers.
 from typing import Any
 
 from accord.schema.method import CANCEL_REQUEST, SESSION_UPDATE, Kind, Method, table
-from accord.schema.struct import Raw
 from accord.schema.v1 import (
     auth,
     cancel,
     config,
-    documents,
     elicitation,
     files,
     initialize,
     mcp,
-    next_edit,
     permissions,
     prompt,
     providers,
@@ -238,67 +234,6 @@ PROXY_NOTIFICATIONS: dict[str, Method] = table(
     ),
 )
 
-# Next-edit suggestions, handled by the agent.
-NEXT_EDIT_METHODS: dict[str, Method] = table(
-    _agent(
-        "nes/start", next_edit.StartNesRequest, next_edit.StartNesResponse, "nes", unstable=True
-    ),
-    _agent(
-        "nes/suggest",
-        next_edit.SuggestNesRequest,
-        next_edit.SuggestNesResponse,
-        "nes",
-        unstable=True,
-    ),
-    _agent("nes/accept", next_edit.AcceptNesNotification, None, "nes", unstable=True),
-    _agent("nes/reject", next_edit.RejectNesNotification, None, "nes", unstable=True),
-    _agent(
-        "nes/close", next_edit.CloseNesRequest, next_edit.CloseNesResponse, "nes", unstable=True
-    ),
-    _agent(
-        "document/didOpen",
-        documents.DidOpenDocumentNotification,
-        None,
-        "nes.events.document.didOpen",
-        unstable=True,
-    ),
-    _agent(
-        "document/didChange",
-        documents.DidChangeDocumentNotification,
-        None,
-        "nes.events.document.didChange",
-        unstable=True,
-    ),
-    _agent(
-        "document/didClose",
-        documents.DidCloseDocumentNotification,
-        None,
-        "nes.events.document.didClose",
-        unstable=True,
-    ),
-    _agent(
-        "document/didSave",
-        documents.DidSaveDocumentNotification,
-        None,
-        "nes.events.document.didSave",
-        unstable=True,
-    ),
-    _agent(
-        "document/didFocus",
-        documents.DidFocusDocumentNotification,
-        None,
-        "nes.events.document.didFocus",
-        unstable=True,
-    ),
-)
-
-# MCP over ACP in its older form, with connections; handled by the side that has the server.
-CONNECTED_MCP_METHODS: dict[str, Method] = table(
-    _client("mcp/connect", mcp.ConnectMcpRequest, mcp.ConnectMcpResponse, unstable=True),
-    _client("mcp/message", mcp.ConnectedMcpMessage, Raw, unstable=True),
-    _client("mcp/disconnect", mcp.DisconnectMcpRequest, mcp.DisconnectMcpResponse, unstable=True),
-)
-
 # The client's capability without which an agent must not send an update of this kind.
 UPDATE_GATES: dict[str, str] = {
     "notice": "session.notices",
@@ -314,8 +249,6 @@ UPDATE_GATES: dict[str, str] = {
 __all__ = [
     "AGENT_METHODS",
     "CLIENT_METHODS",
-    "CONNECTED_MCP_METHODS",
-    "NEXT_EDIT_METHODS",
     "PROXY_METHODS",
     "PROXY_NOTIFICATIONS",
     "UPDATE_GATES",

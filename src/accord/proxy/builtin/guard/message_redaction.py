@@ -17,7 +17,7 @@ from accord.machine.redaction.redactor import Redactor
 from accord.schema.method import SESSION_UPDATE
 from accord.schema.struct import Raw
 
-ACTS: Final = ("fs/", "terminal/", "mcp/", "nes/", "document/")
+ACTS: Final = ("fs/", "terminal/", "mcp/")
 """Prefixes of methods for actions that one side performs for the other."""
 ELICIT: Final = "elicitation/create"
 
