@@ -140,6 +140,3 @@ def written(value: Any) -> bytes:
 @cache
 def _info(wanted: Any) -> Any:
     return inspect.type_info(wanted)
-
-
-__all__ = ["Source", "written"]

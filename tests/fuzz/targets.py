@@ -344,5 +344,3 @@ TARGETS: dict[str, Target] = {
     "recorded": recorded,
     "recordings": recordings,
 }
-
-__all__ = ["METHODS", "TARGETS", "Target"]

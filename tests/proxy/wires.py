@@ -142,6 +142,3 @@ async def settled(true: Callable[[], object]) -> None:
     with anyio.fail_after(HANG_SECONDS):
         while not true():
             await anyio.lowlevel.checkpoint()
-
-
-__all__ = ["Between", "Json", "Wire", "around", "chunk", "member", "settled", "wire"]

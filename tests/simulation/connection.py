@@ -123,6 +123,3 @@ class Wire:
             transport.inner.break_off(loses=loses)  # type: ignore[attr-defined]
         else:
             self._parts.loop.create_task(transport.inner.aclose())
-
-
-__all__ = ["END_SECONDS_MAX", "Parts", "Wire"]

@@ -116,6 +116,3 @@ def check_order(
             chronicle.wrong(f"{where}: {token} came where number {expected} was due")
             return
         counts[key, run, stream] = expected + 1
-
-
-__all__ = ["TOKEN", "Chronicle", "Run", "check_order", "session_of", "tokens_in"]

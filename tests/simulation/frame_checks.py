@@ -369,6 +369,3 @@ class Watched:
             self._conversation._wrong("the end was told twice")
         assert self._receiver is not None
         self._receiver.ended(why)
-
-
-__all__ = ["Conversation", "Watched"]

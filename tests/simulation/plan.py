@@ -231,6 +231,3 @@ def plan_of(seed: int) -> Plan:
             _prompt(random, f"s{n}again") for n in range(sessions) if random.random() < 0.5
         ),
     )
-
-
-__all__ = ["Plan", "Prompt", "SessionPlan", "Step", "plan_of"]

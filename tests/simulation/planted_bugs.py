@@ -402,5 +402,3 @@ FOUND_BY = {
     "the_rest_of_a_chunk_is_lost_behind_a_header": 12,
     "a_handler_that_does_not_heed_is_waited_for": 348,
 }
-
-__all__ = ["FOUND_BY", "PLANTED"]

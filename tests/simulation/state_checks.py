@@ -219,14 +219,3 @@ def check_leftovers(chronicle: Chronicle, loop: SeededLoop, kernel: Kernel, cras
     chronicle.check(not timers, f"timers are left: {timers}")
     chronicle.check(not loop.watched(), f"descriptors are watched: {loop.watched()}")
     chronicle.check(not kernel.open_ends(), f"descriptors are open: {kernel.open_ends()}")
-
-
-__all__ = [
-    "READ_UPDATES_MAX",
-    "Watch",
-    "check_leftovers",
-    "check_log",
-    "check_rest",
-    "picture",
-    "shortened",
-]

@@ -374,6 +374,3 @@ def _clean_up(loop: SeededLoop) -> None:
             task.cancel()
         with contextlib.suppress(BaseException):
             loop.run_until_complete(asyncio.wait(left, timeout=10))
-
-
-__all__ = ["Verdict", "World", "run_world"]

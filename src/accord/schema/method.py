@@ -77,6 +77,3 @@ def table(*methods: Method) -> dict[str, Method]:
     rows = {method.name: method for method in methods}
     assert len(rows) == len(methods), "a method is listed twice"
     return rows
-
-
-__all__ = ["CANCEL_REQUEST", "SESSION_UPDATE", "Kind", "Method", "Side", "table"]

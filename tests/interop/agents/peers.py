@@ -200,5 +200,3 @@ PEERS = (
         mcp_tool="everything__echo",
     ),
 )
-
-__all__ = ["PEERS", "Bench", "Peer"]

@@ -234,6 +234,3 @@ class AgentSide:
         await call.announce()
         if step.count > 1:
             await call.start()
-
-
-__all__ = ["LOGIN", "PLANNED_CODE", "STUBBORN", "AgentSide"]

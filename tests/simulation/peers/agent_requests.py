@@ -86,6 +86,3 @@ async def fill_form(
             chronicle.check(bool(closed), f"{message} was closed, and nobody did that")
         case "unsupported":
             chronicle.wrong(f"{message} was not asked, and the client can show forms")
-
-
-__all__ = ["PATH", "fill_form", "run_command", "use_file"]

@@ -408,6 +408,3 @@ def _tokens_of(update: Update) -> list[str]:
 
 def _own(tokens: list[str], key: str) -> list[str]:
     return [token for token in tokens if token.startswith(f"<{key}.")]
-
-
-__all__ = ["ClientSide", "check_text"]

@@ -211,6 +211,3 @@ class Services:
         self.files = PlayedFiles(random)
         self.terminals = PlayedTerminals(chronicle, random)
         self.user = PlayedUser(chronicle, random, decides)
-
-
-__all__ = ["PlayedFiles", "PlayedTerminals", "PlayedUser", "Services"]

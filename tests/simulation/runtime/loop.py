@@ -240,6 +240,3 @@ def _merged(random: Random, one: list[Any], other: list[Any]) -> list[Any]:
             merged.append(other[there])
             there += 1
     return merged
-
-
-__all__ = ["POLICIES", "NumberedTask", "Policy", "Readiness", "SeededLoop", "Stuck"]

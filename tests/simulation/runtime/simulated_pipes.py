@@ -146,6 +146,3 @@ class Kernel(Readiness):
         if any(self._writable(fd) for fd in writers):
             moments.append(self._loop.time())
         return min(moments, default=None)
-
-
-__all__ = ["FIRST_FD", "Kernel"]

@@ -192,6 +192,3 @@ def sqlite_store(path: Path, loop: SeededLoop, random: Random, life: Life) -> Sq
     owner = this_process()
     store._owner = Owner(owner.token, NOBODY, 0, owner.place)
     return store
-
-
-__all__ = ["Life", "SeededWriter", "SlowStore", "sqlite_store"]

@@ -133,6 +133,3 @@ def lossy_pair(loop: SeededLoop, random: Random) -> tuple[LossyTransport, LossyT
     one, other = LossyTransport(loop, random), LossyTransport(loop, random)
     one.peer, other.peer = other, one
     return one, other
-
-
-__all__ = ["LossyTransport", "lossy_pair"]

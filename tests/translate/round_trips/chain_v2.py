@@ -89,6 +89,3 @@ def clean(value: Any) -> Any:
                 del cleaned[name]
         return cleaned
     return [clean(item) for item in value] if isinstance(value, list) else value
-
-
-__all__ = ["OFFER", "Line", "clean", "folded", "line"]

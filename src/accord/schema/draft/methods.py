@@ -142,5 +142,3 @@ CLIENT_METHODS = table(
     ),
     Method("_mcp/request", "client", "request", McpCall, Raw, unstable=True),
 )
-
-__all__ = ["AGENT_METHODS", "CLIENT_METHODS", "PROTOCOL_VERSION"]

@@ -1,7 +1,6 @@
 """ACP v1: every type and method, stable and unstable.
 
-Unstable types say so by `__unstable__`, unstable fields by the mark `U`.  The names are those that
-each file lists in its `__all__`.
+Unstable types say so by `__unstable__`, unstable fields by the mark `U`.
 
 A module is imported when a name of it is first used: an agent answers `initialize` before it
 needs most of them.

@@ -123,16 +123,3 @@ class MessageMcpNotification(WireStruct, frozen=True, kw_only=True):
     request_id: McpRequestId
     method: str
     params: Patch[dict[str, Raw]] = UNSET
-
-
-__all__ = [
-    "EnvVariable",
-    "HttpHeader",
-    "McpError",
-    "McpRequestId",
-    "McpServer",
-    "McpServerAcpId",
-    "MessageMcpNotification",
-    "MessageMcpRequest",
-    "MessageMcpResponse",
-]

@@ -245,11 +245,3 @@ UPDATE_GATES: dict[str, str] = {
     "session_message": "subagents",
     "session_message_chunk": "subagents",
 }
-
-__all__ = [
-    "AGENT_METHODS",
-    "CLIENT_METHODS",
-    "PROXY_METHODS",
-    "PROXY_NOTIFICATIONS",
-    "UPDATE_GATES",
-]

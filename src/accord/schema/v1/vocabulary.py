@@ -33,5 +33,3 @@ ENUMS: dict[str, Enumeration] = {
     "ToolCallStatus": enumeration(ToolCallStatus, open=False),
     "ToolKind": enumeration(ToolKind, open=False),
 }
-
-__all__ = ["ENUMS"]

@@ -3,9 +3,8 @@
 A type or field that only the unstable schema has is marked (`__unstable__`, `U[...]`); nothing of
 that kind is sent unless the program asked for it.  v2 imports nothing of v1 and the reverse.
 
-Each module lists what it defines, and this one adds the lists up.  The tables (`methods`,
-`vocabulary`) are imported where they are listed; a program that only
-exchanges messages does not need them.
+The tables (`methods`, `vocabulary`) are not here: a program that only exchanges messages does not
+need them.
 
 A module is imported when a name of it is first used: an agent answers `initialize` before it
 needs most of them.

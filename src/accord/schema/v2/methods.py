@@ -284,5 +284,3 @@ PROXY_NOTIFICATIONS: dict[str, Method] = table(
         unstable=True,
     ),
 )
-
-__all__ = ["AGENT_METHODS", "CLIENT_METHODS", "PROXY_METHODS", "PROXY_NOTIFICATIONS"]

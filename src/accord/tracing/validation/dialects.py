@@ -61,5 +61,3 @@ DIALECTS: Final[dict[Dialect, DialectFacts]] = {
         status_may_follow=_draft_may_follow,
     ),
 }
-
-__all__ = ["DIALECTS", "DialectFacts"]

@@ -197,6 +197,3 @@ def _usage(view: View, update: Any) -> Update:
         cost = Cost(update.cost.amount, update.cost.currency)
     view.usage.report(update.used, update.size, cost)
     return UsageChanged(view.usage, "", update)
-
-
-__all__ = ["SessionFolds"]

@@ -152,6 +152,3 @@ def _object(value: Any) -> Json:
 
 def _is(capabilities: Json, name: str) -> bool:
     return isinstance(capabilities.get(name), dict)
-
-
-__all__ = ["Offer", "features_of", "introduction_to_v1", "introduction_to_v2", "offer_of"]

@@ -77,6 +77,3 @@ def _with_address(params: bytes | Raw, made: bytes | Raw) -> bytes | Raw:
     if address is None:
         return made
     return json.dumps({**json.loads(bytes(memoryview(made))), "url": address}).encode()
-
-
-__all__ = ["ACTS", "ToAgent", "ToClient"]

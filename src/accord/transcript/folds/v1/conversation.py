@@ -184,5 +184,3 @@ FOLDS: dict[type, Fold] = {
     **fold_v1_session.FOLDS,
 }
 SETUPS: dict[type, Setup] = fold_v1_session.SETUPS
-
-__all__ = ["FOLDS", "SETUPS"]

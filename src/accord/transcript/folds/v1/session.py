@@ -90,5 +90,3 @@ SETUPS: dict[type, Setup] = {
     v1.ForkSessionResponse: _fork_setup,
     v1.SetSessionConfigOptionResponse: _options_setup,
 }
-
-__all__ = ["FOLDS", "SETUPS"]

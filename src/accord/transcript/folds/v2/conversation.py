@@ -248,5 +248,3 @@ FOLDS: dict[type, Fold] = {
     **fold_v2_session.FOLDS,
 }
 SETUPS: dict[type, Setup] = fold_v2_session.SETUPS
-
-__all__ = ["FOLDS", "SETUPS"]

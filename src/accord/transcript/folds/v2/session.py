@@ -80,5 +80,3 @@ SETUPS: dict[type, Setup] = {
     v2.SetSessionConfigOptionResponse: _options_setup,
     v2.SessionStatusResponse: _status,
 }
-
-__all__ = ["FOLDS", "SETUPS"]
