@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from accord.schema import v1, v2
+from accord.schema import draft, v1, v2
 
 
 def defined_in(body: list[ast.stmt]) -> Iterator[str]:
@@ -23,7 +23,7 @@ def defined_in(body: list[ast.stmt]) -> Iterator[str]:
                 yield from defined_in(orelse)
 
 
-@pytest.mark.parametrize("version", [v1, v2])
+@pytest.mark.parametrize("version", [draft, v1, v2])
 def test_every_name_is_found_where_the_table_says(version: ModuleType) -> None:
     """Ours: a name that is missing from the table would be missing from the package."""
     listed = {module: names.split() for module, names in version._NAMES.items()}
@@ -36,7 +36,7 @@ def test_every_name_is_found_where_the_table_says(version: ModuleType) -> None:
     assert version.__all__ == [name for names in listed.values() for name in names]
 
 
-@pytest.mark.parametrize("version", [v1, v2])
+@pytest.mark.parametrize("version", [draft, v1, v2])
 def test_a_name_that_nobody_has_is_told_as_such(version: ModuleType) -> None:
     """Python: a module without a name raises AttributeError."""
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):

@@ -56,6 +56,9 @@ def test_other_results_are_read_by_their_type() -> None:
 
 
 def test_a_table_has_one_row_of_a_name() -> None:
-    assert table(LOGOUT, WRITE) == {"logout": LOGOUT, "write": WRITE}
+    rows = {"logout": (Defaults, Defaults), "left": (Note, None, "gate")}
+    left = Method("left", "agent", "notification", Note, gate="gate")
+    assert table("agent", rows) == {"logout": LOGOUT, "left": left}
+    assert table("agent", unstable=rows)["left"].unstable
     with pytest.raises(AssertionError, match="twice"):
-        table(LOGOUT, LOGOUT)
+        table("agent", rows, unstable=rows)

@@ -15,7 +15,6 @@ from accord.translate.v2_agent.session_writer import Features, Voice
 UNKNOWN: Final = {"name": "unknown", "version": "unknown"}
 # What v1's client says and v2's agent has no use for.
 CLIENT_ONLY_V1: Final = ("fs", "terminal", "session", "plan", "subagents")
-SESSION_BOTH: Final = ("delete", "additionalDirectories")
 SESSION_UNSTABLE: Final = ("systemPrompt", "fork", "archive", "status", "title")
 PROMPT: Final = ("image", "audio", "embeddedContext")
 

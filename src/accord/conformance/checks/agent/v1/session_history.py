@@ -24,7 +24,6 @@ from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered
 
 NOT_FOUND = -32002
 PAGE_MAX = 100
-FILTER = "sessionCapabilities."
 # How old sessions are taken up, and the capability for it.
 TAKING_UP = (("session/load", "loadSession"), ("session/resume", "sessionCapabilities.resume"))
 
