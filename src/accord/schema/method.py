@@ -1,6 +1,5 @@
 """One row of a version's method table, and how its params and its result are read."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -8,7 +7,7 @@ from accord.schema.codec import Invalid, Raw, decode
 
 Kind = Literal["request", "notification"]
 Side = Literal["agent", "client", "proxy"]
-Rows = Mapping[str, tuple[Any, ...]]
+Rows = dict[str, tuple[Any, ...]]
 
 # The names that code outside the method tables uses for every version.
 CANCEL_REQUEST: Final = "$/cancel_request"
