@@ -6,8 +6,6 @@ which member is there, which variant, which value, and where it is wrong.
 Any bytes give a value, and the same bytes give the same.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from functools import cache

@@ -3,8 +3,6 @@
 Whatever else they raise is a broken promise too.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

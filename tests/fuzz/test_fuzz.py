@@ -1,7 +1,5 @@
 """The fuzz targets, for a moment: Hypothesis gives the bytes.  `make fuzz` takes longer."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

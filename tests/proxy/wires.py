@@ -1,7 +1,5 @@
 """A raw client and a raw agent around whatever is to be tried."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Rows of the method tables, and how absent and null params and results are read."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.schema.codec import Invalid

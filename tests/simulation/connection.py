@@ -1,7 +1,5 @@
 """One connection between the two sides of a world, and how it breaks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ it saw.  Every piece of text is a token that names its prompt, its run and its n
 that is lost, doubled, swapped or given to the wrong turn shows.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

@@ -4,8 +4,6 @@ Pure: a plan is a value.  What happens between the lines (order, splits, delays)
 decides while the world runs.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from random import Random
 from typing import Literal

@@ -4,8 +4,6 @@ A simulator that finds none of them would be worth nothing.  `FOUND_BY` has the 
 from 1, that found each when it was planted; `python -m tests.simulation --planted` searches again.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Awaitable, Callable, Generator
 from typing import Any

@@ -1,7 +1,5 @@
 """What must hold of the insides of both peers: all along, at rest, and when a world is over."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

@@ -1,7 +1,5 @@
 """One world: both peers, their wire, their store, their misfortunes; from a seed to a verdict."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import io

@@ -1,7 +1,5 @@
 """Runs of checks: bounds, what a stopped check says, and the verdict about a program."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What v1's types check beyond their fields, and the old forms that they still read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

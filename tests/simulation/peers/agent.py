@@ -1,7 +1,5 @@
 """The agent of a world: it does what the plan says, and writes down what it says."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import anyio

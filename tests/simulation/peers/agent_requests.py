@@ -1,7 +1,5 @@
 """Steps of the agent in which its client does the work: files, commands, forms."""
 
-from __future__ import annotations
-
 from accord.agent import Turn
 from accord.agent.tools.elicitation import FormField
 from accord.errors import RateLimited, RequestCancelled, SpawnFailed

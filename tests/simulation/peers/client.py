@@ -1,7 +1,5 @@
 """The client of a world: it opens sessions, prompts, looks, cancels, leaves, as the plan says."""
 
-from __future__ import annotations
-
 from random import Random
 from typing import Any
 

@@ -4,8 +4,6 @@ Nothing of it is real.  Each writes down what was done, and complains of what mu
 it: a terminal that was released, two forms at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random

@@ -10,8 +10,6 @@ What always holds
     * A world that can go nowhere, or goes on for ever, is an error and no hang.
 """
 
-from __future__ import annotations
-
 import asyncio
 import heapq
 from collections.abc import Callable

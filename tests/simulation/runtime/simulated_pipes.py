@@ -6,8 +6,6 @@ What always holds: bytes come out in the order in which they went in, none twice
 while both ends live.
 """
 
-from __future__ import annotations
-
 from random import Random
 from typing import Any
 

@@ -4,8 +4,6 @@
 thread.  Both commit in groups, in the order of the calls.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator
 from pathlib import Path
 from random import Random

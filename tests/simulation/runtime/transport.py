@@ -3,8 +3,6 @@
 Bytes in flight are bounded as in a pipe, so that a slow reader slows the writer.
 """
 
-from __future__ import annotations
-
 from random import Random
 
 import anyio

@@ -1,7 +1,5 @@
 """`initialize` and logging in."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

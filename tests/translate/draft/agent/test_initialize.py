@@ -1,7 +1,5 @@
 """The first exchange and the login with a draft agent behind a v1 client."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
