@@ -5,8 +5,6 @@ that was agreed on, strictly (validator.py), and the whole recording against the
 single message shows (messages/conversation_rules.py).
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

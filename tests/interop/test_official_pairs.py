@@ -5,8 +5,6 @@ They show that a failure against our library is not the fault of the programs, a
 validator passes what the official SDKs send.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Official clients and agents with a chain of ours between them: nobody notices."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The client and the agent are both somebody else's; what passes on either side of
 recorded and held against the official schema of that side's version.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from pathlib import Path

@@ -9,8 +9,6 @@ What must hold of every conversation
       statuses of tool calls go the ways that the protocol has, and end with the turn.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
@@ -369,6 +367,3 @@ class Watched:
             self._conversation._wrong("the end was told twice")
         assert self._receiver is not None
         self._receiver.ended(why)
-
-
-__all__ = ["Conversation", "Watched"]

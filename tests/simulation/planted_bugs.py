@@ -4,8 +4,6 @@ A simulator that finds none of them would be worth nothing.  `FOUND_BY` has the 
 from 1, that found each when it was planted; `python -m tests.simulation --planted` searches again.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Awaitable, Callable, Generator
 from typing import Any
@@ -402,5 +400,3 @@ FOUND_BY = {
     "the_rest_of_a_chunk_is_lost_behind_a_header": 12,
     "a_handler_that_does_not_heed_is_waited_for": 348,
 }
-
-__all__ = ["FOUND_BY", "PLANTED"]

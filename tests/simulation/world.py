@@ -1,7 +1,5 @@
 """One world: both peers, their wire, their store, their misfortunes; from a seed to a verdict."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import io
@@ -374,6 +372,3 @@ def _clean_up(loop: SeededLoop) -> None:
             task.cancel()
         with contextlib.suppress(BaseException):
             loop.run_until_complete(asyncio.wait(left, timeout=10))
-
-
-__all__ = ["Verdict", "World", "run_world"]

@@ -1,7 +1,5 @@
 """Runs of chunks become one, and nothing else changes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What can be wrong with the file of a store: each is said clearly, and nothing is overwritten."""
 
-from __future__ import annotations
-
 import errno
 import os
 import resource

@@ -1,7 +1,5 @@
 """The thread that has the database: groups, failures among them, and its end."""
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable

@@ -290,6 +290,3 @@ def explained(error: Exception, path: Path, is_written: bool = False) -> StoreEr
         " to a writable folder"
     )
     return StoreError("store_unreachable", text, **details)
-
-
-__all__ = ["Synchronous", "close_unchanged", "explained", "open_file"]

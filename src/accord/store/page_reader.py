@@ -13,8 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-__all__ = ["Damage", "StoredRow", "read_rows"]
-
 MAGIC = b"SQLite format 3\0"
 PAGE_BYTES_DEFAULT = 8192
 """The page size of our own stores, used if the header is damaged."""

@@ -1,7 +1,5 @@
 """Shapes of messages, the functions that read conversations, and wrong types."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

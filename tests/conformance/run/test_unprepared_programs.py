@@ -1,7 +1,5 @@
 """Agents and clients that nobody prepared for the kit: what it tries, and what it then says."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Agents that are broken in another way than the one of their rule, or odd and right."""
 
-from __future__ import annotations
-
 import os
 import threading
 from typing import Any

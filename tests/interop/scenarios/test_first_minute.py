@@ -1,7 +1,5 @@
 """The first minute with the built-in agent, through the official TypeScript SDK and our client."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 What our side sends is judged as on the tour.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is the same in both versions and is passed on, and how much is remembered."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.translate.message import AGENT, CLIENT, Notification

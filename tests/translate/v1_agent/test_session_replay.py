@@ -1,7 +1,5 @@
 """The past of a v1 agent's session as a v2 client gets it: lasting ids, and nothing twice."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Prompts, states and cancelling: a v1 turn as a v2 client sees it (the translation's table 5)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -244,6 +244,3 @@ def _values(option: Json) -> list[str]:
         else:
             found.append(entry["value"])
     return found
-
-
-__all__ = ["Options"]

@@ -214,6 +214,3 @@ def _is_missing(failure: Failure) -> bool:
         return not isinstance(failure.data, dict) or "uri" not in failure.data
     said = failure.message.lower()
     return any(words in said for words in NO_SUCH_SESSION)
-
-
-__all__ = ["NOT_HISTORY", "Abilities", "Core", "not_found", "session_failure"]

@@ -231,6 +231,3 @@ def _unique(options: list[Json]) -> tuple[list[Json], dict[str, str]]:
         originals[unique] = original
         option["optionId"] = unique
     return options, originals
-
-
-__all__ = ["Questions"]

@@ -251,24 +251,3 @@ class Session:
     def snapshot(self) -> Json:
         """The state as an object of its own."""
         return {"state": self.state}
-
-
-__all__ = [
-    "FINAL_STATUSES",
-    "HELD_PROMPTS_MAX",
-    "IDLE",
-    "LOG_BYTES_MAX",
-    "REQUIRES_ACTION",
-    "RUNNING",
-    "SESSIONS_KEPT",
-    "TERMINALS_KEPT",
-    "TITLE_CHARS_KEPT",
-    "TOOL_CALLS_KEPT",
-    "Log",
-    "Past",
-    "Prompt",
-    "Question",
-    "Session",
-    "ToolCall",
-    "Turn",
-]

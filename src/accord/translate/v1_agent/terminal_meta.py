@@ -72,6 +72,3 @@ def _status(ended: Json) -> Json:
     if isinstance(signal, str):
         status["signal"] = signal
     return status
-
-
-__all__ = ["shown_terminals"]

@@ -163,6 +163,3 @@ def _is_diff(value: Json) -> bool:
     except Invalid:
         return False
     return all(note.startswith("unknown variant") for note in notes)
-
-
-__all__ = ["ToolCalls"]

@@ -365,6 +365,3 @@ def _echo_of(blocks: list[Json]) -> list[str | bytes]:
 
 def _cancelled(key: Key) -> Failure:
     return Failure(key, REQUEST_CANCELLED, text_of(REQUEST_CANCELLED))
-
-
-__all__ = ["INSERTED_AFTER", "SILENCE", "Turns"]

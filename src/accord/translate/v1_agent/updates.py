@@ -287,6 +287,3 @@ def _is_other_plan(value: Any) -> bool:
     if not isinstance(value, dict) or not is_text(value.get("type")):
         return False
     return value["type"] not in PLANS and is_text(value.get("planId"))
-
-
-__all__ = ["Updates"]

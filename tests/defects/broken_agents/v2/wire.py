@@ -3,8 +3,6 @@
 Where the rule is the same as in v1, the override is the same.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

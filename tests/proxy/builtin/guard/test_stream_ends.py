@@ -1,7 +1,5 @@
 """When a stream ends, what waits of it is said; and what is not a stream passes."""
 
-from __future__ import annotations
-
 from base64 import b64decode
 
 import pytest

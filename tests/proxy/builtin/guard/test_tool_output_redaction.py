@@ -1,7 +1,5 @@
 """Output of tool calls that is told again while it grows: no half of a secret, all in the end."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """How sessions begin, and how old ones are found again (the translation's table 2 and 4)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

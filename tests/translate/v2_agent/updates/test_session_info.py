@@ -1,7 +1,5 @@
 """Commands, titles, usage, notices, compaction and child sessions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -93,6 +93,3 @@ def _decoded(data: bytes) -> str | None:
         return data.decode()
     except UnicodeDecodeError:
         return None
-
-
-__all__ = ["read_whole", "stored_text", "write_whole"]

@@ -161,6 +161,3 @@ class Terminals:
 
 def _named(params: Json) -> dict[str, Any]:
     return {"terminalId": params["terminalId"]}
-
-
-__all__ = ["Terminals"]

@@ -167,6 +167,3 @@ def _is_allowed(answer: Answer) -> bool:
         return False
     outcome: Json = answer.result["outcome"]
     return outcome.get("outcome") == "selected" and outcome.get("optionId") == ALLOW
-
-
-__all__ = ["LOCATE", "HostPermissions"]

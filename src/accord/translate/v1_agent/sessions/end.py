@@ -186,6 +186,3 @@ class Closing:
 
 def _is_missing(failure: Failure, session_id: str) -> bool:
     return session_failure(failure, session_id).code == RESOURCE_NOT_FOUND
-
-
-__all__ = ["CLOSING_SECONDS", "Closing"]

@@ -273,6 +273,3 @@ def _wants_past(replay_from: Any) -> bool:
 
 def _about(session: Session, update: Json) -> Out:
     return CLIENT, Notification(SESSION_UPDATE, {"sessionId": session.id, "update": update})
-
-
-__all__ = ["ANSWERED_AFTER", "EARLY_UPDATES_MAX", "Opening"]
