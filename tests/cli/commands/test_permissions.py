@@ -98,7 +98,7 @@ def test_what_is_not_understood_is_explained(home: Home) -> None:
     _rules(home)
     said = home.accord("permissions", "explain", "$X y")
     assert said.code == 4
-    assert "not understood:\n  the program is known only when it runs: $X" in said.out
+    assert "not understood:\n  the program is known only at run time: $X" in said.out
 
 
 def test_what_is_allowed_or_asked_is_explained(home: Home) -> None:

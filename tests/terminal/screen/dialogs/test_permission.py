@@ -199,7 +199,7 @@ async def test_enter_approves_nothing_before_an_option_was_gone_to() -> None:
 async def test_the_mouse_chooses_an_answer() -> None:
     """Brief: by mouse too."""
     async with asked("permission", a_request()) as scene:
-        await scene.click("✓ Allow changing")
+        await scene.click("✓ Always allow changing")
         assert await scene.answer() == Decision("allow_once", "workspace")
 
 
