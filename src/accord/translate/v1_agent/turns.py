@@ -41,7 +41,7 @@ from accord.translate.message import (
 from accord.translate.meta_store import OFFICIAL, keep, restore
 from accord.translate.v1_agent.content import block_to_v1
 from accord.translate.v1_agent.core import Core
-from accord.translate.v1_agent.sessions.state import (
+from accord.translate.v1_agent.session_state import (
     FINAL_STATUSES,
     HELD_PROMPTS_MAX,
     IDLE,

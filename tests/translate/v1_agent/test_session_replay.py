@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from accord.translate.message import Json
-from accord.translate.v1_agent.sessions.replay import (
+from accord.translate.v1_agent.session_replay import (
     MESSAGE_BYTES_MAX,
     PROMPTS_KEPT,
     PromptIds,
