@@ -28,7 +28,7 @@ from accord.agent.session.turn_state import TurnState
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
 from accord.connection.error_responses import error_for
-from accord.connection.unknown_keys import MessageDecoder
+from accord.connection.unknown_keys import message_decoder
 from accord.errors import ConnectionLost, RequestError
 from accord.protocol.capabilities import lacking
 from accord.protocol.v2.turn import Step
@@ -108,7 +108,7 @@ class OfficialRequests:
         self.agent = agent
         self.schema = schema = version.schema
         self._version = version
-        self._decode = MessageDecoder(
+        self._decode = message_decoder(
             strict=agent.strict, report=connection.tolerate, shared=schema.InitializeRequest
         )
         asked = self.read(schema.InitializeRequest, version.complete(raw, params))
