@@ -79,6 +79,9 @@ class IncomingRequests:
                 # The program exits, and closing the connection tells the peer.
                 raise
             except BaseException as error:
+                if self._open.get(request.id) is not request and not self._over:
+                    # Nobody is left to be told.
+                    _log.error("%s failed after its answer", request.method, exc_info=error)
                 self._settle(request, error)
                 if not isinstance(error, Exception):
                     raise

@@ -63,7 +63,11 @@ async def run_turn(agent: AgentDefinition, guard: Guard, turn: Turn, conclude: C
             outcome = Outcome("cancelled")
         if connection.error is None:
             stopped = outcome.stop_reason in STOP_REASONS - {"end_turn"}
-            await state.finish(failed=outcome.error is not None, stopped=stopped)
+            try:
+                await state.finish(failed=outcome.error is not None, stopped=stopped)
+            except Exception as error:  # noqa: BLE001 - the client must hear of the end
+                failure = error_for(error, "session/prompt")
+                outcome = outcome if state.is_cancelled else Outcome("error", failure)
         await conclude(outcome)
 
     async def give_up() -> None:
