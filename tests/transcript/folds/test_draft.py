@@ -1,7 +1,5 @@
 """What updates of the 2026-02 draft dialect add up to."""
 
-from __future__ import annotations
-
 from accord.schema import draft
 from accord.schema.codec import decode, encode, to_python
 from accord.schema.struct import Raw

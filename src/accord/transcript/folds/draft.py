@@ -276,5 +276,3 @@ SETUPS: dict[type, Setup] = {
     draft.SetSessionModeResponse: _mode_setup,
     draft.SetSessionConfigOptionResponse: _option_setup,
 }
-
-__all__ = ["FOLDS", "SETUPS"]

@@ -1,5 +1,4 @@
-"""What agents of the 2026-02 draft ask of a client's files; its terminals are in
-`draft_terminals.py`.
+"""What agents of the 2026-02 draft ask of a client's files; `terminals.py` has its terminals.
 
 Requests name no session, paths may be relative to its folder, and there is more to say than in v1:
 encodings, lines to the last one, whether a file may be new or must be.
