@@ -28,7 +28,7 @@ from accord.client.wire.wire import (
     SessionPage,
     Setup,
 )
-from accord.connection.unknown_keys import MessageDecoder
+from accord.connection.unknown_keys import message_decoder
 from accord.errors import LocalProtocolError
 from accord.schema import draft, v2
 from accord.schema.codec import Invalid, Report, ignore, to_python
@@ -86,7 +86,7 @@ class WireDraft:
     def __init__(self, *, strict: bool = False, report: Report = ignore) -> None:
         self._strict = strict
         self._report = report
-        self._decode = MessageDecoder(strict=strict, report=report)
+        self._decode = message_decoder(strict=strict, report=report)
         self._read_envelope = self._decode.reading(draft.SessionNotification)
         self._offered = draft.AgentCapabilities()
         # An update is read in two steps, by its type.
