@@ -219,11 +219,8 @@ class Wire(Protocol):
         """Read the answer to one of these, as a struct that a transcript understands."""
         ...
 
-    def known_at_opening(self, setup: Setup) -> Sequence[Any]:
-        """What is known of a session before the agent says anything about it.
-
-        As structs that a transcript understands.
-        """
+    def folder_of(self, opened: Any) -> str | None:
+        """The folder that such an answer names, where it names one."""
         ...
 
     def list_sessions(self, cwd: str | None, cursor: str | None, archived: str | None) -> Request:

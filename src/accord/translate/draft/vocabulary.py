@@ -306,6 +306,10 @@ STATUSES_FROM_DRAFT: Final = MappingProxyType(
         "cancelled": "failed",
     }
 )
+# The same for our own client, which knows that a call can be cancelled.
+DETAILED_STATUSES: Final = MappingProxyType(
+    {**STATUSES_FROM_DRAFT, "denied": "cancelled", "cancelled": "cancelled"}
+)
 FINAL_STATUSES: Final = frozenset({"completed", "failed", "denied", "cancelled"})
 NEXT_STATUSES: Final = MappingProxyType(
     {

@@ -18,7 +18,7 @@ from accord.transcript.items.message import Role
 from accord.transcript.items.meta import NULL
 from accord.transcript.items.plan import MAIN_PLAN_ID
 from accord.transcript.items.tool_call import DEFAULT_KIND, DEFAULT_STATUS, FileDiff
-from accord.transcript.unknown_variants import fields_of
+from accord.transcript.unknown_variants import fields_of, plain
 from accord.transcript.update import (
     MessageChanged,
     PlanChanged,
@@ -32,6 +32,9 @@ from accord.transcript.update import (
 from accord.transcript.view import View
 
 T = TypeVar("T")
+
+# Where `_meta` has the patch of an agent of the 2026-02 draft, which v1 has no field for.
+PATCHES = "acp.draft/2026-02"
 
 
 def _agent_message_chunk(view: View, update: v1.AgentMessageChunk) -> Update | None:
@@ -57,7 +60,15 @@ def _agent_thought_chunk(view: View, update: v1.AgentThoughtChunk) -> Update | N
         return None
     message = view.chunk_target("thought", or_none(update.message_id))
     message.append(content)
-    return ThoughtChanged(message, content.text if type(content) is v1.TextContent else "", update)
+    return ThoughtChanged(message, _shown_text(content), update)
+
+
+def _shown_text(content: v1.ContentBlock) -> str:
+    """The text of a thought; one that is only for the model is kept, and not told as new."""
+    if type(content) is not v1.TextContent:
+        return ""
+    audience = or_none(content.annotations.audience) if content.annotations else None
+    return "" if audience == ["assistant"] else content.text
 
 
 def _begins_nothing(
@@ -117,6 +128,10 @@ def _tool_call(view: View, update: v1.ToolCall | v1.ToolCallPatch) -> Update:
 def _diffs(item: v1.ToolCallContent) -> Iterable[FileDiff]:
     if not isinstance(item, v1.Diff):
         return ()
+    patch = plain(item.meta[PATCHES]) if item.meta and PATCHES in item.meta else None
+    if isinstance(patch, dict) and isinstance(patch.get("patch"), str):
+        # Of an agent that tells hunks and no texts.
+        return (FileDiff(item.path, patch=patch["patch"]),)
     old_text = or_none(item.old_text)
     return (
         FileDiff(

@@ -20,6 +20,7 @@ from accord.translate.draft.conversion.tool_output import (
     text_content,
 )
 from accord.translate.draft.vocabulary import (
+    DETAILED_STATUSES,
     FINAL_STATUSES,
     STATUSES_FROM_DRAFT,
     kind_of_tool,
@@ -56,8 +57,8 @@ _PATCH_FIELDS: Final = ("title", "kind", "name", "locations", "rawInput", "rawOu
 # ---- from the draft
 
 
-def call_from_draft(data: Json, folder: str) -> Json:
-    """The announcement of a call as an update of v1."""
+def call_from_draft(data: Json, folder: str, *, details: bool = False) -> Json:
+    """The announcement of a call as an update of v1; `details`: for our own client."""
     rest = dict(data)
     had = taken(rest)
     tool, given = rest.pop("tool"), rest.pop("input")
@@ -72,8 +73,8 @@ def call_from_draft(data: Json, folder: str) -> Json:
     }
     if "requiresPermission" in made:
         had["requiresPermission"] = made.pop("requiresPermission")
-    said = had.pop("status", None)
-    _status_from_draft(made, had)
+    said = None if details else had.pop("status", None)
+    _status_from_draft(made, had, details=details)
     if said in _OFFICIAL_STATUSES:
         made["status"] = said
     if "location" in made:
@@ -92,7 +93,7 @@ def update_from_draft(data: Json, surfaces: Surfaces) -> Json:
     had = taken(rest)
     made: Json = {"sessionUpdate": "tool_call_update", "toolCallId": rest.pop("id"), **rest}
     done = made.get("status") in FINAL_STATUSES
-    _status_from_draft(made, had)
+    _status_from_draft(made, had, details=surfaces.details)
     output, error = made.pop("output", None), made.pop("error", None)
     contents: list[Json] = []
     if output is not None:
@@ -129,8 +130,15 @@ def _restored_update(made: Json, had: Json) -> Json:
     return made
 
 
-def _status_from_draft(made: Json, had: Json) -> None:
+def _status_from_draft(made: Json, had: Json, *, details: bool) -> None:
     status = made.get("status")
+    if details:
+        had.pop("status", None)
+        if status is not None:
+            made["status"] = DETAILED_STATUSES.get(status, status)
+            if made["status"] != status:
+                had["status"] = status
+        return
     if status is None:
         if had.get("status") in _OFFICIAL_STATUSES:
             # Said once more, which the draft has no step for.
