@@ -13,12 +13,13 @@ from accord.schema import v1
 from accord.schema.struct import UNSET, Omit, Patch, UnknownVariant
 from accord.transcript.folds.fold_types import Fold, Setup, or_none
 from accord.transcript.folds.v1 import session as fold_v1_session
+from accord.transcript.folds.v1.draft_meta import fold_output, patch_of
 from accord.transcript.folds.v1.terminal_meta import fold_told_terminals
 from accord.transcript.items.message import Role
 from accord.transcript.items.meta import NULL
 from accord.transcript.items.plan import MAIN_PLAN_ID
 from accord.transcript.items.tool_call import DEFAULT_KIND, DEFAULT_STATUS, FileDiff
-from accord.transcript.unknown_variants import fields_of, plain
+from accord.transcript.unknown_variants import fields_of
 from accord.transcript.update import (
     MessageChanged,
     PlanChanged,
@@ -32,9 +33,6 @@ from accord.transcript.update import (
 from accord.transcript.view import View
 
 T = TypeVar("T")
-
-# Where `_meta` has the patch of an agent of the 2026-02 draft, which v1 has no field for.
-PATCHES = "acp.draft/2026-02"
 
 
 def _agent_message_chunk(view: View, update: v1.AgentMessageChunk) -> Update | None:
@@ -115,6 +113,7 @@ def _tool_call(view: View, update: v1.ToolCall | v1.ToolCallPatch) -> Update:
         call.patch(name=_given(update.name), meta=_given(update.meta))
         if isinstance(update.meta, dict):
             terminals = fold_told_terminals(view, call, update.meta)
+            fold_output(view, update.meta)
     locations, content = update.locations, update.content
     if locations is not UNSET and locations is not None:
         call.replace_locations(locations)
@@ -128,10 +127,9 @@ def _tool_call(view: View, update: v1.ToolCall | v1.ToolCallPatch) -> Update:
 def _diffs(item: v1.ToolCallContent) -> Iterable[FileDiff]:
     if not isinstance(item, v1.Diff):
         return ()
-    patch = plain(item.meta[PATCHES]) if item.meta and PATCHES in item.meta else None
-    if isinstance(patch, dict) and isinstance(patch.get("patch"), str):
-        # Of an agent that tells hunks and no texts.
-        return (FileDiff(item.path, patch=patch["patch"]),)
+    patch = patch_of(item)
+    if patch is not None:
+        return (FileDiff(item.path, patch=patch),)
     old_text = or_none(item.old_text)
     return (
         FileDiff(

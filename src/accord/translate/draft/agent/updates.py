@@ -122,7 +122,8 @@ class Updates:
         return call_from_draft(data, session.folder, details=self._bridge.details)
 
     def _tool_call_update(self, session: Session, data: Json) -> Json | None:
-        call = session.call(data["id"])
+        call_id = data["id"]
+        call = session.call(call_id)
         status = data.get("status")
         if status is not None:
             if call.status in FINAL_STATUSES and status != call.status:
@@ -133,10 +134,16 @@ class Updates:
         made = None if _is_made(data) else update_from_draft(data, self._surfaces(session))
         if call.status in FINAL_STATUSES:
             call.given = None
-        if call.status not in _BEFORE_WORK:
-            session.shown.pop(data["id"], None)
+        if self._bridge.details:
+            if made is not None and "content" in made:
+                if "output" not in data:
+                    # An error stands behind what was put out before.
+                    made["content"] = [*copied(session.shown.get(call_id, [])), *made["content"]]
+                session.show(call_id, copied(made["content"]))
+        elif call.status not in _BEFORE_WORK:
+            session.shown.pop(call_id, None)
         elif made is not None and "content" in made:
-            session.show(data["id"], copied(made["content"]))
+            session.show(call_id, copied(made["content"]))
         return made
 
     # ---- modes and options

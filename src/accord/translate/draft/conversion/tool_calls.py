@@ -98,23 +98,32 @@ def update_from_draft(data: Json, surfaces: Surfaces) -> Json:
     contents: list[Json] = []
     if output is not None:
         contents += contents_of(output, surfaces, done=done)
-        made["rawOutput"] = output
     if error is not None:
         contents.append(text_content(error))
-        made.setdefault("rawOutput", {"error": error})
-        if output is not None:
-            had["error"] = error
     if contents:
         made["content"] = contents
-    if output is not None and "madeOutput" not in had:
-        had["output"] = IN_RAW_OUTPUT
     if "duration" in made:
         had["duration"] = made.pop("duration")
-    return _restored_update(made, had)
+    if not surfaces.details:
+        return _restored_update(made, had, output, error)
+    if output is not None and output.get("type") == "terminal":
+        had["terminal"] = output
+    elif output is not None and not contents:
+        made["rawOutput"] = output
+    keep_all(made, had)
+    return made
 
 
-def _restored_update(made: Json, had: Json) -> Json:
+def _restored_update(made: Json, had: Json, output: Json | None, error: str | None) -> Json:
     """What v1 had said before it went through the draft, in the place of what was made of it."""
+    if error is not None:
+        made["rawOutput"] = {"error": error}
+    if output is not None:
+        made["rawOutput"] = output
+        if error is not None:
+            had["error"] = error
+        if "madeOutput" not in had:
+            had["output"] = IN_RAW_OUTPUT
     if had.pop("madeOutput", False) is True:
         made.pop("rawOutput", None)
         contents = had.pop("content", ())

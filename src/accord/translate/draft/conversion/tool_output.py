@@ -80,6 +80,8 @@ def _texts(now: str | None, hunks: list[Json], *, done: bool) -> tuple[str, str]
 def _terminal(output: Json, surfaces: Surfaces) -> list[Json]:
     terminal_id = output["terminalId"]
     contents: list[Json] = []
+    if surfaces.details:
+        return [{"type": "terminal", "terminalId": terminal_id}]
     if surfaces.has_terminal(terminal_id):
         contents.append({"type": "terminal", "terminalId": terminal_id})
     text = "".join(output.get(stream) or "" for stream in ("stdout", "stderr"))

@@ -1,0 +1,55 @@
+"""What an agent of the 2026-02 draft tells of a tool call, and v1 has no field for.
+
+The translator puts it in `_meta`, under the key of the draft.
+
+Invariant: an output that is told here changes no terminal that was not made here, so that nobody
+can write into the output of a command that the client runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from accord.schema import v1
+from accord.schema.struct import Raw
+from accord.transcript.items.terminal import ExitStatus
+from accord.transcript.unknown_variants import plain
+from accord.transcript.view import View
+
+DRAFT = "acp.draft/2026-02"
+
+
+def _members(raw: Raw) -> dict[str, Any]:
+    value = plain(raw)
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def patch_of(diff: v1.Diff) -> str | None:
+    """The patch of a diff that has hunks and no texts."""
+    if not diff.meta or DRAFT not in diff.meta:
+        return None
+    patch = _members(diff.meta[DRAFT]).get("patch")
+    return patch if isinstance(patch, str) else None
+
+
+def fold_output(view: View, meta: dict[str, Raw]) -> None:
+    """Show the output of a command that the agent ran itself."""
+    output = _members(meta[DRAFT]).get("terminal") if DRAFT in meta else None
+    terminal_id = output.get("terminalId") if isinstance(output, dict) else None
+    if not isinstance(output, dict) or not isinstance(terminal_id, str):
+        return
+    known = view.terminals_by_id.get(terminal_id)
+    if known is not None and DRAFT not in known.meta:
+        return
+    terminal = view.terminal(terminal_id)
+    terminal.patch_meta({DRAFT: Raw(b"{}")})
+    command, code = output.get("command"), output.get("exitCode")
+    if isinstance(command, str):
+        terminal.patch(command=command)
+    streams = (output.get(name) for name in ("stdout", "stderr"))
+    terminal.replace("".join(one for one in streams if isinstance(one, str)).encode())
+    if isinstance(code, int):
+        terminal.patch(exit_status=ExitStatus(code))
+
+
+__all__ = ["fold_output", "patch_of"]
