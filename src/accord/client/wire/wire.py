@@ -150,7 +150,7 @@ class Wire(Protocol):
     """The wire form of one version.  Requests are pairs of method and params."""
 
     version: int
-    # The draft calls itself version 1.
+    # The version of the wire types; an agent of the 2026-02 draft is translated to v1.
     dialect: Dialect
     # The module of the version's wire types.
     schema: Any

@@ -37,9 +37,9 @@ DEFAULT_STATUS = "pending"
 # A content item of whatever version the connection speaks, as it was received: for whoever reads
 # it, and for the code here, which leaves that to the folds.
 if TYPE_CHECKING:
-    from accord.schema import draft, v1, v2
+    from accord.schema import v1, v2
 
-    ReceivedItem: TypeAlias = v1.ToolCallContent | v2.ToolCallContent | draft.ToolCallOutput
+    ReceivedItem: TypeAlias = v1.ToolCallContent | v2.ToolCallContent
 ContentItem: TypeAlias = Any
 
 

@@ -227,7 +227,7 @@ def test_a_status_is_told_as_far_as_v2_has_it(
     call = {"id": "c", "tool": "x", "input": {}, **status}
     (update,) = scene.update("tool_call", call)
     assert update.get("status") == told
-    assert update.get("_meta") == (None if note is None else meta(status=note)["_meta"])
+    assert update.get("_meta") == (None if said is None else meta(status=note)["_meta"])
 
 
 @pytest.mark.parametrize("content", ["+new\n", "@@ -0,0 +1,1 @@\n+new"])

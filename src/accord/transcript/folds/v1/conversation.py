@@ -13,7 +13,7 @@ from accord.schema import v1
 from accord.schema.struct import UNSET, Omit, Patch, UnknownVariant
 from accord.transcript.folds.fold_types import Fold, Setup, or_none
 from accord.transcript.folds.v1 import session as fold_v1_session
-from accord.transcript.folds.v1.draft_meta import fold_output, patch_of
+from accord.transcript.folds.v1.draft_meta import fold_output, merged, patch_of
 from accord.transcript.folds.v1.terminal_meta import fold_told_terminals
 from accord.transcript.items.message import Role
 from accord.transcript.items.meta import NULL
@@ -110,8 +110,9 @@ def _tool_call(view: View, update: v1.ToolCall | v1.ToolCallPatch) -> Update:
         call.raw_output = raw_output.copy()
     terminals: tuple[TerminalChanged, ...] = ()
     if update.name is not UNSET or update.meta is not UNSET:
-        call.patch(name=_given(update.name), meta=_given(update.meta))
+        call.patch(name=_given(update.name))
         if isinstance(update.meta, dict):
+            call.patch(meta=merged(call.meta, update.meta))
             terminals = fold_told_terminals(view, call, update.meta)
             fold_output(view, update.meta)
     locations, content = update.locations, update.content

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from accord.schema import v1
+from accord.schema.codec import encode
 from accord.schema.struct import Raw
 from accord.transcript.items.terminal import ExitStatus
 from accord.transcript.unknown_variants import plain
@@ -30,6 +31,18 @@ def patch_of(diff: v1.Diff) -> str | None:
         return None
     patch = _members(diff.meta[DRAFT]).get("patch")
     return patch if isinstance(patch, str) else None
+
+
+def merged(known: dict[str, Raw], meta: dict[str, Raw]) -> dict[str, Raw]:
+    """The metadata of an update with what was told of the call before; null takes a thing back."""
+    if DRAFT not in meta:
+        return meta
+    before = _members(known[DRAFT]) if DRAFT in known else {}
+    told = {**before, **_members(meta[DRAFT])}
+    left = {name: value for name, value in told.items() if value is not None}
+    if left or DRAFT in known:
+        return {**meta, DRAFT: Raw(encode(left))}
+    return {name: value for name, value in meta.items() if name != DRAFT}
 
 
 def fold_output(view: View, meta: dict[str, Raw]) -> None:
@@ -52,4 +65,4 @@ def fold_output(view: View, meta: dict[str, Raw]) -> None:
         terminal.patch(exit_status=ExitStatus(code))
 
 
-__all__ = ["fold_output", "patch_of"]
+__all__ = ["fold_output", "merged", "patch_of"]

@@ -63,6 +63,9 @@ class Turns:
 
     def _start(self, session: Session, request: Request) -> Outs:
         turn = Turn(request.key)
+        if session.turn is None:
+            # A message goes on only in its own turn.
+            session.message_ids.clear()
         # A second prompt during a turn is the agent's to judge; the first stays the turn.
         session.turn = session.turn or turn
         asked = dict(request.params)

@@ -77,6 +77,8 @@ def call_from_draft(data: Json, folder: str, *, details: bool = False) -> Json:
     _status_from_draft(made, had, details=details)
     if said in _OFFICIAL_STATUSES:
         made["status"] = said
+    if details and "location" in made:
+        had["location"] = made["location"]
     if "location" in made:
         made["locations"] = [place_from_draft(made.pop("location"), folder)]
     for mark, name in _LEFT_OUT.items():
@@ -100,7 +102,7 @@ def update_from_draft(data: Json, surfaces: Surfaces) -> Json:
         contents += contents_of(output, surfaces, done=done)
     if error is not None:
         contents.append(text_content(error))
-    if contents:
+    if contents or (surfaces.details and output is not None):
         made["content"] = contents
     if "duration" in made:
         had["duration"] = made.pop("duration")
@@ -145,8 +147,8 @@ def _status_from_draft(made: Json, had: Json, *, details: bool) -> None:
         had.pop("status", None)
         if status is not None:
             made["status"] = DETAILED_STATUSES.get(status, status)
-            if made["status"] != status:
-                had["status"] = status
+            # Null takes back the word for a status that is over.
+            had["status"] = None if made["status"] == status else status
         return
     if status is None:
         if had.get("status") in _OFFICIAL_STATUSES:
