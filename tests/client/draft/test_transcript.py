@@ -135,7 +135,7 @@ def test_the_words_of_the_draft_for_a_status_become_ours() -> None:
     fold("tool_call", id="c", tool="x", input={}, location={"path": "/a", "line": 2, "column": 3})
     call = fold.transcript.tool_calls[0]
     assert call.status == "pending"
-    assert call.locations == [Location("/a", 2)]
+    assert call.locations == [Location("/a", 2, 3)]
     for word, status in (
         ("awaiting_permission", "pending"),
         ("denied", "cancelled"),

@@ -108,3 +108,32 @@ def test_a_thought_for_the_model_alone_is_told_without_its_words(
     picture = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
     assert fold("agent_thought_chunk", content=picture).text == ""
     assert fold.transcript.thoughts[0].text == "hm"
+
+
+@pytest.mark.parametrize(
+    ("told", "position"),
+    [
+        ({}, "2"),
+        ({"column": 3}, "2:3"),
+        ({"column": 3, "endLine": 4, "endColumn": 1}, "2:3-4:1"),
+        ({"endLine": 4, "column": True}, "2-4"),
+    ],
+)
+def test_columns_and_ranges_of_a_place_are_shown(told: Any, position: str) -> None:
+    """Issue 15: v1 has only the line."""
+    fold = folding_v1()
+    place = {"path": "/a", "line": 2, "_meta": {DRAFT: told}}
+    fold("tool_call", toolCallId="c", title="x", locations=[place, {"path": "/b"}])
+    first, second = fold.transcript.tool_calls[0].locations
+    assert (first.path, first.line, first.position) == ("/a", 2, position)
+    assert (second.path, second.line, second.position) == ("/b", None, "")
+
+
+def test_a_call_that_was_denied_is_cancelled_and_says_so() -> None:
+    """Issue 15: the two are told apart."""
+    fold = folding_v1()
+    for word in ("denied", "cancelled"):
+        fold("tool_call", toolCallId=word, title="x", status=word)
+        fold("tool_call_update", toolCallId=word, status="completed")
+    found = [(call.status, call.reported_status) for call in fold.transcript.tool_calls]
+    assert found == [("cancelled", "denied"), ("cancelled", "cancelled")]

@@ -213,7 +213,7 @@ def test_an_attachment_is_the_one_that_was_given() -> None:
     ("said", "told", "note"),
     [
         ("awaiting_permission", "pending", "awaiting_permission"),
-        ("denied", "cancelled", "denied"),
+        ("denied", "denied", "denied"),
         ("cancelled", "cancelled", None),
         ("in_progress", "in_progress", None),
         (None, None, None),

@@ -33,7 +33,7 @@ _DRAFT_BLOCKS = (
 )
 _TOOL_VALUES = {
     "kind": listed(v1.ToolKind),
-    "status": listed(v1.ToolCallStatus) | frozenset({"cancelled"}),
+    "status": listed(v1.ToolCallStatus) | frozenset({"cancelled", "denied"}),
 }
 
 

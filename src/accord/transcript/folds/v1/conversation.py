@@ -13,7 +13,7 @@ from accord.schema import v1
 from accord.schema.struct import UNSET, Omit, Patch, UnknownVariant
 from accord.transcript.folds.fold_types import Fold, Setup, or_none
 from accord.transcript.folds.v1 import session as fold_v1_session
-from accord.transcript.folds.v1.draft_meta import fold_output, merged, patch_of
+from accord.transcript.folds.v1.draft_meta import fold_output, merged, patch_of, placed
 from accord.transcript.folds.v1.terminal_meta import fold_told_terminals
 from accord.transcript.items.message import Role
 from accord.transcript.items.meta import NULL
@@ -117,7 +117,7 @@ def _tool_call(view: View, update: v1.ToolCall | v1.ToolCallPatch) -> Update:
             fold_output(view, update.meta)
     locations, content = update.locations, update.content
     if locations is not UNSET and locations is not None:
-        call.replace_locations(locations)
+        call.replace_locations(placed(locations))
     if content is not UNSET and content is not None:
         call.replace_content(content, _diffs)
     if terminals:

@@ -8,12 +8,14 @@ can write into the output of a command that the client runs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from accord.schema import v1
 from accord.schema.codec import encode
 from accord.schema.struct import Raw
 from accord.transcript.items.terminal import ExitStatus
+from accord.transcript.items.tool_call import Location
 from accord.transcript.unknown_variants import plain
 from accord.transcript.view import View
 
@@ -31,6 +33,20 @@ def patch_of(diff: v1.Diff) -> str | None:
         return None
     patch = _members(diff.meta[DRAFT]).get("patch")
     return patch if isinstance(patch, str) else None
+
+
+def placed(locations: Sequence[v1.ToolCallLocation]) -> Sequence[v1.ToolCallLocation | Location]:
+    """The places of a call, with the columns and ranges that are told of them."""
+    if not any(one.meta and DRAFT in one.meta for one in locations):
+        return locations
+    return [_place(one) for one in locations]
+
+
+def _place(location: v1.ToolCallLocation) -> Location:
+    told = _members((location.meta or {}).get(DRAFT, Raw(b"{}")))
+    found = (told.get(name) for name in ("column", "endLine", "endColumn"))
+    more = (one if type(one) is int else None for one in found)
+    return Location(location.path, location.line or None, *more)
 
 
 def merged(known: dict[str, Raw], meta: dict[str, Raw]) -> dict[str, Raw]:
@@ -65,4 +81,4 @@ def fold_output(view: View, meta: dict[str, Raw]) -> None:
         terminal.patch(exit_status=ExitStatus(code))
 
 
-__all__ = ["fold_output", "merged", "patch_of"]
+__all__ = ["fold_output", "merged", "patch_of", "placed"]

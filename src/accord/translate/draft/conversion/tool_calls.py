@@ -22,6 +22,7 @@ from accord.translate.draft.conversion.tool_output import (
 from accord.translate.draft.vocabulary import (
     DETAILED_STATUSES,
     FINAL_STATUSES,
+    NAMED_STATUSES,
     STATUSES_FROM_DRAFT,
     kind_of_tool,
     title_of_tool,
@@ -148,7 +149,7 @@ def _status_from_draft(made: Json, had: Json, *, details: bool) -> None:
         if status is not None:
             made["status"] = DETAILED_STATUSES.get(status, status)
             # Null takes back the word for a status that is over.
-            had["status"] = None if made["status"] == status else status
+            had["status"] = status if status in NAMED_STATUSES else None
         return
     if status is None:
         if had.get("status") in _OFFICIAL_STATUSES:
