@@ -26,7 +26,6 @@ GROUPS = {
     "LIM-": "Limits",
     "D26-": "The 2026-02 draft",
     "XL-": "Adapters between versions",
-    "NES-": "Next-edit suggestions",
     "REG-": "The registry",
     "FAULT-": "Faults",
 }

@@ -34,7 +34,6 @@ PARTS = {
     "TR-BATCH-": "batches",
     "D26-": "draft",
     "LIM-": "limits",
-    "NES-": "next edits",
     "REG-": "registry",
     "XL-": "adapters",
 }

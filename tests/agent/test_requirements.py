@@ -26,7 +26,7 @@ def structs_in(wanted: Any) -> Iterator[Any]:
 def paths_of(struct: Any, above: str = "") -> Iterator[str]:
     hints = get_type_hints(struct, include_extras=True)
     for name, key in zip(struct.__struct_fields__, struct.__struct_encode_fields__, strict=True):
-        if key not in ("_meta", "positionEncodings"):
+        if key != "_meta":
             yield above + key
             for inner in structs_in(hints[name]):
                 yield from paths_of(inner, f"{above}{key}.")

@@ -1,7 +1,5 @@
 """The built-in agent and `accord sessions` with a store that is damaged."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The page about the tools says what the tools and modes are."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

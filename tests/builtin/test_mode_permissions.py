@@ -1,7 +1,5 @@
 """What each mode allows, asks for and refuses."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.builtin.mode_permissions import (

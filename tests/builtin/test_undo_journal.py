@@ -1,7 +1,5 @@
 """The journal: bounded, and kept with the session."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import pytest

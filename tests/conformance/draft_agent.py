@@ -3,8 +3,6 @@
 The first word of a prompt says what it does: `edit`, `long`, `read NAME`, `mcp`, or it just talks.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

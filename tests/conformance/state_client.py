@@ -4,8 +4,6 @@ docs/how-to/test-with-the-kit.md describes the method.  With `cancel` before the
 its turn once the agent has said something.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

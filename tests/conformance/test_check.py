@@ -1,7 +1,5 @@
 """What checks find, and which verdict wins."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.conformance.check import Findings, shown, worst

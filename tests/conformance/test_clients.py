@@ -1,7 +1,5 @@
 """Clients of the library before the kit: what their state adds up to, and what they settle."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """The checks of the 2026-02 draft, over a small agent that keeps its rules."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The fault profile, over programs that survive in ways of their own."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,7 +1,5 @@
 """The kit's fixtures, used by tests in a session of pytest of their own."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reports: complete, and safe whatever the judged program printed."""
 
-from __future__ import annotations
-
 import json
 from xml.etree import ElementTree as ET
 

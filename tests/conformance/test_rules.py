@@ -1,7 +1,5 @@
 """The tables of the kit: complete, and the page that is written from them up to date."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.conformance import rules

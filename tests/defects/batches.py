@@ -1,7 +1,5 @@
 """What peers of v2 may do with arrays, and what they may not: mixed into an agent or a client."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.defects.stdio_jsonrpc import Json, Peer

@@ -3,8 +3,6 @@
 Modules are imported when they are needed: a peer is started for every check.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Literal, TypeVar

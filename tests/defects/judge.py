@@ -1,7 +1,5 @@
 """Judges the peers of this folder with the kit, as `accord check` would."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ Without a rule it is the correct one (with `extras` all that it may have), with 
 breaks that rule, with `odd-` and a name one of odd_peers/agents.py or odd_peers/clients.py.
 """
 
-from __future__ import annotations
-
 import importlib
 import sys
 from pathlib import Path

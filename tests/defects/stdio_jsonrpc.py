@@ -7,8 +7,6 @@ A handler returns a result or a generator; a generator yields a Call to ask the 
 to wait until somebody throws into it.  There is one thread but for what a client's processes need.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

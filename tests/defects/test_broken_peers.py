@@ -4,8 +4,6 @@ Issue 4 demands it: a rule without a peer that proves that its check can fail is
 each peer meets the checks of its own rule; with ACCORD_SOAK=1 it meets all of them.
 """
 
-from __future__ import annotations
-
 import os
 
 import anyio

@@ -1,7 +1,5 @@
 """The kit's word about peers that are broken in another way, or odd and right."""
 
-from __future__ import annotations
-
 import anyio
 import pytest
 

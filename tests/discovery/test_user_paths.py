@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from accord.discovery import user_paths as places
+from accord.discovery import user_paths
 from accord.errors import ConfigError
 
 
@@ -16,12 +16,12 @@ def test_the_variables_win(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     """Contract: ACCORD_CONFIG_DIR and ACCORD_STATE_DIR."""
     monkeypatch.setenv("ACCORD_CONFIG_DIR", str(tmp_path / "c"))
     monkeypatch.setenv("ACCORD_STATE_DIR", str(tmp_path / "s"))
-    assert places.config_file() == tmp_path / "c" / "config.toml"
-    assert places.credentials_file() == tmp_path / "c" / "credentials.json"
-    assert places.policy_file() == tmp_path / "c" / "permissions.toml"
-    assert places.store_file() == tmp_path / "s" / "sessions.sqlite3"
-    assert places.grants_file() == tmp_path / "s" / "grants.toml"
-    assert places.audit_file() == tmp_path / "s" / "audit.jsonl"
+    assert user_paths.config_file() == tmp_path / "c" / "config.toml"
+    assert user_paths.credentials_file() == tmp_path / "c" / "credentials.json"
+    assert user_paths.policy_file() == tmp_path / "c" / "permissions.toml"
+    assert user_paths.store_file() == tmp_path / "s" / "sessions.sqlite3"
+    assert user_paths.grants_file() == tmp_path / "s" / "grants.toml"
+    assert user_paths.audit_file() == tmp_path / "s" / "audit.jsonl"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -32,16 +32,16 @@ def test_without_them_the_system_says(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     if sys.platform == "linux":
-        assert places.config_folder() == tmp_path / "config" / "accord"
-        assert places.state_folder() == tmp_path / "state" / "accord"
-    assert places.config_folder().is_absolute()
+        assert user_paths.config_folder() == tmp_path / "config" / "accord"
+        assert user_paths.state_folder() == tmp_path / "state" / "accord"
+    assert user_paths.config_folder().is_absolute()
 
 
 def test_a_relative_place_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours: it would mean another folder in every directory."""
     monkeypatch.setenv("ACCORD_STATE_DIR", "here")
     with pytest.raises(ConfigError, match="ACCORD_STATE_DIR is an absolute path"):
-        places.state_folder()
+        user_paths.state_folder()
 
 
 @pytest.mark.parametrize("what", ["config", "state"])
@@ -52,7 +52,7 @@ def test_a_place_of_the_system_is_never_in_the_project(
     monkeypatch.delenv(f"ACCORD_{what.upper()}_DIR", raising=False)
     monkeypatch.setattr(f"platformdirs.user_{what}_path", lambda *_, **__: Path("accord"))
     with pytest.raises(ConfigError, match=f"XDG_{what.upper()}_HOME and HOME are absolute paths"):
-        places.config_folder() if what == "config" else places.state_folder()
+        user_paths.config_folder() if what == "config" else user_paths.state_folder()
 
 
 def test_without_platformdirs_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,7 +60,7 @@ def test_without_platformdirs_the_way_out_is_named(monkeypatch: pytest.MonkeyPat
     monkeypatch.delenv("ACCORD_STATE_DIR", raising=False)
     monkeypatch.setitem(sys.modules, "platformdirs", None)
     with pytest.raises(ConfigError, match=r"accord\[agent\]"):
-        places.state_folder()
+        user_paths.state_folder()
 
 
 def test_what_is_written_is_the_users_alone(tmp_path: Path) -> None:
@@ -68,14 +68,14 @@ def test_what_is_written_is_the_users_alone(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         path = tmp_path / "deep" / "er" / "file.toml"
-        places.replace_file(path, "one")
+        user_paths.replace_file(path, "one")
     finally:
         os.umask(before)
     assert path.read_text() == "one"
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
     path.chmod(0o644)
-    places.replace_file(path, "two")
+    user_paths.replace_file(path, "two")
     assert path.read_text() == "two"
     assert path.stat().st_mode & 0o777 == 0o600
     assert [one.name for one in path.parent.iterdir()] == ["file.toml"]
@@ -86,13 +86,13 @@ def test_a_file_that_cannot_be_written_leaves_nothing_behind(
 ) -> None:
     """Ours: the old file stays, and no half of the new one."""
     path = tmp_path / "file.toml"
-    places.replace_file(path, "old")
+    user_paths.replace_file(path, "old")
 
     def fail(descriptor: int) -> None:
         raise OSError(28, "no space")
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(OSError, match="no space"):
-        places.replace_file(path, "new")
+        user_paths.replace_file(path, "new")
     assert path.read_text() == "old"
     assert [one.name for one in tmp_path.iterdir()] == ["file.toml"]

@@ -21,9 +21,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.fake_llm import catalogue
-from tests.fake_llm import request_parser as reading
-from tests.fake_llm import simple_formats as speaking
+from tests.fake_llm import catalogue, request_parser, simple_formats
 from tests.fake_llm.anthropic_format import anthropic_events, anthropic_whole
 from tests.fake_llm.directives import Action, Dropped, Usage, perform, usage_of
 from tests.fake_llm.openai_responses_format import ResponseSpeaker
@@ -146,7 +144,7 @@ class _Handler(BaseHTTPRequestHandler):
             server.note(path, dict(self.headers), body, "other")
             self._json(catalogue.counted(path))
             return
-        actions = reading.plan(request, server.default, server.title)
+        actions = request_parser.plan(request, server.default, server.title)
         summary = [action.summary() for action in actions]
         server.note(path, dict(self.headers), body, summary)
         try:
@@ -179,15 +177,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _read(self, path: str, body: Json) -> Request | None:
         if path.endswith("/chat/completions"):
-            return reading.read_chat(body)
+            return request_parser.read_chat(body)
         if path.endswith("/responses"):
-            return reading.read_responses(body, self._items(body))
+            return request_parser.read_responses(body, self._items(body))
         if path.endswith("/messages"):
-            return reading.read_anthropic(body)
+            return request_parser.read_anthropic(body)
         if "enerateContent" in path:
-            return reading.read_gemini(body, path)
+            return request_parser.read_gemini(body, path)
         if path.endswith(("/api/chat", "/api/generate")):
-            return reading.read_chat(body, "ollama")
+            return request_parser.read_chat(body, "ollama")
         return None
 
     def _items(self, body: Json) -> list[Any]:
@@ -252,14 +250,14 @@ class _Handler(BaseHTTPRequestHandler):
         """A streamed answer as it goes over the wire."""
         pieces = perform(actions, self.server.closing)
         if request.form == "chat":
-            for event in speaking.chat_events(request, pieces, usage):
+            for event in simple_formats.chat_events(request, pieces, usage):
                 yield f"data: {json.dumps(event)}\n\n"
             yield "data: [DONE]\n\n"
         elif request.form == "gemini":
-            for event in speaking.gemini_events(request, pieces, usage):
+            for event in simple_formats.gemini_events(request, pieces, usage):
                 yield f"data: {json.dumps(event)}\r\n\r\n"
         elif request.form == "ollama":
-            for event in speaking.ollama_events(request, pieces, usage):
+            for event in simple_formats.ollama_events(request, pieces, usage):
                 yield json.dumps(event) + "\n"
         else:
             events = (
@@ -284,10 +282,10 @@ class _Handler(BaseHTTPRequestHandler):
             whole: Json = last["response"]
             return whole
         make = {
-            "chat": speaking.chat_whole,
+            "chat": simple_formats.chat_whole,
             "anthropic": anthropic_whole,
-            "gemini": speaking.gemini_whole,
-            "ollama": speaking.ollama_whole,
+            "gemini": simple_formats.gemini_whole,
+            "ollama": simple_formats.ollama_whole,
         }[request.form]
         return make(request, pieces, usage)
 

@@ -5,8 +5,6 @@ a target all take turns, each in a process of its own.  An input that breaks a p
 a file, and `python -m tests.fuzz TARGET --input FILE` runs it again, without atheris too.
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

@@ -6,8 +6,6 @@ which member is there, which variant, which value, and where it is wrong.
 Any bytes give a value, and the same bytes give the same.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -140,6 +138,3 @@ def written(value: Any) -> bytes:
 @cache
 def _info(wanted: Any) -> Any:
     return inspect.type_info(wanted)
-
-
-__all__ = ["Source", "written"]

@@ -3,8 +3,6 @@
 Whatever else they raise is a broken promise too.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +20,6 @@ from accord.schema.draft.updates import UPDATE_TYPES
 from accord.schema.method import Method
 from accord.schema.v1 import methods as v1_methods
 from accord.schema.v2 import methods as v2_methods
-from accord.schema.v2 import next_edit_methods as v2_next_edits
 from accord.tracing.display.html_page import page_of
 from accord.tracing.display.statistics import figures_of
 from accord.tracing.display.terminal_text import figure_lines, problem_line, row_lines
@@ -38,7 +35,7 @@ _FRAMINGS: tuple[Framing | None, ...] = ("lines", "content-length", None)
 
 METHODS: tuple[Method, ...] = tuple(
     method
-    for module in (v1_methods, v2_methods, v2_next_edits, draft_methods)
+    for module in (v1_methods, v2_methods, draft_methods)
     for table in vars(module).values()
     if isinstance(table, dict)
     for method in table.values()
@@ -345,5 +342,3 @@ TARGETS: dict[str, Target] = {
     "recorded": recorded,
     "recordings": recordings,
 }
-
-__all__ = ["METHODS", "TARGETS", "Target"]

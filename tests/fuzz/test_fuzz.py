@@ -1,7 +1,5 @@
 """The fuzz targets, for a moment: Hypothesis gives the bytes.  `make fuzz` takes longer."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -26,7 +24,7 @@ def test_a_promise_holds_for_any_bytes(name: str) -> None:
 
 def test_every_method_is_decoded_by_some_bytes() -> None:
     """Issue 4: decoding of every method of every version."""
-    assert len(METHODS) > 100
+    assert len(METHODS) > 90
     for at in range(len(METHODS)):
         for rest in (b"", b"\x01" * 60, b"\x01\x04\x07" * 40):
             TARGETS["decoding"](at.to_bytes(2, "big") + rest)

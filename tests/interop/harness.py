@@ -4,8 +4,6 @@ A pair is two commands.  The scripted peers on the official SDKs are found here;
 own commands for what it wants to judge.  Nothing here knows the library under test.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -6,8 +6,6 @@ It prints the tables of `docs/explanation/conformance.md`.  Real agents are thos
 `scripts/install_agents.py` has installed; they get a model on loopback that says what it is told.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -13,8 +13,6 @@ Invariants
       ends the tap ends the agent.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

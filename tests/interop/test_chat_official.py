@@ -1,7 +1,5 @@
 """The real `accord chat` in tmux with agents on the official SDKs, in both versions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The whole kit over agents of ours: the built-in one and the scripted one."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

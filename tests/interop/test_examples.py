@@ -1,7 +1,5 @@
 """The programs of examples/ run unchanged: against each other and against the official SDKs."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Sequence

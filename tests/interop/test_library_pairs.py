@@ -5,16 +5,14 @@ that was agreed on, strictly (validator.py), and the whole recording against the
 single message shows (messages/conversation_rules.py).
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.interop.harness import HERE, PEERS, Run, judge, run_pair
-from tests.interop.messages import conversation_rules as conduct
-from tests.interop.scenarios import whole_protocol as tour
+from tests.interop.messages import conversation_rules
+from tests.interop.scenarios import whole_protocol
 
 AGENT = [sys.executable, str(HERE / "ours" / "agent.py")]
 CLIENT = [sys.executable, str(HERE / "ours" / "client.py")]
@@ -62,9 +60,9 @@ OFFICIAL_CLIENTS = [
 
 
 def take_the_tour(client: list[str], agent: list[str], folder: Path, version: int) -> Run:
-    tour.prepare(folder)
-    run = run_pair([*client, *tour.STEPS.values()], agent, folder / "log")
-    tour.check(run, folder, version)
+    whole_protocol.prepare(folder)
+    run = run_pair([*client, *whole_protocol.STEPS.values()], agent, folder / "log")
+    whole_protocol.check(run, folder, version)
     return run
 
 
@@ -75,7 +73,7 @@ def test_an_official_client_takes_the_tour_of_our_agent(name: str, tmp_path: Pat
     peer = PEERS[name]
     run = take_the_tour(peer.client, AGENT, tmp_path, peer.version)
     assert judge(run.frames, "agent", peer.version) == []
-    conduct.check_agent(run.frames, peer.version)
+    conversation_rules.check_agent(run.frames, peer.version)
 
 
 @STDIO
@@ -85,7 +83,7 @@ def test_our_client_takes_the_tour_of_an_official_agent(name: str, tmp_path: Pat
     peer = PEERS[name]
     run = take_the_tour(CLIENT, peer.agent, tmp_path, peer.version)
     assert judge(run.frames, "client", peer.version) == []
-    conduct.check_client(run.frames, peer.version)
+    conversation_rules.check_client(run.frames, peer.version)
 
 
 @pytest.mark.rule("V2-GEN-05")
@@ -98,5 +96,5 @@ def test_our_client_takes_the_tour_of_our_agent(version: int, limited: str, tmp_
     run = take_the_tour(client, agent, tmp_path, version)
     assert judge(run.frames, "agent", version) == []
     assert judge(run.frames, "client", version) == []
-    conduct.check_agent(run.frames, version)
-    conduct.check_client(run.frames, version)
+    conversation_rules.check_agent(run.frames, version)
+    conversation_rules.check_client(run.frames, version)

@@ -1,7 +1,5 @@
 """MCP servers that we did not write: the reference `everything` and `filesystem` servers."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 from collections.abc import AsyncGenerator, Mapping

@@ -5,15 +5,12 @@ They show that a failure against our library is not the fault of the programs, a
 validator passes what the official SDKs send.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
 from tests.interop.harness import PEERS, judge, run_pair
-from tests.interop.scenarios import optional_features as detour
-from tests.interop.scenarios import whole_protocol as tour
+from tests.interop.scenarios import optional_features, whole_protocol
 from tests.interop.scenarios.test_optional_features import WITHOUT
 
 PAIRS = [
@@ -33,10 +30,10 @@ def test_official_client_takes_the_tour_of_an_official_agent(
     client: str, agent: str, tmp_path: Path
 ) -> None:
     version = PEERS[client].version
-    tour.prepare(tmp_path)
-    command = [*PEERS[client].client, *tour.STEPS.values()]
+    whole_protocol.prepare(tmp_path)
+    command = [*PEERS[client].client, *whole_protocol.STEPS.values()]
     run = run_pair(command, PEERS[agent].agent, tmp_path / "log")
-    tour.check(run, tmp_path, version, without=OLDER.get(agent, ()))
+    whole_protocol.check(run, tmp_path, version, without=OLDER.get(agent, ()))
     assert judge(run.frames, "client", version) == []
     problems = [problem.partition(" in {")[0] for problem in judge(run.frames, "agent", version)]
     assert problems == [OLDER_PROBLEM] * len(OLDER.get(agent, ()))
@@ -45,5 +42,5 @@ def test_official_client_takes_the_tour_of_an_official_agent(
 @pytest.mark.parametrize("name", PEERS)
 def test_an_official_pair_takes_the_detour(name: str, tmp_path: Path) -> None:
     """Ours: the programs themselves work."""
-    client = [*PEERS[name].client, *detour.steps(WITHOUT[name])]
-    detour.check(run_pair(client, PEERS[name].agent, tmp_path / "log"), WITHOUT[name])
+    client = [*PEERS[name].client, *optional_features.steps(WITHOUT[name])]
+    optional_features.check(run_pair(client, PEERS[name].agent, tmp_path / "log"), WITHOUT[name])

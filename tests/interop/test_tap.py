@@ -1,7 +1,5 @@
 """The tap between two peers: it changes nothing, hides nothing, and ends with them."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

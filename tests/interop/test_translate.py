@@ -4,8 +4,6 @@ The client and the agent are both somebody else's; what passes on either side of
 recorded and held against the official schema of that side's version.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.interop.harness import HERE, PEERS, Run, judge, run_pair
-from tests.interop.scenarios import whole_protocol as tour
+from tests.interop.scenarios import whole_protocol
 from tests.interop.tap import Frame, read_log
 from tests.interop.test_official_pairs import OLDER_PROBLEM
 
@@ -48,10 +46,10 @@ def test_official_peers_of_different_versions_take_the_tour(
 ) -> None:
     """Issue 5: a whole turn with streaming, tool call, permission, plan, cancel, load, and more."""
     outside, inside = PEERS[client].version, PEERS[agent].version
-    tour.prepare(tmp_path)
-    steps = [*PEERS[client].client, *tour.STEPS.values()]
+    whole_protocol.prepare(tmp_path)
+    steps = [*PEERS[client].client, *whole_protocol.STEPS.values()]
     run, inner = translated(steps, PEERS[agent].agent, str(outside), tmp_path)
     without = ("commands",) if agent == "py-v2" else ()
-    tour.check(run, tmp_path, outside, without, agent_version=inside)
+    whole_protocol.check(run, tmp_path, outside, without, agent_version=inside)
     assert wrong(run.frames, "agent", outside) == []
     assert wrong(inner, "client", inside) == []

@@ -1,7 +1,5 @@
 """Tests of this computer run on both event loops: the code must not care."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -4,8 +4,6 @@ A process that runs `exec 9>LIFELINE` holds the writing end, and so does all it 
 written to it are events; the end of the pipe is the death of the last holder.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Any clock will do: nothing that we write down about the time may end anything."""
 
-from __future__ import annotations
-
 import ast
 import json
 import math

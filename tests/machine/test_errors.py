@@ -1,7 +1,5 @@
 """What can go wrong with files, for programs that know Python's own classes."""
 
-from __future__ import annotations
-
 import errno
 
 import pytest

@@ -1,7 +1,5 @@
 """Git is asked about a repository, and runs nothing that the repository names."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The clock that asynchronous tests run on: it stands while there is something to do."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

@@ -1,7 +1,5 @@
 """Processes of our own: isolated, and running the package that this process runs."""
 
-from __future__ import annotations
-
 import json
 import os
 import site

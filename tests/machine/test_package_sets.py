@@ -1,7 +1,5 @@
 """Packages that a checkout installs when they are first asked for."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from pathlib import Path

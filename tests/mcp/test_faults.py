@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from accord.machine.processes.process_groups import ProcessGroup
-from accord.mcp import connection as link
+from accord.mcp import connection
 from accord.mcp.server_spec import ServerSpec
 from accord.mcp.servers import McpServers
 from tests.mcp.conftest import SECONDS, connected, faulty, the_status
@@ -84,7 +84,7 @@ async def test_a_server_that_says_nothing_is_given_up(
 ) -> None:
     """Fault: never answers; every wait has a bound."""
     async with anyio.create_task_group() as tasks:
-        around = link.SessionContext(
+        around = connection.SessionContext(
             start_soon=tasks.start_soon, cwd=str(tmp_path), connect_seconds=0.3, call_seconds=0.2
         )
         silent = McpServers([faulty("says nothing")], around)
@@ -97,7 +97,7 @@ async def test_a_server_that_says_nothing_is_given_up(
 async def test_a_call_that_is_never_answered_is_given_up(tmp_path: Path) -> None:
     """Fault: never answers a call."""
     async with anyio.create_task_group() as tasks:
-        around = link.SessionContext(
+        around = connection.SessionContext(
             start_soon=tasks.start_soon, cwd=str(tmp_path), call_seconds=0.2
         )
         slow = McpServers([faulty("never answers a call")], around)
@@ -123,7 +123,7 @@ async def test_a_server_that_never_comes_back_is_left_alone_in_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Issue: reconnecting is bounded."""
-    monkeypatch.setattr(link, "RECONNECTS_MAX", 2)
+    monkeypatch.setattr(connection, "RECONNECTS_MAX", 2)
     async with connected(faulty("dies at once"), cwd=tmp_path) as servers:
         assert "failed 2 times" not in (await servers.call("bad", "work")).text
         assert "failed 2 times" in (await servers.call("bad", "work")).text

@@ -1,7 +1,5 @@
 """Capabilities: how a marker is read, and which methods it opens."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """How methods beyond the protocol are named and announced."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.errors import LocalProtocolError

@@ -1,7 +1,5 @@
 """Negotiation, row by row: what an agent makes of a request and a client of an answer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The life of a tool call."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

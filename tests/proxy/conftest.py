@@ -1,7 +1,5 @@
 """What stands in between runs on both event loops."""
 
-from __future__ import annotations
-
 import pytest
 
 

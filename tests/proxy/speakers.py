@@ -5,8 +5,6 @@ is asked to permit and to do, permits everything, and does nothing.  Both can be
 transports, and the agent also on the pipes of a process (`speaking_agent.py`).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field

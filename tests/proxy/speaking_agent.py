@@ -3,8 +3,6 @@
 A command that it was permitted to run it runs itself, as an agent does that only asks.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What a translator takes for covered by a yes of its client."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

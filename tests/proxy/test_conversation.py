@@ -1,7 +1,5 @@
 """A proxy without handlers: bytes, ids, order, cancellation, ends."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A proxy whose neighbours go, or that is cancelled itself, at every step of a conversation."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import Any
 

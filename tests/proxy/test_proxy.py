@@ -1,7 +1,5 @@
 """What the functions of a proxy can do with messages, and what they cannot break."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import anyio

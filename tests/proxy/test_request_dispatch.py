@@ -1,7 +1,5 @@
 """Functions that wait: what follows them, what they ask, who withdraws them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import anyio

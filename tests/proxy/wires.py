@@ -1,7 +1,5 @@
 """A raw client and a raw agent around whatever is to be tried."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -142,6 +140,3 @@ async def settled(true: Callable[[], object]) -> None:
     with anyio.fail_after(HANG_SECONDS):
         while not true():
             await anyio.lowlevel.checkpoint()
-
-
-__all__ = ["Between", "Json", "Wire", "around", "chunk", "member", "settled", "wire"]

@@ -4,8 +4,6 @@ A version's test hands over its package and a `Book`: how each definition is rep
 representation is not simply a type of that name.  Must not know: any version.
 """
 
-from __future__ import annotations
-
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass, field

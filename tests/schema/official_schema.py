@@ -5,8 +5,6 @@ nothing of them is kept here.  A definition becomes a list of leaves: one object
 key that `allOf`, `anyOf` and `oneOf` contribute.  Must not know: our types.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import dataclass, field, replace

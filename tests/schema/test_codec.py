@@ -1,7 +1,5 @@
 """The codec: native first, tolerant second, `Invalid` and nothing else for bad input."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Enums as data."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import pytest

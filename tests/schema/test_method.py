@@ -1,7 +1,5 @@
 """Rows of the method tables, and how absent and null params and results are read."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.schema.codec import Invalid
@@ -56,6 +54,9 @@ def test_other_results_are_read_by_their_type() -> None:
 
 
 def test_a_table_has_one_row_of_a_name() -> None:
-    assert table(LOGOUT, WRITE) == {"logout": LOGOUT, "write": WRITE}
+    rows = {"logout": (Defaults, Defaults), "left": (Note, None, "gate")}
+    left = Method("left", "agent", "notification", Note, gate="gate")
+    assert table("agent", rows) == {"logout": LOGOUT, "left": left}
+    assert table("agent", unstable=rows)["left"].unstable
     with pytest.raises(AssertionError, match="twice"):
-        table(LOGOUT, LOGOUT)
+        table("agent", rows, unstable=rows)

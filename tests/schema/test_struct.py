@@ -1,7 +1,5 @@
 """The vocabulary of wire types: what each kind of field lets in natively, and what it writes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Run worlds: `python -m tests.simulation --worlds 10000 --seed 1`."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

@@ -1,7 +1,5 @@
 """One connection between the two sides of a world, and how it breaks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -123,6 +121,3 @@ class Wire:
             transport.inner.break_off(loses=loses)  # type: ignore[attr-defined]
         else:
             self._parts.loop.create_task(transport.inner.aclose())
-
-
-__all__ = ["END_SECONDS_MAX", "Parts", "Wire"]

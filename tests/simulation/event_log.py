@@ -5,8 +5,6 @@ it saw.  Every piece of text is a token that names its prompt, its run and its n
 that is lost, doubled, swapped or given to the wrong turn shows.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 
@@ -116,6 +114,3 @@ def check_order(
             chronicle.wrong(f"{where}: {token} came where number {expected} was due")
             return
         counts[key, run, stream] = expected + 1
-
-
-__all__ = ["TOKEN", "Chronicle", "Run", "check_order", "session_of", "tokens_in"]

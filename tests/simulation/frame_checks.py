@@ -9,8 +9,6 @@ What must hold of every conversation
       statuses of tool calls go the ways that the protocol has, and end with the turn.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
@@ -19,7 +17,7 @@ from typing import Any
 
 from anyio.abc import TaskGroup
 
-from accord.connection import connection as pump
+from accord.connection import connection
 from accord.transport.transport import Ended, Receiver, Transport
 from tests.simulation.event_log import Chronicle, check_order, tokens_in
 
@@ -140,7 +138,7 @@ class Conversation:
     def _agent_hears(self, data: bytes, is_behind: bool) -> None:
         lines, self._unheard = self._split(self._unheard + data)
         # A large chunk is handled piece by piece, and what is known here is what the first does.
-        at_once: int = 0 if is_behind else vars(pump)["FRAMES_AT_ONCE"]
+        at_once: int = 0 if is_behind else vars(connection)["FRAMES_AT_ONCE"]
         for number, line in enumerate(lines):
             if b'"session/prompt"' in line:
                 params = json.loads(line)["params"]
@@ -369,6 +367,3 @@ class Watched:
             self._conversation._wrong("the end was told twice")
         assert self._receiver is not None
         self._receiver.ended(why)
-
-
-__all__ = ["Conversation", "Watched"]

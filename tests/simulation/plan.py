@@ -4,8 +4,6 @@ Pure: a plan is a value.  What happens between the lines (order, splits, delays)
 decides while the world runs.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from random import Random
 from typing import Literal
@@ -231,6 +229,3 @@ def plan_of(seed: int) -> Plan:
             _prompt(random, f"s{n}again") for n in range(sessions) if random.random() < 0.5
         ),
     )
-
-
-__all__ = ["Plan", "Prompt", "SessionPlan", "Step", "plan_of"]

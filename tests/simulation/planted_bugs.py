@@ -4,14 +4,12 @@ A simulator that finds none of them would be worth nothing.  `FOUND_BY` has the 
 from 1, that found each when it was planted; `python -m tests.simulation --planted` searches again.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Awaitable, Callable, Generator
 from typing import Any
 from unittest import mock
 
-from accord.agent.session import turn_run as running
+from accord.agent.session import turn_run
 from accord.agent.session.log_then_send import LogThenSend
 from accord.agent.session.prompt_queue import PromptQueue, Ticket
 from accord.agent.session.turn_state import TurnState
@@ -25,7 +23,7 @@ from accord.client.session.exchange import Exchange
 from accord.client.session.inbox import Inbox
 from accord.client.session.state import SessionCore
 from accord.client.session.transcript_span import TranscriptSpan
-from accord.client.wire.v1 import files as v1_services
+from accord.client.wire.v1 import files
 from accord.connection.backpressure import Reading
 from accord.connection.connection import Connection
 from accord.connection.incoming_requests import IncomingRequests
@@ -291,7 +289,7 @@ def _the_rest_of_a_left_turn_is_the_next_ones(right: Any) -> Any:
     return exchange_ended
 
 
-@_plant(v1_services.FileRequests, "_write")
+@_plant(files.FileRequests, "_write")
 def _a_file_is_written_before_the_user_is_asked(right: Any) -> Any:
     async def write(self: Any, session_id: str, path: str, content: str) -> bytes:
         await self._services.files.write_text(session_id, path, content)
@@ -301,7 +299,7 @@ def _a_file_is_written_before_the_user_is_asked(right: Any) -> Any:
     return write
 
 
-@_plant(v1_services.FileRequests, "_write")
+@_plant(files.FileRequests, "_write")
 def _a_write_is_answered_before_it_is_done(right: Any) -> Any:
     async def write(self: Any, session_id: str, path: str, content: str) -> bytes:
         async def later() -> None:
@@ -360,7 +358,7 @@ def _the_rest_of_a_chunk_is_lost_behind_a_header(right: Any) -> Any:
 
 
 def _a_handler_that_does_not_heed_is_waited_for() -> Any:
-    return mock.patch.object(running, "CANCEL_SECONDS_MAX", 1e6)
+    return mock.patch.object(turn_run, "CANCEL_SECONDS_MAX", 1e6)
 
 
 PLANTED["a_handler_that_does_not_heed_is_waited_for"] = _a_handler_that_does_not_heed_is_waited_for
@@ -402,5 +400,3 @@ FOUND_BY = {
     "the_rest_of_a_chunk_is_lost_behind_a_header": 12,
     "a_handler_that_does_not_heed_is_waited_for": 348,
 }
-
-__all__ = ["FOUND_BY", "PLANTED"]

@@ -1,7 +1,5 @@
 """What must hold of the insides of both peers: all along, at rest, and when a world is over."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re
@@ -219,14 +217,3 @@ def check_leftovers(chronicle: Chronicle, loop: SeededLoop, kernel: Kernel, cras
     chronicle.check(not timers, f"timers are left: {timers}")
     chronicle.check(not loop.watched(), f"descriptors are watched: {loop.watched()}")
     chronicle.check(not kernel.open_ends(), f"descriptors are open: {kernel.open_ends()}")
-
-
-__all__ = [
-    "READ_UPDATES_MAX",
-    "Watch",
-    "check_leftovers",
-    "check_log",
-    "check_rest",
-    "picture",
-    "shortened",
-]

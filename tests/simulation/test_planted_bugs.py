@@ -1,7 +1,5 @@
 """Every planted bug is found: the simulator sees what it is meant to see."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.simulation.planted_bugs import FOUND_BY, PLANTED

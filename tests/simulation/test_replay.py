@@ -1,7 +1,5 @@
 """A seed is a world: the same bytes and the same steps, here and in any other process."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

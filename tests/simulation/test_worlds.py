@@ -1,7 +1,5 @@
 """Two thousand worlds: whatever the order, the splits, the delays and the faults, all holds."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.simulation.world import run_world

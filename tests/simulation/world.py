@@ -1,7 +1,5 @@
 """One world: both peers, their wire, their store, their misfortunes; from a seed to a verdict."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import io
@@ -24,7 +22,7 @@ from anyio._core._eventloop import reset_current_async_library, set_current_asyn
 from accord.agent.session.session import session_state
 from accord.client import Client
 from accord.client.session import inbox
-from accord.connection import connection as pump
+from accord.connection import connection
 from accord.errors import AccordError, ConnectionLost, NotFound, RateLimited
 from accord.machine import clock
 from accord.store import MemoryStore, SessionStore
@@ -284,9 +282,9 @@ def _ruled_by_seed(world: World) -> Generator[io.StringIO]:
     low = world.random.choice((256 * 1024, 512))
     at_once = world.random.choice((2048, 3, 1))
     with (
-        mock.patch.object(pump, "monotonic", world.loop.time),
+        mock.patch.object(connection, "monotonic", world.loop.time),
         mock.patch.object(clock, "seconds", seconds),
-        mock.patch.object(pump, "FRAMES_AT_ONCE", at_once),
+        mock.patch.object(connection, "FRAMES_AT_ONCE", at_once),
         mock.patch.object(inbox, "READ_UPDATES_MAX", READ_UPDATES_MAX),
         mock.patch.object(os, "urandom", ids.randbytes),
         mock.patch.object(pipes, "os", world.kernel),
@@ -374,6 +372,3 @@ def _clean_up(loop: SeededLoop) -> None:
             task.cancel()
         with contextlib.suppress(BaseException):
             loop.run_until_complete(asyncio.wait(left, timeout=10))
-
-
-__all__ = ["Verdict", "World", "run_world"]

@@ -1,7 +1,5 @@
 """A store does not care which event loop it runs on."""
 
-from __future__ import annotations
-
 import pytest
 
 

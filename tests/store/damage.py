@@ -1,7 +1,5 @@
 """Ways to damage a real store, each a name and a function of its path."""
 
-from __future__ import annotations
-
 import os
 import random
 import sqlite3

@@ -4,8 +4,6 @@ Started once, it forks a warm child for every line on stdin (`PATH SEED`), says 
 `dead` once that child is.  A child says every update, after it was awaited, as `SESSION NUMBER`.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import sys

@@ -1,7 +1,5 @@
 """Runs of chunks become one, and nothing else changes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -10,7 +8,7 @@ from hypothesis import strategies as st
 
 from accord.schema import v2
 from accord.schema.struct import Raw
-from accord.store import chunk_merge as coalescing
+from accord.store import chunk_merge
 from accord.store.chunk_merge import Coalescer, coalesced
 from accord.transcript import Transcript
 
@@ -60,7 +58,7 @@ def test_what_says_more_or_is_another_ends_a_run(other: Any) -> None:
 
 def test_a_piece_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """A message of a hundred megabytes is not sent as one frame."""
-    monkeypatch.setattr(coalescing, "COALESCED_CHARACTERS_MAX", 3)
+    monkeypatch.setattr(chunk_merge, "COALESCED_CHARACTERS_MAX", 3)
     assert coalesced([say("ab"), say("c"), say("d"), say("efgh")]) == [
         say("abc"),
         say("d"),

@@ -1,7 +1,5 @@
 """Any damage gets one sentence with the file's path and what can be done, and no other harm."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import sqlite3

@@ -1,7 +1,5 @@
 """What can be wrong with the file of a store: each is said clearly, and nothing is overwritten."""
 
-from __future__ import annotations
-
 import errno
 import os
 import resource
@@ -237,3 +235,64 @@ def test_a_pipe_is_no_store(tmp_path: Path) -> None:
         rescue(path)
     with pytest.raises(StoreError, match="not a regular file"):
         open_file(path, "NORMAL")
+
+
+@contextmanager
+def half_created(path: Path) -> Generator[sqlite3.Connection]:
+    """A store that another connection is creating; a part of its pages is in the file."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as creator:
+        creator.execute("PRAGMA page_size = 8192")
+        # Pages are written before the commit when the cache is full.
+        creator.execute("PRAGMA cache_size = 1")
+        creator.execute("BEGIN")
+        for statement in (*STEPS[0].split(";"), "PRAGMA user_version = 1"):
+            creator.execute(statement)
+        creator.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        creator.executemany(
+            "INSERT INTO events VALUES (1, ?, 0, randomblob(9000))", [(seq,) for seq in range(9)]
+        )
+        assert path.stat().st_size > 0
+        assert path.with_name(f"{path.name}-journal").exists()
+        yield creator
+
+
+def test_a_store_that_another_process_creates_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: a half-written file is busy and not damaged."""
+    path = tmp_path / "s.sqlite3"
+    with half_created(path) as creator:
+        with monkeypatch.context() as patched:
+            patched.setattr("accord.store.database_file.BUSY_SECONDS_MAX", 0.01)
+            with pytest.raises(StoreError, match="database is locked"):
+                open_file(path, "NORMAL")
+        creator.execute("COMMIT")
+    with closing(open_file(path, "NORMAL")) as db:
+        assert db.execute("SELECT count(*) FROM events").fetchone() == (9,)
+
+
+def test_damage_that_was_a_write_of_another_process_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: a file that is read without locks may change while it is read."""
+    path = tmp_path / "s.sqlite3"
+    open_file(path, "NORMAL").close()
+    whole = path.read_bytes()
+    path.write_bytes(whole[:8192])
+
+    def finish(_: float) -> None:
+        path.write_bytes(whole)
+
+    monkeypatch.setattr("accord.store.database_file.time.sleep", finish)
+    open_file(path, "NORMAL").close()
+
+
+def test_a_store_whose_creator_was_killed_is_created(tmp_path: Path) -> None:
+    """Ours: SQLite rolls back what was not committed; it is not damage."""
+    path, copy = tmp_path / "s.sqlite3", tmp_path / "copy/s.sqlite3"
+    copy.parent.mkdir()
+    with half_created(path):
+        for name in ("s.sqlite3", "s.sqlite3-journal"):
+            (copy.parent / name).write_bytes((tmp_path / name).read_bytes())
+    with closing(open_file(copy, "NORMAL")) as db:
+        assert db.execute("SELECT count(*) FROM events").fetchone() == (0,)

@@ -1,7 +1,5 @@
 """Whatever is done to a store, one in a file answers as the one in memory does."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Awaitable

@@ -1,7 +1,5 @@
 """kill -9 at any moment: what was said to be written is there, and the file opens."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -1,7 +1,5 @@
 """Sessions in memory: what every store must do, shown on this one."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

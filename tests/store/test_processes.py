@@ -1,7 +1,5 @@
 """Two processes with one store: nothing is mixed up, and a session has one owner at a time."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess

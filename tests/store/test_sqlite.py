@@ -1,7 +1,5 @@
 """Sessions in a file: what it keeps, for whom, and what it says when it cannot."""
 
-from __future__ import annotations
-
 import sqlite3
 import stat
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """A log with damage in its middle: told, left as it is, and saved by rescue."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3

@@ -1,7 +1,5 @@
 """The thread that has the database: groups, failures among them, and its end."""
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -11,7 +9,7 @@ import anyio
 import pytest
 
 from accord.errors import StoreError
-from accord.store import writer_thread as writing
+from accord.store import writer_thread
 from accord.store.writer_thread import Pending, Writer, tell
 from tests.hang_limit import HANG_SECONDS
 
@@ -72,7 +70,7 @@ async def test_work_that_fails_takes_nothing_with_it(writer: Writer) -> None:
 
 async def test_a_group_has_a_bound(writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours: the first does not wait for a thousand others."""
-    monkeypatch.setattr(writing, "GROUP_MAX", 2)
+    monkeypatch.setattr(writer_thread, "GROUP_MAX", 2)
     before, go_on = writer.commits, held(writer)
     pending = [writer.submit(keep(number)) for number in range(4)]
     go_on.set()

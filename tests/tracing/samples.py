@@ -1,7 +1,5 @@
 """Recordings for tests, made of frames: a small talk in v1, one of any length, and hostile ones."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What one frame is, and who answers whom."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The file: what is written is read again, and any file is read."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

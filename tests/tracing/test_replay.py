@@ -1,7 +1,5 @@
 """One side of a recording, played to a function that stands for the other."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

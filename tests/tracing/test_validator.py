@@ -1,7 +1,5 @@
 """Which rules a recording is seen to break."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

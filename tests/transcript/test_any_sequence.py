@@ -1,7 +1,5 @@
 """Whatever sequence of updates comes: nothing raises, and the view is what a simple model says."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from typing import Any
 

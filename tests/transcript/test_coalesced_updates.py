@@ -1,7 +1,5 @@
 """Updates of one item joined into one, for a consumer that fell behind."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Prompts of ours and their echoes: never shown twice, never mixed up with others."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The transcript as a whole: dispatch, marks, terminals of the client, what it refuses."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Updates: one class per kind, so that the kind tells what the item is, at run time and before."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

@@ -1,7 +1,5 @@
 """Updates and answers as they come from the wire: JSON through the codec, tolerances included."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

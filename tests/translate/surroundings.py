@@ -1,7 +1,5 @@
 """Surroundings for translators in tests: a clock that stands still, ids that count."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from accord.translate.message import Json, Surroundings

@@ -1,7 +1,5 @@
 """What every translator does alike, shown with small ones."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.translate.adapter import Adapter, Outs

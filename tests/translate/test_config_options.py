@@ -1,7 +1,5 @@
 """Config options of v2 in the words of v1."""
 
-from __future__ import annotations
-
 from accord.schema import v1, v2
 from accord.schema.struct import UNSET, Raw, UnknownVariant
 from accord.translate.config_options import option_to_v1

@@ -1,7 +1,5 @@
 """Content blocks between v1 and v2."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import given

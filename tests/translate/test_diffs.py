@@ -1,7 +1,5 @@
 """Diffs: two texts as v2's change and git patch, and back."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

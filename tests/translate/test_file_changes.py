@@ -1,7 +1,5 @@
 """Files that go or move, as changes and as the patch of git."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.schema import v2

@@ -1,7 +1,5 @@
 """MCP servers between v1 and v2."""
 
-from __future__ import annotations
-
 from accord.schema import v1, v2
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw, UnknownVariant

@@ -1,7 +1,5 @@
 """What has no counterpart is kept in `_meta`, and comes out of it again."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What comes in is valid in its version before anybody translates it."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.schema.invalid import Invalid

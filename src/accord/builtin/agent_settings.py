@@ -25,6 +25,3 @@ class AgentSettings:
     # For clients that implement older spec pages; see `Agent`.
     early_v2: bool = False
     session_models: bool = False
-
-
-__all__ = ["AgentSettings"]

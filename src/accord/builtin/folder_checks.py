@@ -65,6 +65,3 @@ def _not_a_folder(path: str) -> Fault:
         file = os.path.dirname(file)
     what = f"{file} is a file, not a folder"
     return Fault(what, f"open the session in a folder, such as {os.path.dirname(file)}")
-
-
-__all__ = ["check_folder", "faults_of"]

@@ -85,6 +85,3 @@ def require_key(agent: Agent, choice: ModelChoice, *, terminals: bool) -> None:
     error = RequestError.authentication_required(auth_methods=offered)
     text = f"{choice.about.name} requires a key for {choice.model}. {choice.about.ways_to_key()}"
     raise RequestError(error.code, text, error.data)
-
-
-__all__ = ["add_logins", "keep_key", "require_key"]

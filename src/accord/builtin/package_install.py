@@ -21,6 +21,3 @@ async def provide_packages(turn: Turn, name: str) -> None:
     title = f"Install the packages for {package_sets.LABELS[name]} (only once)"
     async with turn.tool_call(title) as call:
         await package_sets.install(name, call.show)
-
-
-__all__ = ["provide_packages"]

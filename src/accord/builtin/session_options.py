@@ -89,6 +89,3 @@ def _limit(option_id: str, name: str, unit: str, limits: tuple[int, ...], setup:
     )
     start = NO_LIMIT if chosen is None else str(chosen)
     return Option(option_id, name, start, choices, f"Maximum number of {unit} in one turn")
-
-
-__all__ = ["MCP_COMMANDS", "NO_LIMIT", "declare", "model_option"]

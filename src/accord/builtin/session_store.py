@@ -51,6 +51,3 @@ def open_store(path: Path) -> SessionStore:
     except StoreError as problem:
         return FallbackStore(problem)
     return SqliteStore(path)
-
-
-__all__ = ["FallbackStore", "open_store"]

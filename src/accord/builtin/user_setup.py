@@ -187,6 +187,3 @@ class Setup:
         if isinstance(store, FallbackStore):
             self._report(f"Sessions are not saved: {store.problem}. {IN_MEMORY}")
         return store
-
-
-__all__ = ["OFFLINE", "Setup"]

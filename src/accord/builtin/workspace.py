@@ -13,7 +13,7 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from accord.builtin.tools.files.file_format import Sending
+from accord.builtin.file_format import Sending
 
 if TYPE_CHECKING:
     from accord.agent.session.session import AgentSession

@@ -11,8 +11,6 @@ import math
 import time
 from datetime import UTC, datetime, timedelta
 
-__all__ = ["file_stamp", "local_date", "mend", "now", "seconds", "timestamp"]
-
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SECONDS_MIN = (datetime(1, 1, 2, tzinfo=UTC) - EPOCH).total_seconds()
 SECONDS_MAX = (datetime(9999, 12, 30, tzinfo=UTC) - EPOCH).total_seconds()

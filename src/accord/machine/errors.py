@@ -21,23 +21,6 @@ import errno
 
 from accord.errors import AccordError
 
-__all__ = [
-    "OUTSIDE",
-    "AccessDenied",
-    "AlreadyThere",
-    "FileFailure",
-    "FileMissing",
-    "MachineError",
-    "NoSuchFile",
-    "NotAFile",
-    "NotText",
-    "OutsideRoots",
-    "TerminalUnknown",
-    "TooLarge",
-    "TooManyTerminals",
-    "file_failure",
-]
-
 
 class MachineError(AccordError):
     """An operation on this computer was refused or failed."""

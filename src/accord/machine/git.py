@@ -63,6 +63,3 @@ def filters_named(told: bytes) -> list[str] | None:
     if any("=" in name for name in names):
         return None
     return sorted(names)
-
-
-__all__ = ["filters_named", "git_command", "git_environment"]

@@ -63,6 +63,3 @@ def logger(name: str) -> logging.Logger:
     """Return a logger of this package, with the filter."""
     assert name in LOGGERS
     return logging.getLogger(name)
-
-
-__all__ = ["LOGGERS", "log_redactor", "logger"]

@@ -161,15 +161,3 @@ def _is_within(entry: str, folder: str) -> bool:
     if entry == folder:
         return True
     return folder not in ("", os.sep) and entry.startswith(folder.rstrip(os.sep) + os.sep)
-
-
-__all__ = [
-    "ROOT",
-    "ignore_working_directory",
-    "import_path",
-    "interpreter",
-    "own_code",
-    "own_command",
-    "own_file",
-    "use_import_path",
-]

@@ -96,6 +96,3 @@ def _is_installed(checkout: str, lock: str) -> bool:
             return wanted.read() == installed.read()
     except OSError:
         return False
-
-
-__all__ = ["LABELS", "install", "is_missing"]

@@ -48,6 +48,3 @@ def read_advertised(capabilities: Mapping[str, Any]) -> frozenset[str]:
     if not isinstance(names, list):
         return frozenset()
     return frozenset(name for name in names if isinstance(name, str))
-
-
-__all__ = ["META_KEY", "advertised", "check_name", "read_advertised"]

@@ -1,9 +1,5 @@
 """The life of a tool call: announced, asked, in progress, final, and never back."""
 
-from typing import Literal
-
-ToolStatus = Literal["pending", "in_progress", "paused", "completed", "failed", "cancelled"]
-
 FINAL: frozenset[str] = frozenset({"completed", "failed", "cancelled"})
 
 _FORWARD: dict[str, frozenset[str]] = {

@@ -151,6 +151,3 @@ def command_line(params: Json) -> str:
     """Return the command line that `terminal/create` with these params would run."""
     env = {one["name"]: one["value"] for one in params.get("env") or ()}
     return terminal_line(params["command"], params.get("args") or (), env)
-
-
-__all__ = ["FINAL", "ApprovedCalls", "SessionApprovals", "command_line"]

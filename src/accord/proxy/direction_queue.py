@@ -101,6 +101,3 @@ class QueueHold:
         """Hold nothing any more: the handler may wait for a message that is queued here."""
         for queue in self._queues:
             queue.release(self)
-
-
-__all__ = ["HELD_BYTES_MAX", "DirectionQueue", "QueueHold"]

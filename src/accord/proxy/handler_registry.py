@@ -131,6 +131,3 @@ def _senders(of: Sender | None) -> tuple[Sender, ...]:
     if of is not None and of not in SENDERS:
         raise LocalProtocolError(f"`of` must be 'client' or 'agent', not {of!r}")
     return SENDERS if of is None else (of,)
-
-
-__all__ = ["ANY", "Handler", "Handlers"]

@@ -478,16 +478,3 @@ class Hop:
         self._slowed_by -= 1
         if not self._slowed_by and self.why is None:
             self.transport.resume()
-
-
-__all__ = [
-    "ENVELOPE_BYTES",
-    "OPEN_MAX",
-    "AnswerReceiver",
-    "Endpoint",
-    "Hop",
-    "HopOwner",
-    "OpenRequest",
-    "Outbox",
-    "OutgoingFilter",
-]

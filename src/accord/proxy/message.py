@@ -195,5 +195,3 @@ class Neighbour:
 
 Forward: TypeAlias = Callable[[Message], Awaitable[Any]]
 """Forwards a request and returns its result as plain JSON."""
-
-__all__ = ["Forward", "Message", "Neighbour", "Response", "Sender", "same_or_new"]

@@ -116,6 +116,3 @@ def tell_end(handlers: list[Handler], client: Neighbour, name: str) -> None:
             one.call(client)
         except Exception as error:  # noqa: BLE001 - the other handlers still run
             report(error, f"accord: the proxy {name!r} failed at the end of the conversation")
-
-
-__all__ = ["NotificationRun", "kind_of_update", "show", "show_now", "tell_end"]

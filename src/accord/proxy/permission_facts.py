@@ -160,6 +160,3 @@ def _list(value: object) -> list[Any]:
 
 def _objects(value: object) -> list[Json]:
     return [one for one in _list(value) if isinstance(one, dict)]
-
-
-__all__ = ["brief", "changes_of", "merged", "of_call", "of_service", "texts_of"]

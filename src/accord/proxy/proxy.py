@@ -179,6 +179,3 @@ class Proxy:
             sys.exit(f"{self.name}: {visible(str(error))}")
         if who == "agent":
             sys.exit(f"{self.name}: {visible(why.reason)}")
-
-
-__all__ = ["Proxy"]

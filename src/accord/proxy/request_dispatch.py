@@ -263,6 +263,3 @@ def plain_or_none(raw: Raw) -> Any:
         return to_python(raw)
     except Invalid:
         return None
-
-
-__all__ = ["AwaitedAnswer", "RequestRun", "refused_answer"]

@@ -135,13 +135,3 @@ def gone_data(hop: Hop, why: Ended) -> dict[str, Any]:
     if lines:
         found["stderr"] = "\n".join(lines[-STDERR_LINES_MAX:])[-STDERR_CHARACTERS_MAX:]
     return found
-
-
-__all__ = [
-    "AnswerForwarder",
-    "gone_data",
-    "gone_sentence",
-    "pass_on",
-    "pass_on_cancel",
-    "use_version",
-]

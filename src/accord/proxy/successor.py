@@ -35,6 +35,3 @@ def wrapped(method: str, params: bytes | Raw) -> bytes:
     if params is NO_PARAMS or is_null(params):
         return b'{"method":%b}' % json_text(method)
     return b'{"method":%b,"params":%b}' % (json_text(method), params)
-
-
-__all__ = ["SUCCESSOR_METHODS", "Wrapped", "wrapped"]

@@ -26,6 +26,3 @@ def enumeration(alias: Any, *, open: bool, unstable: bool = False) -> Enumeratio
     ]
     assert values, "an enum has at least one value"
     return Enumeration(tuple(values), open, unstable)
-
-
-__all__ = ["Enumeration", "enumeration"]

@@ -7,6 +7,7 @@ from accord.schema.codec import Invalid, Raw, decode
 
 Kind = Literal["request", "notification"]
 Side = Literal["agent", "client", "proxy"]
+Rows = dict[str, tuple[Any, ...]]
 
 # The names that code outside the method tables uses for every version.
 CANCEL_REQUEST: Final = "$/cancel_request"
@@ -72,11 +73,30 @@ def _decode_nullable(wanted: Any, raw: bytes | Raw, notes: list[str] | None, str
     return value
 
 
-def table(*methods: Method) -> dict[str, Method]:
-    """Index rows by name; two rows of one name would hide each other, so that is an error."""
-    rows = {method.name: method for method in methods}
-    assert len(rows) == len(methods), "a method is listed twice"
-    return rows
+def table(
+    side: Side, stable: Rows | None = None, unstable: Rows | None = None
+) -> dict[str, Method]:
+    """Index the methods that one side handles by name.
+
+    A row is the type of the params, the type of the result and the gate, as far as the method has
+    them.  A method that is both stable and unstable is an error.
+    """
+    stable, unstable = stable or {}, unstable or {}
+    assert not stable.keys() & unstable.keys(), "a method is listed twice"
+    return {
+        name: _method(name, side, *row, unstable=name in unstable)
+        for name, row in (stable | unstable).items()
+    }
 
 
-__all__ = ["CANCEL_REQUEST", "SESSION_UPDATE", "Kind", "Method", "Side", "table"]
+def _method(
+    name: str,
+    side: Side,
+    params: Any,
+    result: Any = None,
+    gate: str | None = None,
+    *,
+    unstable: bool,
+) -> Method:
+    kind: Kind = "notification" if result is None else "request"
+    return Method(name, side, kind, params, result, gate, unstable)

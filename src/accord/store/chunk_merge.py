@@ -90,6 +90,3 @@ def coalesced(updates: Iterable[Any]) -> list[Any]:
     """Merge all updates of a log."""
     coalescer = Coalescer()
     return coalescer.take(updates) + coalescer.rest()
-
-
-__all__ = ["COALESCED_CHARACTERS_MAX", "Coalescer", "coalesced"]

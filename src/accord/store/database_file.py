@@ -1,4 +1,4 @@
-"""Opens the file of a store, and explains what is wrong with it.
+"""Open the file of a store, and explain what is wrong with it.
 
 What always holds
     * Only the user can read it: the file is 0600, and a folder that we create is 0700.
@@ -73,6 +73,27 @@ def _look(path: Path) -> None:
     Raises:
         StoreError: it is damaged, of another program, or newer than this one.
     """
+    deadline = time.monotonic() + BUSY_SECONDS_MAX
+    seen = None
+    while (problem := _problem(path)) is not None:
+        # Another process may have been writing: believe only what a second look confirms.
+        state = (str(problem), *_state(path))
+        if state == seen or time.monotonic() > deadline:
+            raise problem
+        seen = state
+        time.sleep(BUSY_SECONDS_STEP)
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    """Return what differs once another process has written to the file."""
+    try:
+        about = path.stat()
+    except OSError:
+        return ()
+    return about.st_ino, about.st_size, about.st_mtime_ns, os.path.exists(f"{path}-journal")
+
+
+def _problem(path: Path) -> StoreError | None:
     # Before the file, which has content before its log: another process may be creating both.
     has_log = has_content(f"{path}-wal")
     try:
@@ -82,40 +103,37 @@ def _look(path: Path) -> None:
         size = 0
     except OSError:
         # Opening it for writing gives a better error.
-        return
+        return None
     else:
         if not stat.S_ISREG(about.st_mode):
-            return
+            return None
     if size == 0:
-        if has_log:
-            # SQLite would delete the log.
-            raise _damaged("it is empty, but its log is not", path)
-        return
+        # SQLite would delete the log.
+        return _damaged("it is empty, but its log is not", path) if has_log else None
     if size < HEADER_BYTES:
         # SQLite would treat it as empty, and overwrite it.
-        raise _damaged("it is too short", path)
-    # Without a log there is no writer, so no lock is needed.
-    how = "mode=ro" if has_log else "mode=ro&immutable=1"
+        return _damaged("it is too short", path)
+    # A rollback journal is there while a process creates the store, or if one was killed then.
+    # The file may be half-written: SQLite's locks and its recovery are needed to read it.
+    is_locked = has_log or os.path.exists(f"{path}-journal")
+    # Without either there is no writer, and locks would create files beside it.
+    how = "mode=ro" if is_locked else "mode=ro&immutable=1"
     try:
         connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?{how}", uri=True, timeout=BUSY_SECONDS_MAX
         )
     except sqlite3.Error as error:
-        raise explained(error, path) from None
+        return explained(error, path)
     try:
         check_schema(connection, str(path))
         lost = lost_transactions(str(path)) if has_log else None
-        if lost is not None:
-            raise _damaged(lost, path)
-    except StoreError:
-        raise
     except Exception as error:  # noqa: BLE001 - of any kind, see above
-        problem = explained(error, path)
-        if problem.reason == "store_damaged":
-            raise problem from None
-        # Busy, or a read-only folder: opening it for writing reports that.
+        problem = error if isinstance(error, StoreError) else explained(error, path)
+        # Busy, to be recovered, or a read-only folder: opening it for writing reports that.
+        return None if problem.reason in ("store_unreachable", "store_full") else problem
     finally:
         connection.close()
+    return None if lost is None else _damaged(lost, path)
 
 
 def close_unchanged(connection: sqlite3.Connection, path: Path) -> None:
@@ -272,6 +290,3 @@ def explained(error: Exception, path: Path, is_written: bool = False) -> StoreEr
         " to a writable folder"
     )
     return StoreError("store_unreachable", text, **details)
-
-
-__all__ = ["Synchronous", "close_unchanged", "explained", "open_file"]

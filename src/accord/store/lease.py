@@ -95,6 +95,3 @@ def _place() -> str:
         return f"{boot} {os.stat('/proc/self/ns/pid').st_ino}"
     except OSError:
         return "here 0"
-
-
-__all__ = ["UNSEEN_SECONDS_MAX", "Owner", "is_alive", "this_process"]

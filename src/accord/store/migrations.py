@@ -146,6 +146,3 @@ def _format(connection: sqlite3.Connection, path: str, newest: int) -> int:
             version=stored,
         )
     return int(stored)
-
-
-__all__ = ["APPLICATION_ID", "COLUMNS", "STEPS", "bring_up_to_date", "check_schema"]

@@ -13,8 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-__all__ = ["Damage", "StoredRow", "read_rows"]
-
 MAGIC = b"SQLite format 3\0"
 PAGE_BYTES_DEFAULT = 8192
 """What our own stores have; used where the header does not say anything sensible."""

@@ -26,8 +26,6 @@ from accord.store.page_reader import Damage, StoredRow, read_rows
 from accord.store.queries import Row, row_values
 from accord.store.sqlite import update_reader
 
-__all__ = ["Rescued", "rescue"]
-
 SESSION_COLUMNS, EVENT_COLUMNS, KEPT_COLUMNS, PRUNED_COLUMNS = 12, 4, 3, 5
 SUFFIX = "-rescued"
 PART_SUFFIX = ".part"

@@ -15,8 +15,6 @@ from typing import BinaryIO, NamedTuple
 
 from accord.store.page_reader import FRAME_HEADER_BYTES, LOG_HEADER_BYTES, LOG_MAGICS
 
-__all__ = ["has_content", "lost_transactions"]
-
 HEAD = struct.Struct("=IIIBBHII2I8s2I")
 """What SQLite's index of the log (`-shm`) begins with, twice."""
 

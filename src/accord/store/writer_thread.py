@@ -221,6 +221,3 @@ def tell(group: Sequence[Pending[Any]]) -> None:
         except RuntimeError:
             # That loop has ended, and whoever waited with it.
             continue
-
-
-__all__ = ["Pending", "Writer"]

@@ -168,6 +168,3 @@ class Pairing:
 def _key(request_id: object) -> object:
     """Tell 7 and "7" apart, and accept values that cannot be ids."""
     return (type(request_id).__name__, repr(request_id))
-
-
-__all__ = ["OPEN_MAX", "Frame", "Kind", "OpenRequest", "Pairing", "Speaker", "read_frame"]

@@ -201,23 +201,3 @@ def read_recording(lines: Iterable[bytes]) -> Recording:
     all_lines = iter(lines)
     header = read_header(next(all_lines, b""))
     return Recording(header, tuple(read_entries(all_lines)))
-
-
-__all__ = [
-    "FORMAT",
-    "VERSION",
-    "Entry",
-    "EntryKind",
-    "Header",
-    "NotARecording",
-    "Recording",
-    "end_line",
-    "frame_line",
-    "gap_line",
-    "header_line",
-    "read_entries",
-    "read_entry",
-    "read_header",
-    "read_recording",
-    "stderr_line",
-]

@@ -54,6 +54,3 @@ def without_secrets(recording: Recording) -> Recording:
     entries += redactor.finish()
     command = tuple(Redactor.of_environment().words(header.command))
     return Recording(replace(header, command=command), tuple(entries))
-
-
-__all__ = ["EntryRedactor", "without_secrets"]

@@ -215,6 +215,3 @@ class Player:
         except OSError as error:
             return f"the {_OTHER[self._ours]} does not accept more data: {error.strerror}"
         return None
-
-
-__all__ = ["Outcome", "Player", "Step", "script_of"]

@@ -26,7 +26,6 @@ GENERATED = frozenset(
         "messageId",
         "planId",
         "elicitationId",
-        "connectionId",
         "requestId",
     }
 )
@@ -169,6 +168,3 @@ def lines_of(frames: Iterable[tuple[Frame, bytes, str | None]]) -> MessageLines:
     for frame, raw, answered in frames:
         lines.take(frame, raw, answered)
     return lines
-
-
-__all__ = ["GENERATED", "MessageLines", "differences", "generated_ids", "lines_of", "renamed"]

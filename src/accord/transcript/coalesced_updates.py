@@ -142,6 +142,3 @@ class _Tail:
 
     def joined(self) -> str:
         return "".join(self._pieces)[-TEXT_CHARS_MAX:]
-
-
-__all__ = ["TEXT_CHARS_MAX", "LateUpdates"]

@@ -102,6 +102,3 @@ class SentPrompts:
             for prompt in self._waiting
             if prompt.message.message_id is None and not prompt.seen
         ]
-
-
-__all__ = ["PROMPTS_AWAITING_ECHO_MAX", "SentPrompt", "SentPrompts"]

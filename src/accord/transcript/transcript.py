@@ -304,6 +304,3 @@ def _dumped(entry: Entry) -> object:
     if isinstance(entry, UnknownVariant):
         return {"type": "unknown", "tag": entry.tag, "received": entry}
     return entry.dump()
-
-
-__all__ = ["BETWEEN_MESSAGES", "Dialect", "Transcript"]

@@ -24,6 +24,3 @@ def fields_of(variant: UnknownVariant) -> dict[str, str]:
         return {}
     members = cast("dict[str, object]", value)
     return {key: member for key, member in members.items() if isinstance(member, str)}
-
-
-__all__ = ["fields_of", "plain"]

@@ -209,30 +209,3 @@ Update: TypeAlias = (
     | SessionMessageChanged
     | UnknownCame
 )
-
-__all__ = [
-    "KINDS",
-    "Change",
-    "CommandsChanged",
-    "CompactionChanged",
-    "ConfigOptionsChanged",
-    "Entry",
-    "Item",
-    "Kind",
-    "MessageChanged",
-    "ModeChanged",
-    "NoticeCame",
-    "PlanChanged",
-    "SessionInfoChanged",
-    "SessionMessageChanged",
-    "StateChanged",
-    "SubagentChanged",
-    "TerminalChanged",
-    "ThoughtChanged",
-    "ToolCallChanged",
-    "ToolCallWithTerminals",
-    "UnknownCame",
-    "Update",
-    "UsageChanged",
-    "UserMessageChanged",
-]

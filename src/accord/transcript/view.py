@@ -293,6 +293,3 @@ class View:
         self.timeline.append(variant)
         self.open = None
         return UnknownCame(variant, "", variant)
-
-
-__all__ = ["View"]

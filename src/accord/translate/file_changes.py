@@ -44,6 +44,3 @@ def _deleted(path: str, text: str) -> v2.DiffPatch | UnsetType:
         if last:
             parts.append(f"-{last}\n\\ No newline at end of file\n")
     return v2.DiffPatch(format="git_patch", text="".join(parts))
-
-
-__all__ = ["deletion_of", "move_of"]

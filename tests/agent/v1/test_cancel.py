@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from accord.agent import Agent, Turn
-from accord.agent.session import turn_run as running
+from accord.agent.session import turn_run
 from accord.agent.tools.elicitation import FormField
 from tests.agent.raw_client import OPEN, SECONDS, RawClient, raw_client
 
@@ -245,7 +245,7 @@ async def test_a_handler_that_ignores_cancellation_is_left_behind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Issue: a handler that ignores cancellation; it can say nothing afterwards."""
-    monkeypatch.setattr(running, "CANCEL_SECONDS_MAX", 0.05)
+    monkeypatch.setattr(turn_run, "CANCEL_SECONDS_MAX", 0.05)
     agent = Agent("deaf", version="1")
     go, errors = anyio.Event(), list[Exception]()
 

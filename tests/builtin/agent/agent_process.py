@@ -1,7 +1,5 @@
 """The built-in agent as people run it: a process on stdio, and our client in front of it."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import AsyncGenerator, Mapping

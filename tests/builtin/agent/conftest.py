@@ -1,7 +1,5 @@
 """The built-in agent in a home of its own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

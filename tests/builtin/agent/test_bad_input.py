@@ -3,8 +3,6 @@
 Every test ends with a prompt that works: the session goes on.
 """
 
-from __future__ import annotations
-
 import os
 from contextlib import ExitStack
 from pathlib import Path

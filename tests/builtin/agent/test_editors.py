@@ -4,8 +4,6 @@ The messages are those that the clients are known to send, in their own words: c
 they have and lack, ids, keys beyond the protocol, and what they do between the messages.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """A session is opened in a folder that can be worked in, or not at all."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

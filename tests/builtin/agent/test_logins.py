@@ -1,7 +1,5 @@
 """Models that are found, models that lack a key, and the way to one."""
 
-from __future__ import annotations
-
 import json
 from io import StringIO
 from pathlib import Path

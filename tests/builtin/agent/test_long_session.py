@@ -1,7 +1,5 @@
 """A long session costs the same at its end as at its beginning."""
 
-from __future__ import annotations
-
 import gc
 import sys
 from pathlib import Path

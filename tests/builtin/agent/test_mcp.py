@@ -1,7 +1,5 @@
 """MCP servers in sessions of the built-in agent."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

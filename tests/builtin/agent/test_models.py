@@ -1,7 +1,5 @@
 """Models in sessions of the built-in agent: found, chosen, asked, remembered after a restart."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Modes of the built-in agent: they change what it really does, and what is asked for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The built-in agent remembers the act that was asked for, in every version and as a process."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a session of the built-in agent begins with, and what it is told when something is wrong."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -4,8 +4,6 @@ Titles, entries of plans and names of options are plain text there; contents are
 rule below is one thing that looked wrong in an editor, held against all that is shown.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What `accord agent` has loaded when it answers `initialize`: next to nothing of its own."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

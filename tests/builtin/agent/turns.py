@@ -1,7 +1,5 @@
 """What the tests of the built-in agent share: a fresh home, a client, and turns in short words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The model brain against a fake model; one server and one import of the library for all tests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path

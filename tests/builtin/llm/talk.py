@@ -1,7 +1,5 @@
 """An agent that answers with a model, and a client in plain JSON that talks to it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A model that is stopped in the middle, or that says nothing at all."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A model that fails: the user is told what happened and what to do, and the session goes on."""
 
-from __future__ import annotations
-
 import json
 import socket
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A whole turn in every format that a provider speaks: thought, text, tool call, what follows."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

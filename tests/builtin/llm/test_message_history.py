@@ -1,7 +1,5 @@
 """What a model knows: within a session, after a restart, and when its window is full."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

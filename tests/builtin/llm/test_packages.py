@@ -1,7 +1,5 @@
 """A model whose packages are not installed yet: they come with the first prompt, and are shown."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the user sets and sends: limits, thinking, instructions, pictures; and what it costs."""
 
-from __future__ import annotations
-
 import base64
 import json
 from pathlib import Path

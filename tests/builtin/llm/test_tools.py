@@ -1,7 +1,5 @@
 """Tools in the hands of a model: offered by the mode, asked for, refused, misused, handed on."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The built-in agent with a model, as people run it: another process, our own client."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Which models there are to choose from, by environment, configuration and stored keys."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Keys that were pasted: kept privately, forgotten on request, shown nowhere."""
 
-from __future__ import annotations
-
 import stat
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """From a choice to a model: what is said where the packages are missing."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Servers on this computer that offer models, found by asking them."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The offline brain runs on the loop of `accord agent`, and leaves nothing running."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

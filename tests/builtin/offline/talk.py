@@ -3,8 +3,6 @@
 The variants are what clients differ in: the version, and whether files and terminals are theirs.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The conversation of a newcomer's first minute, word for word, on the demo project."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

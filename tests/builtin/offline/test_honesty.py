@@ -1,7 +1,5 @@
 """The offline brain says nothing that is not so, and shows no secret."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

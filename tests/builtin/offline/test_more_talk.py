@@ -1,7 +1,5 @@
 """The offline brain on projects that are not the demo: restarts, choices, odd files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

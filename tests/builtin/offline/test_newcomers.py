@@ -1,7 +1,5 @@
 """What newcomers typed in a review that was in no table, and what they were told."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Every row of what people type, over a connection: what is said, shown, asked and changed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ The client is in plain JSON and holds every message against the official schemas
 `client` it has the files and the terminals itself.
 """
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """The built-in agent is a program of its own and runs on one event loop."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """The tool `fetch`, against a server of the test's own."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

@@ -1,7 +1,5 @@
 """The tools `glob` and `grep`: what git ignores is left out, nothing runs away."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tools of MCP servers as tool calls, with servers that are played: real ones are tried in mcp/."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """Modes, the plan and tasks, as the client sees them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Properties of the parts without I/O: matching, windows, redaction, patterns, pages, results."""
 
-from __future__ import annotations
-
 import fnmatch
 
 import pytest

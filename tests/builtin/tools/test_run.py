@@ -1,7 +1,5 @@
 """The tool `run`: it ends, it is bounded, and it shows no secrets."""
 
-from __future__ import annotations
-
 import tracemalloc
 from pathlib import Path
 

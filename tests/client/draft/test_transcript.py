@@ -1,7 +1,5 @@
 """What updates of an agent of the 2026-02 draft add up to, behind the translator."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from accord.schema import v1

@@ -1,7 +1,5 @@
 """The client that the kit plays, where a program does what it should not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import anyio

@@ -1,7 +1,5 @@
 """The client that the kit plays in the 2026-02 draft, over a program that asks what it is told."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

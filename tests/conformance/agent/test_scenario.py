@@ -1,7 +1,5 @@
 """Scenario files: what they may say, and what is wrong with one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The kit's own peer, against programs that answer, babble, hang and die."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

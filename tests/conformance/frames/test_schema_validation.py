@@ -1,13 +1,11 @@
 """Shapes of messages, the functions that read conversations, and wrong types."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
 import pytest
 
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries
 from accord.conformance.frames.raw_peer import Frame
 from accord.conformance.frames.schema_validation import flaws
 from accord.conformance.frames.wrong_types import wrong_types
@@ -64,8 +62,8 @@ def test_noise_and_broken_lines_are_told_apart() -> None:
         Frame(0, False, b"", None, "not JSON"),
         Frame(0, True, b"xx", None, "not JSON"),
     ]
-    assert [one.raw for one, _ in looking.noise(lines)] == [b"Starting up", b"5"]
-    assert [one.raw for one, _ in looking.broken_lines(lines)] == [b'{"jsonrpc":']
+    assert [one.raw for one, _ in frame_queries.noise(lines)] == [b"Starting up", b"5"]
+    assert [one.raw for one, _ in frame_queries.broken_lines(lines)] == [b'{"jsonrpc":']
 
 
 def test_a_second_answer_is_one_too_many() -> None:
@@ -76,21 +74,21 @@ def test_a_second_answer_is_one_too_many() -> None:
         frame({"id": 1, "result": {}}),
         frame({"id": None, "error": {"code": 1, "message": ""}}),
     ]
-    assert len(list(looking.unasked_responses(frames))) == 1
+    assert len(list(frame_queries.unasked_responses(frames))) == 1
 
 
 def test_names_are_looked_at_where_the_protocol_made_them() -> None:
     """Spec: not in raw data and `_meta`."""
     good = update(sessionUpdate="tool_call", rawInput={"Odd-Key": 1}, _meta={"x.y": 1})
     bad = update(sessionUpdate="tool_call", tool_call_id="x")
-    assert list(looking.odd_names([good])) == []
-    assert "tool_call_id" in next(looking.odd_names([bad]))[1]
+    assert list(frame_queries.odd_names([good])) == []
+    assert "tool_call_id" in next(frame_queries.odd_names([bad]))[1]
 
 
 def test_stacks_are_recognised() -> None:
     """Spec: errors show nothing of the inside."""
     error = {"code": -32603, "message": "x", "data": "Traceback (most recent call last)\n"}
-    assert len(list(looking.traces([frame({"id": 1, "error": error})]))) == 1
+    assert len(list(frame_queries.traces([frame({"id": 1, "error": error})]))) == 1
 
 
 @pytest.mark.parametrize("version", ["1", "2"])

@@ -6,8 +6,6 @@ Each habit is one that a real agent could have and that only a prompt, a permiss
 brings to light.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

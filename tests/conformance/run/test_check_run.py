@@ -1,18 +1,17 @@
 """Runs of checks: bounds, what a stopped check says, and the verdict about a program."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from accord.conformance import rules
 from accord.conformance.check import Check, Findings, check, monitor
-from accord.conformance.frames.raw_peer import Frame, Gone, NotReady, Unanswered
+from accord.conformance.frames.raw_peer import Frame, Gone, NotReady, TooLate, Unanswered
 from accord.conformance.run.check_run import CheckRun, run_check, run_checks
 from accord.conformance.run.kit_run import NoSuchRule, Wishes, select, unable
 from accord.conformance.run.program import NotStarted
@@ -131,6 +130,33 @@ async def test_what_is_basic_is_checked_first_and_told_when_it_begins() -> None:
     assert begun[0].endswith("first")
     assert [run.check for run in runs] == [usual, first, usual]
     assert over == begun
+
+
+@pytest.mark.parametrize(("second", "expected"), [("pass", "pass"), ("late", "not_exercised")])
+async def test_a_check_that_came_too_late_is_run_once_more_alone(
+    second: str, expected: str
+) -> None:
+    """Ours: a turn that a busy machine lets end too soon leaves no rule unjudged."""
+    begun = 0
+    at_once: list[int] = []
+    running = 0
+
+    @check(*RULES)
+    async def late(stage: Empty) -> None:
+        nonlocal begun, running
+        begun += 1
+        running += 1
+        at_once.append(running)
+        await anyio.lowlevel.checkpoint()
+        running -= 1
+        if begun <= 3 or second == "late":
+            raise TooLate("over")
+        stage.judge.passed(*RULES)
+
+    runs = await run_checks([late] * 3, [], open_stage, at_once=3)
+    assert begun == 6
+    assert at_once[3:] == [1, 1, 1]
+    assert {verdict for run in runs for verdict in verdicts(run)} == {expected}
 
 
 async def test_a_run_begins_nothing_after_its_time() -> None:

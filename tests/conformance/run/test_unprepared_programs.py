@@ -1,7 +1,5 @@
 """Agents and clients that nobody prepared for the kit: what it tries, and what it then says."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path
@@ -10,8 +8,7 @@ from typing import Any
 import pytest
 
 from accord.cli.main import main
-from accord.conformance import optional_behaviour as occasions
-from accord.conformance import rules
+from accord.conformance import optional_behaviour, rules
 from accord.conformance.agent.scenario import PURPOSES, load_scenario
 from accord.conformance.agent.stage import agent_stages
 from accord.conformance.check import Check, Findings
@@ -178,29 +175,33 @@ def test_a_rule_about_what_an_agent_may_do_waits_until_it_does() -> None:
     """Issue 13: every binding rule that applies; forms and plans apply once they are seen."""
     forms, tools = rules.load()["V1-ELIC-20"], rules.load()["V1-TOOL-13"]
     asking = frame({"method": "elicitation/create", "id": 1, "params": {"mode": "form"}})
-    nothing = occasions.shown_in([[]])
-    assert "by forms" in occasions.excuse(forms, nothing)
-    assert occasions.excuse(forms, nothing, purposes=["elicitation"]) == ""
-    assert occasions.excuse(forms, occasions.shown_in([[asking]])) == ""
-    assert occasions.excuse(tools, nothing) == ""
-    assert occasions.excuse(tools, nothing, never=["tools"]) != ""
+    nothing = optional_behaviour.shown_in([[]])
+    assert "by forms" in optional_behaviour.excuse(forms, nothing)
+    assert optional_behaviour.excuse(forms, nothing, purposes=["elicitation"]) == ""
+    assert optional_behaviour.excuse(forms, optional_behaviour.shown_in([[asking]])) == ""
+    assert optional_behaviour.excuse(tools, nothing) == ""
+    assert optional_behaviour.excuse(tools, nothing, never=["tools"]) != ""
     plan = {"sessionUpdate": "plan", "entries": []}
     told = frame({"method": "session/update", "params": {"sessionId": "s", "update": plan}})
-    assert "plans" in occasions.shown_in([[told]])
+    assert "plans" in optional_behaviour.shown_in([[told]])
     foreign = {"sessionUpdate": "tool_call", "rawInput": {"background": True, "line": 3}}
     told = frame({"method": "session/update", "params": {"sessionId": "s", "update": foreign}})
-    assert occasions.shown_in([[told]]) == frozenset()
+    assert optional_behaviour.shown_in([[told]]) == frozenset()
 
 
 @pytest.mark.parametrize(
-    "table", [occasions.OCCASIONS, occasions.CLIENT_OCCASIONS], ids=["agents", "clients"]
+    "table",
+    [optional_behaviour.OCCASIONS, optional_behaviour.CLIENT_OCCASIONS],
+    ids=["agents", "clients"],
 )
 def test_each_pattern_of_an_occasion_names_a_rule(table: Any) -> None:
     """Ours: a rule that was renamed would be needed again without anybody noticing."""
     known = rules.load()
     for name, occasion in table.items():
         for like in occasion.rules:
-            assert any(occasions.Occasion("", (like,)).about(rule_id) for rule_id in known), (
+            assert any(
+                optional_behaviour.Occasion("", (like,)).about(rule_id) for rule_id in known
+            ), (
                 name,
                 like,
             )

@@ -1,7 +1,5 @@
 """Clients of the 2026-02 draft that break a rule.  Where it is one of v1, so is the override."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A small client that keeps every rule of the 2026-02 draft which the kit can see."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

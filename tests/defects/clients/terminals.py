@@ -1,7 +1,5 @@
 """The terminals of the small client: processes whose newest output is kept."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

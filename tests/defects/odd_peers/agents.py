@@ -1,7 +1,5 @@
 """Agents that are broken in another way than the one of their rule, or odd and right."""
 
-from __future__ import annotations
-
 import os
 import threading
 from typing import Any
@@ -10,16 +8,11 @@ from tests.defects.agents.v1.agent import AgentV1
 from tests.defects.agents.v1.extras import AgentV1Extras
 from tests.defects.agents.v2.agent import AgentV2
 from tests.defects.batches import ProcessesBatches
-from tests.defects.odd_peers import late_agents as odd_agents_later
-from tests.defects.odd_peers import near_miss_agents as odd_agents_ways
-from tests.defects.odd_peers import one_place_agents as odd_agents_in_one_place
-from tests.defects.odd_peers import stuck_agents as odd_agents_stuck
+from tests.defects.odd_peers import late_agents, near_miss_agents, one_place_agents, stuck_agents
 from tests.defects.odd_peers.registry import OddPeers
 from tests.defects.stdio_jsonrpc import Json, Refused, Task, Work, bad_params
 
-ODD = OddPeers(
-    odd_agents_stuck.ODD | odd_agents_later.ODD | odd_agents_ways.ODD | odd_agents_in_one_place.ODD
-)
+ODD = OddPeers(stuck_agents.ODD | late_agents.ODD | near_miss_agents.ODD | one_place_agents.ODD)
 CANCELS = ("V1-CANCEL-04", "V1-CANCEL-05", "V1-CANCEL-06", "V1-CANCEL-09")
 
 

@@ -1,7 +1,5 @@
 """Clients that are broken in another way than the one of their rule, or odd and right."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Agents that do well what is tried first, and err later, elsewhere, or by saying nothing."""
 
-from __future__ import annotations
-
 import os
 import threading
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Agents that break a rule in a second way, or come near it and keep it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

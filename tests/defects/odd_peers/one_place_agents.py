@@ -1,7 +1,5 @@
 """Agents that break a rule in one place only, which a check has to look at, or are right there."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

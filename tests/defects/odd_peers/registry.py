@@ -3,8 +3,6 @@
 Each says which rules it is judged by, which of them it fails, and which nothing shows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar

@@ -1,7 +1,5 @@
 """Agents that go on, hang or end in the middle of something, or that leave something unanswered."""
 
-from __future__ import annotations
-
 import os
 import threading
 from typing import Any

@@ -3,8 +3,6 @@
 `scripts/install_agents.py` installs them; one that is not there is skipped with a sentence.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -200,5 +198,3 @@ PEERS = (
         mcp_tool="everything__echo",
     ),
 )
-
-__all__ = ["PEERS", "Bench", "Peer"]

@@ -1,7 +1,5 @@
 """`accord run` with agents that people use: the same jobs for each, with a model that is none."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

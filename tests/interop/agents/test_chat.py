@@ -1,7 +1,5 @@
 """The real `accord chat` in tmux with agents that people use, and a model that is none."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

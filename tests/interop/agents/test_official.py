@@ -1,7 +1,5 @@
 """`accord run` with agents on the official SDKs, in both versions of the protocol."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """codex-acp speaks both versions itself: what a translator makes of its v1 can be compared."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Messages that break the protocol, each in one way, with what the validator must say of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

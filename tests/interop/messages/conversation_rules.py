@@ -4,8 +4,6 @@ The validator judges each message; here it is their order, their ids, and that w
 came.  Knows v1 and v2 and nothing of the library under test.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

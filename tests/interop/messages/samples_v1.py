@@ -3,8 +3,6 @@
 They say what the validator must let through; nothing else may depend on them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

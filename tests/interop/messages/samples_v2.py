@@ -3,8 +3,6 @@
 They say what the validator must let through; nothing else may depend on them.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.interop.messages.samples_v1 import Sample

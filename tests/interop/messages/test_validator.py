@@ -3,8 +3,6 @@
 Issue 2 demands both: a validator that accepts too much would make every interop run green.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 from typing import Any

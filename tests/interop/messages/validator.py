@@ -15,8 +15,6 @@ Invariants
       side, each held to its own version's definition.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from functools import cache

@@ -16,7 +16,14 @@ from typing import Any
 import acp
 from acp import schema
 
-from tests.interop.official.script import FORM_VALUES, Script, plain, print_report, split_command
+from tests.interop.official.script import (
+    EXIT_SECONDS,
+    FORM_VALUES,
+    Script,
+    plain,
+    print_report,
+    split_command,
+)
 from tests.interop.official.seen import Json, choose
 
 
@@ -195,7 +202,7 @@ async def main() -> None:
         client,
         *command,
         env=os.environ,
-        transport_kwargs={"stderr": None},
+        transport_kwargs={"stderr": None, "shutdown_timeout": EXIT_SECONDS},
         use_unstable_protocol=True,
         observers=[client.observe],
     ) as (agent, process):

@@ -19,6 +19,7 @@ from acp.experimental.v2 import schema
 
 from tests.interop.official.script import (
     ECHO,
+    EXIT_SECONDS,
     FORM_VALUES,
     Script,
     plain,
@@ -139,7 +140,9 @@ async def main() -> None:
     steps, command = split_command(sys.argv[1:])
     client = ScriptedClient()
     async with AsyncExitStack() as stack:
-        spawned = acp.spawn_stdio_transport(*command, env=os.environ, stderr=None)
+        spawned = acp.spawn_stdio_transport(
+            *command, env=os.environ, stderr=None, shutdown_timeout=EXIT_SECONDS
+        )
         reader, writer, process = await stack.enter_async_context(spawned)
         connected = v2.connect_to_agent(client, writer, reader, observers=[client.observe])
         client.agent = await stack.enter_async_context(connected)

@@ -14,6 +14,8 @@ from typing import Any
 from tests.interop.official.seen import Json, Seen
 
 SETTLE_SECONDS = 10
+# How long an agent has to end when its input has ended; the SDK's 2 s are short on a busy machine.
+EXIT_SECONDS = 60.0
 ECHO = "_interop/echo"
 FORM_VALUES = {"name": "Ada"}
 # One block of every kind that needs no sound.

@@ -6,8 +6,6 @@ The commands are listed in tests/interop/README.md.  One program for every versi
 that are named, by default all.  With `--login` it does nothing for strangers.
 """
 
-from __future__ import annotations
-
 import shlex
 import sys
 from collections.abc import Awaitable, Callable

@@ -4,8 +4,6 @@ The same sentences, word for word, for every client; `check` knows v1 and v2, an
 client is speaking.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ Logins, content of other kinds, forms, methods beyond the protocol, one tool cal
 the end of a session for good.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 

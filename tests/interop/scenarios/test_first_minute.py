@@ -1,14 +1,12 @@
 """The first minute with the built-in agent, through the official TypeScript SDK and our client."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.interop.harness import HERE, PEERS, judge, run_pair
-from tests.interop.messages import conversation_rules as conduct
+from tests.interop.messages import conversation_rules
 from tests.interop.scenarios import first_minute
 
 OURS = [sys.executable, str(HERE / "ours" / "client.py")]
@@ -31,7 +29,7 @@ def play(client: list[str], version: int, tmp_path: Path) -> None:
     # Beyond the stable schema there is nothing but the offer of what is unstable.
     beyond = judge(run.frames, "agent", version)
     assert all("apabilities" in one and "unknown key" in one for one in beyond)
-    conduct.check_agent(run.frames, version)
+    conversation_rules.check_agent(run.frames, version)
     first_minute.check(run.report["steps"][2 + len(settings) :], folder)
 
 

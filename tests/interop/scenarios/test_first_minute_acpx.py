@@ -4,8 +4,6 @@ acpx starts a process for every prompt and leaves a queue owner behind that has 
 session is made in one process of the agent and goes on in another, from its store.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

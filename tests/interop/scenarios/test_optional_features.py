@@ -3,15 +3,13 @@
 What our side sends is judged as on the tour.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.interop.harness import HERE, PEERS, judge, run_pair
-from tests.interop.scenarios import optional_features as detour
+from tests.interop.scenarios import optional_features
 
 AGENT = [sys.executable, str(HERE / "ours" / "agent.py")]
 CLIENT = [sys.executable, str(HERE / "ours" / "client.py")]
@@ -25,9 +23,9 @@ AUTHENTICATION_REQUIRED = -32000
 @pytest.mark.parametrize("name", PEERS)
 def test_an_official_client_takes_the_detour_of_our_agent(name: str, tmp_path: Path) -> None:
     """Users: an agent may log its user in, take pictures, ask by a form and be extended."""
-    client = [*PEERS[name].client, *detour.steps(WITHOUT[name])]
+    client = [*PEERS[name].client, *optional_features.steps(WITHOUT[name])]
     run = run_pair(client, AGENT, tmp_path / "log")
-    detour.check(run, WITHOUT[name])
+    optional_features.check(run, WITHOUT[name])
     assert judge(run.frames, "agent", PEERS[name].version) == []
 
 
@@ -35,9 +33,9 @@ def test_an_official_client_takes_the_detour_of_our_agent(name: str, tmp_path: P
 @pytest.mark.parametrize("name", PEERS)
 def test_our_client_takes_the_detour_of_an_official_agent(name: str, tmp_path: Path) -> None:
     """Users: a client has all of this too, in the words of the version that is spoken."""
-    client = [*CLIENT, *detour.steps(WITHOUT[name])]
+    client = [*CLIENT, *optional_features.steps(WITHOUT[name])]
     run = run_pair(client, PEERS[name].agent, tmp_path / "log")
-    detour.check(run, WITHOUT[name])
+    optional_features.check(run, WITHOUT[name])
     assert judge(run.frames, "client", PEERS[name].version) == []
 
 
@@ -45,9 +43,9 @@ def test_our_client_takes_the_detour_of_an_official_agent(name: str, tmp_path: P
 def test_our_client_takes_the_detour_of_our_agent(version: int, tmp_path: Path) -> None:
     """Ours: both ends by the same schema."""
     without = WITHOUT[f"ts-v{version}"]
-    client = [*CLIENT, *detour.steps(without)]
+    client = [*CLIENT, *optional_features.steps(without)]
     run = run_pair(client, [*AGENT, str(version)], tmp_path / "log")
-    detour.check(run, without)
+    optional_features.check(run, without)
     assert judge(run.frames, "agent", version) == []
     assert judge(run.frames, "client", version) == []
 

@@ -4,8 +4,6 @@ The same steps are run with every pair, whichever library is on either side; `ch
 v2, and not which library is speaking.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Text of agents made visible: nothing commands, hides or reorders, and nothing is lost."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """Who may go on with a line."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

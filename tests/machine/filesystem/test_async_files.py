@@ -1,7 +1,5 @@
 """The async front: the same results, in the loop's thread or in another."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable

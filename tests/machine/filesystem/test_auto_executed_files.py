@@ -1,7 +1,5 @@
 """The files that something executes on its own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Text files in any encoding, by parts, and files that must be new."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

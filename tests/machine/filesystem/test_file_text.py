@@ -1,7 +1,5 @@
 """Lines, marks and newline styles as pure functions."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

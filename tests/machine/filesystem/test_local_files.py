@@ -1,7 +1,5 @@
 """Reading, writing, moving and deleting beneath roots."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Unsaved buffers: reads see them, writes drop or update them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -4,8 +4,6 @@ The other way, resolving the path and comparing its beginning, loses this in som
 tries.  Counts are bounded; no time is measured.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

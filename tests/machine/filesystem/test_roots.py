@@ -1,7 +1,5 @@
 """What counts as beneath a root: by handles, never by text, with openat2 and without."""
 
-from __future__ import annotations
-
 import errno
 import os
 import socket

@@ -1,7 +1,5 @@
 """Spawning in a group, the ladder of the end, and what cancelling leaves behind: nothing."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

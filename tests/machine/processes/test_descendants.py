@@ -1,7 +1,5 @@
 """Descendants are found wherever they went, and nobody else is touched."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Groups must not outlive this process, however it ends, and signals must hit nobody else."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

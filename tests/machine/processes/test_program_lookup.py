@@ -1,7 +1,5 @@
 """Programs are looked up by name, never in the working directory."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

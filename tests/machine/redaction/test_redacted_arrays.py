@@ -1,7 +1,5 @@
 """Secrets that are told in pieces inside of an array of messages."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

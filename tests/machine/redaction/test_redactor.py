@@ -1,7 +1,5 @@
 """Frames are written without their secrets and otherwise as they are."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

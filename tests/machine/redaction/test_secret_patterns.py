@@ -1,7 +1,5 @@
 """What looks like a secret is recognised, and what is none stays readable."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.machine.redaction.redactor import MARK, Redactor

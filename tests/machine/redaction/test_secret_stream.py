@@ -1,7 +1,5 @@
 """Secrets are taken out of a text, also of one that comes in pieces, wherever it is cut."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

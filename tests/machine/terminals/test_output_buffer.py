@@ -1,7 +1,5 @@
 """Keeping the newest output, cut at a character."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Terminals whose stderr is heard apart, and signals to what runs in them."""
 
-from __future__ import annotations
-
 import signal
 
 import pytest

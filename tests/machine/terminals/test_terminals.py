@@ -1,7 +1,5 @@
 """Terminals with real commands: output, exit, kill, release, and nothing left at the end."""
 
-from __future__ import annotations
-
 import logging
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The turn of v1 as a table."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """A conversation up to its first session, in the words of v1 or of v2."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.proxy.wires import Json, Wire

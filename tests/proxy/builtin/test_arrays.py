@@ -1,7 +1,5 @@
 """An array of messages passes `guard` no other way than its entries would alone."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Budgets: what is counted, and what happens when one is spent."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.proxy.builtin.budget import Limits, Spent, budget

@@ -1,7 +1,5 @@
 """Files that come with the first prompt of a session."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

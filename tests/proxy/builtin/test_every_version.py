@@ -1,7 +1,5 @@
 """`guard` and its siblings in chains whose client and agent speak any version."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from itertools import product

@@ -1,7 +1,5 @@
 """What `guard` cannot read does not pass it, whichever way an agent tries."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Places of a chain whose component comes back, does not come back, or is left out."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.errors import SpawnFailed

@@ -1,7 +1,5 @@
 """A chain of proxies from outside and from inside: routing, initialize, death, larger chains."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """A proxy as a member of a chain: wrapped messages, and its place in it."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.proxy import Proxy

@@ -1,7 +1,5 @@
 """A scripted agent and a raw client around a `Translated` transport, over the memory transport."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """A client that says late, or in mixed words, which dialect it speaks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The relay between two wires: whom it asks how, what it answers, and that nothing is lost."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

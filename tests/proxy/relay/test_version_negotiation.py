@@ -1,7 +1,5 @@
 """How a relay finds out what an agent speaks, and whom it starts again."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Our v1 against the official schema: nothing is missing, nothing differs, nothing is lost."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -23,7 +21,6 @@ OFFICIAL = load("v1")
 ENVELOPE = "a JSON-RPC envelope; jsonrpc/ has those"
 EXTENSION = "any JSON, of a method whose name starts with an underscore"
 BASE = "a base of structs; it is never sent"
-DROPPED = "was in the schema until August 2026"
 SEED = "is in no schema, but agents speak it"
 
 BOOK = Book(
@@ -76,29 +73,11 @@ BOOK = Book(
         "SessionModelState": SEED,
         "SetSessionModelRequest": SEED,
         "SetSessionModelResponse": SEED,
-        **dict.fromkeys(
-            [
-                name
-                for module in (v1.documents, v1.next_edit, v1.next_edit_capabilities)
-                for name in module.__all__
-                if structs_of(getattr(v1, name)) == (getattr(v1, name),)
-            ],
-            DROPPED,
-        ),
-        "ConnectMcpRequest": DROPPED,
-        "ConnectMcpResponse": DROPPED,
-        "ConnectedMcpMessage": DROPPED,
-        "DisconnectMcpRequest": DROPPED,
-        "DisconnectMcpResponse": DROPPED,
     },
 )
 
 # Where we differ on purpose, and why.  An entry that no longer differs fails the test too.
 DEVIATIONS = {
-    "AgentCapabilities.nes: ours alone": DROPPED,
-    "AgentCapabilities.positionEncoding: ours alone": DROPPED,
-    "ClientCapabilities.nes: ours alone": DROPPED,
-    "ClientCapabilities.positionEncodings: ours alone": DROPPED,
     "NewSessionResponse.models: ours alone": SEED,
     "LoadSessionResponse.models: ours alone": SEED,
     "ResumeSessionResponse.models: ours alone": SEED,
@@ -131,7 +110,7 @@ def test_the_method_tables_have_every_message_on_the_side_that_handles_it() -> N
 
 
 def test_every_gate_is_a_path_in_the_capabilities_of_the_side_that_handles_it() -> None:
-    agent = (*v1_methods.AGENT_METHODS.values(), *v1_methods.NEXT_EDIT_METHODS.values())
+    agent = v1_methods.AGENT_METHODS.values()
     gates: list[tuple[type[WireStruct], str]]
     gates = [(v1.AgentCapabilities, row.gate) for row in agent if row.gate]
     client = v1.ClientCapabilities

@@ -1,14 +1,8 @@
-"""The tables of v2: methods, words, exports, and what August 2026 had."""
-
-from typing import Any
+"""The tables of v2: methods, words and exports."""
 
 import pytest
-from msgspec import Struct
 
 from accord.schema import v2
-from accord.schema.codec import decode, encode
-from accord.schema.struct import UnknownVariant
-from accord.schema.v2 import documents, next_edit, next_edit_capabilities, next_edit_methods
 from accord.schema.v2 import methods as v2_methods
 from accord.schema.v2 import vocabulary as v2_vocabulary
 
@@ -85,34 +79,3 @@ def test_every_name_of_the_modules_is_exported_once() -> None:
     assert len(v2.__all__) == len(set(v2.__all__))
     for name in v2.__all__:
         assert getattr(v2, name) is not None
-
-
-def test_what_august_had_still_round_trips() -> None:
-    """Aug 2026: suggestions and documents, for peers of that time."""
-    raw = (
-        b'{"suggestions":[{"kind":"edit","suggestionId":"a","uri":"u","edits":[{"range":'
-        b'{"start":{"line":0,"character":0},"end":{"line":0,"character":1}},"newText":""}]},'
-        b'{"kind":"_x"}]}'
-    )
-    value = decode(next_edit.SuggestNesResponse, raw)
-    assert value.suggestions[1] == UnknownVariant("kind", "_x", b'{"kind":"_x"}')
-    assert encode(value) == raw
-    capabilities = decode(
-        next_edit_capabilities.NesCapabilities,
-        b'{"events":{"document":{"didChange":{"syncKind":"full"}}},"context":5}',
-    )
-    assert encode(capabilities) == (b'{"events":{"document":{"didChange":{"syncKind":"full"}}}}')
-
-
-def test_everything_that_august_had_is_unstable() -> None:
-    """Ours: nothing of it is ever sent unasked."""
-    for module in (next_edit, next_edit_capabilities, documents):
-        for name in module.__all__:
-            value: Any = getattr(module, name)
-            if isinstance(value, type) and issubclass(value, Struct):
-                assert value.__dict__["__unstable__"] is True
-    tables = (next_edit_methods.AGENT_METHODS, next_edit_methods.CLIENT_METHODS)
-    assert all(row.unstable for rows in tables for row in rows.values())
-    assert next_edit_methods.AGENT_METHODS["document/didOpen"].params.__name__ == (
-        "DidOpenDocumentNotification"
-    )

@@ -1,7 +1,5 @@
 """Our v2 against the official schema: nothing is missing, nothing differs, nothing is lost."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, get_args
 

@@ -1,7 +1,5 @@
 """The agent of a world: it does what the plan says, and writes down what it says."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import anyio
@@ -234,6 +232,3 @@ class AgentSide:
         await call.announce()
         if step.count > 1:
             await call.start()
-
-
-__all__ = ["LOGIN", "PLANNED_CODE", "STUBBORN", "AgentSide"]

@@ -1,7 +1,5 @@
 """Steps of the agent in which its client does the work: files, commands, forms."""
 
-from __future__ import annotations
-
 from accord.agent import Turn
 from accord.agent.tools.elicitation import FormField
 from accord.errors import RateLimited, RequestCancelled, SpawnFailed
@@ -86,6 +84,3 @@ async def fill_form(
             chronicle.check(bool(closed), f"{message} was closed, and nobody did that")
         case "unsupported":
             chronicle.wrong(f"{message} was not asked, and the client can show forms")
-
-
-__all__ = ["PATH", "fill_form", "run_command", "use_file"]

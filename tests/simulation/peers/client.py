@@ -1,7 +1,5 @@
 """The client of a world: it opens sessions, prompts, looks, cancels, leaves, as the plan says."""
 
-from __future__ import annotations
-
 from random import Random
 from typing import Any
 
@@ -408,6 +406,3 @@ def _tokens_of(update: Update) -> list[str]:
 
 def _own(tokens: list[str], key: str) -> list[str]:
     return [token for token in tokens if token.startswith(f"<{key}.")]
-
-
-__all__ = ["ClientSide", "check_text"]

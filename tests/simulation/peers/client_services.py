@@ -4,8 +4,6 @@ Nothing of it is real.  Each writes down what was done, and complains of what mu
 it: a terminal that was released, two forms at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
@@ -211,6 +209,3 @@ class Services:
         self.files = PlayedFiles(random)
         self.terminals = PlayedTerminals(chronicle, random)
         self.user = PlayedUser(chronicle, random, decides)
-
-
-__all__ = ["PlayedFiles", "PlayedTerminals", "PlayedUser", "Services"]

@@ -10,8 +10,6 @@ What always holds
     * A world that can go nowhere, or goes on for ever, is an error and no hang.
 """
 
-from __future__ import annotations
-
 import asyncio
 import heapq
 from collections.abc import Callable
@@ -240,6 +238,3 @@ def _merged(random: Random, one: list[Any], other: list[Any]) -> list[Any]:
             merged.append(other[there])
             there += 1
     return merged
-
-
-__all__ = ["POLICIES", "NumberedTask", "Policy", "Readiness", "SeededLoop", "Stuck"]

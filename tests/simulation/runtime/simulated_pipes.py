@@ -6,8 +6,6 @@ What always holds: bytes come out in the order in which they went in, none twice
 while both ends live.
 """
 
-from __future__ import annotations
-
 from random import Random
 from typing import Any
 
@@ -146,6 +144,3 @@ class Kernel(Readiness):
         if any(self._writable(fd) for fd in writers):
             moments.append(self._loop.time())
         return min(moments, default=None)
-
-
-__all__ = ["FIRST_FD", "Kernel"]

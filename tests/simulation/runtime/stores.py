@@ -4,8 +4,6 @@
 thread.  Both commit in groups, in the order of the calls.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator
 from pathlib import Path
 from random import Random
@@ -192,6 +190,3 @@ def sqlite_store(path: Path, loop: SeededLoop, random: Random, life: Life) -> Sq
     owner = this_process()
     store._owner = Owner(owner.token, NOBODY, 0, owner.place)
     return store
-
-
-__all__ = ["Life", "SeededWriter", "SlowStore", "sqlite_store"]

@@ -1,7 +1,5 @@
 """The seeded loop: virtual time, an order of its own, and no hang."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from random import Random

@@ -3,8 +3,6 @@
 Bytes in flight are bounded as in a pipe, so that a slow reader slows the writer.
 """
 
-from __future__ import annotations
-
 from random import Random
 
 import anyio
@@ -133,6 +131,3 @@ def lossy_pair(loop: SeededLoop, random: Random) -> tuple[LossyTransport, LossyT
     one, other = LossyTransport(loop, random), LossyTransport(loop, random)
     one.peer, other.peer = other, one
     return one, other
-
-
-__all__ = ["LossyTransport", "lossy_pair"]

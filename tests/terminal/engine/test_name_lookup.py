@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accord.errors import LocalProtocolError
-from accord.terminal.engine import name_lookup as choosing
+from accord.terminal.engine import name_lookup
 from accord.terminal.engine.name_lookup import choose_model
 from tests.client.scripted_agent import ScriptedAgent, connected
 
@@ -42,7 +42,7 @@ async def test_a_model_that_never_comes_is_not_waited_for_without_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Issue 14: the error names what there is by then."""
-    monkeypatch.setattr(choosing, "MODEL_LIST_SECONDS_MAX", 0.05)
+    monkeypatch.setattr(name_lookup, "MODEL_LIST_SECONDS_MAX", 0.05)
 
     async def script(agent: ScriptedAgent) -> None:
         await agent.open_session(configOptions=models("offline", "small"))

@@ -6,9 +6,9 @@ import gc
 
 import pytest
 
-from accord.terminal.engine import garbage_collection as memory
+from accord.terminal.engine import garbage_collection
 from accord.terminal.render import syntax as code
-from accord.terminal.screen import warm_up as settling
+from accord.terminal.screen import warm_up
 
 
 async def test_what_colours_need_is_loaded_before_code_comes(
@@ -16,10 +16,10 @@ async def test_what_colours_need_is_loaded_before_code_comes(
 ) -> None:
     """Demanded by the issue: a key press is drawn within 50 ms, also when the first code comes."""
     kept: list[bool] = []
-    monkeypatch.setattr(settling, "keep_all", lambda: kept.append(True))
+    monkeypatch.setattr(warm_up, "keep_all", lambda: kept.append(True))
     code.lexer_for.cache_clear()
 
-    await settling.settle()
+    await warm_up.settle()
 
     assert code.lexer_for.cache_info().currsize == 1
     assert code.lexer_for("python") is not None
@@ -32,9 +32,9 @@ def test_what_is_kept_is_not_looked_through_again() -> None:
     before = gc.get_threshold()
     gc.unfreeze()
     try:
-        memory.look_seldom()
-        memory.keep_all()
-        assert gc.get_threshold() == memory.GARBAGE_THRESHOLDS
+        garbage_collection.look_seldom()
+        garbage_collection.keep_all()
+        assert gc.get_threshold() == garbage_collection.GARBAGE_THRESHOLDS
         assert gc.get_freeze_count() > 0
     finally:
         gc.unfreeze()

@@ -1,7 +1,5 @@
 """The page as a file; what it does in a browser is tested in tests/browser."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

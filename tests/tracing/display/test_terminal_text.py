@@ -1,7 +1,5 @@
 """Lines for a terminal."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.tracing.display.live_text import LiveText

@@ -1,7 +1,5 @@
 """Entries become rows: pairs, streams, lives, turns."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The way to the scribe and the pumps; tests/cli/commands/test_record.py tests all of it."""
 
-from __future__ import annotations
-
 import os
 import threading
 from functools import partial

@@ -1,7 +1,5 @@
 """From what passed to what is written."""
 
-from __future__ import annotations
-
 import json
 import os
 import threading

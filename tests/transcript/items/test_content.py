@@ -1,7 +1,5 @@
 """Content: text joined when looked at, blocks kept as they came."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

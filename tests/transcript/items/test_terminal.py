@@ -1,7 +1,5 @@
 """Terminals: bytes kept whole, text whatever the split, a bound at the front."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Tool calls: a final status stays, unknown words have a meaning."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """A draft client in front of our own v1 agent, and short words for what the agent tells."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from accord.translate.message import AGENT, CLIENT, Json

@@ -4,8 +4,6 @@ What was kept in `_meta` is a peer's to write, so it is put there with names tha
 look for and values that nobody expects.
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Conversations with a draft peer up to an open session, for tests of what comes after."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from accord.translate.draft.agent import DraftAgent

@@ -4,8 +4,6 @@ Every params and result that leaves must be valid to the letter in the version o
 it goes to, and every request is answered at most once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

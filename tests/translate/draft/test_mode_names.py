@@ -1,7 +1,5 @@
 """The names of modes, and the trap of `ask`."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.translate.draft.mode_names import ModeNames, draft_mode, official_mode

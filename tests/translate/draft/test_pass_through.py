@@ -1,7 +1,5 @@
 """Two peers of the draft: everything passes, and the turns of an agent that died have an end."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A draft client in front of a v2 agent: modes, which v2 has as an option."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -4,8 +4,6 @@ Towards v1 the judges are our schema to the letter and the official one, towards
 schema to the letter.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import given, settings

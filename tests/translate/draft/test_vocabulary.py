@@ -1,7 +1,5 @@
 """The tables between the 2026-02 draft and the official versions, row by row."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

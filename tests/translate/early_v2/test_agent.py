@@ -1,7 +1,5 @@
 """An agent of the first pages about v2 behind a client of today's, and one of today unharmed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A client of the first pages about v2 in front of an agent of today's."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

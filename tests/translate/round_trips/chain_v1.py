@@ -3,8 +3,6 @@
 Must not know: what should come of it; the tests say that.
 """
 
-from __future__ import annotations
-
 from copy import deepcopy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A v2 client and a v2 agent with both translators between them: v2 to v1 and back to v2."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from accord.schema import v2
@@ -89,6 +87,3 @@ def clean(value: Any) -> Any:
                 del cleaned[name]
         return cleaned
     return [clean(item) for item in value] if isinstance(value, list) else value
-
-
-__all__ = ["OFFER", "Line", "clean", "folded", "line"]

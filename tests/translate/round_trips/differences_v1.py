@@ -3,8 +3,6 @@
 Points are those of the table of losses; what has none is said otherwise, and nothing is lost.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from copy import deepcopy
 from typing import Any

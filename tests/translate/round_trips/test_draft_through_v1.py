@@ -3,8 +3,6 @@
 A draft client, both bridges and a draft agent must give what a direct connection gives.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -4,8 +4,6 @@ A v1 client, both bridges and a v1 agent must give what a direct connection give
 where they differ has a function or a test that says which row of the tables makes it so.
 """
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

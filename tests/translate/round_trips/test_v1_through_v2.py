@@ -5,8 +5,6 @@ Sessions are generated from the official schema.  What may differ is listed in
 end.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -5,8 +5,6 @@ The exceptions have the numbers of the table of losses.  Where both translators 
 `test_v2_through_v1.py` or among the requests here.
 """
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -5,8 +5,6 @@ the draft once.  What v1 itself cannot carry is the business of `test_v2_through
 a line through the draft is compared with a line through v1, message by message and in the end.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 from typing import Any

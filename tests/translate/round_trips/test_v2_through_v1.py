@@ -6,8 +6,6 @@ leave out what the tables name as lost in v1's words even where both translators
 these points has a test of its own in `test_v2_requests_through_v1.py`.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

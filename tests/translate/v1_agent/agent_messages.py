@@ -1,7 +1,5 @@
 """A v1 agent's words in tests: chunks, tool calls, permissions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from accord.translate.message import AGENT

@@ -4,8 +4,6 @@ Everything that the adapter says is checked to the letter by the version it is s
 request must be answered exactly once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from copy import deepcopy
 from typing import Any

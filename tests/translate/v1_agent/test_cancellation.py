@@ -1,7 +1,5 @@
 """Cancelling, states and the end: what stops a v1 agent's work (translation, 5 and 6)."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, REQUEST_CANCELLED

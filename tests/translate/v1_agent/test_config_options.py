@@ -1,7 +1,5 @@
 """Modes, models and config options of a v1 agent (the translation's table 9)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

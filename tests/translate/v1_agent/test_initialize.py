@@ -1,7 +1,5 @@
 """`initialize` and logging in through the adapter (the translation's table 2 and 3)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

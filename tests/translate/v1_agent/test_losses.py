@@ -3,8 +3,6 @@
 The points that are not here are losses of the other direction.
 """
 
-from __future__ import annotations
-
 from accord.jsonrpc.error_codes import INVALID_PARAMS, METHOD_NOT_FOUND, RESOURCE_NOT_FOUND
 from accord.translate.message import AGENT
 from accord.translate.v1_agent.turns import INSERTED_AFTER, SILENCE

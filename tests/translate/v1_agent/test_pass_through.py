@@ -1,11 +1,9 @@
 """What is the same in both versions and is passed on, and how much is remembered."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.translate.message import AGENT, CLIENT, Notification
-from accord.translate.v1_agent.sessions.state import TERMINALS_KEPT, TOOL_CALLS_KEPT
+from accord.translate.v1_agent.session_state import TERMINALS_KEPT, TOOL_CALLS_KEPT
 from tests.translate.v1_agent.agent_messages import tool
 from tests.translate.v1_agent.scripted_peers import Stage
 

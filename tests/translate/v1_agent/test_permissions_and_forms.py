@@ -1,7 +1,5 @@
 """Permissions and elicitations of a v1 agent (the translation's table 11)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Terminals that an agent runs by itself and tells of in `_meta` of its tool calls."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tool calls and diffs of a v1 agent as v2's upserts (the translation's table 8 and 10)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What a v1 agent reports, as v2 says it (the translation's table 7, 8, 9 and 13)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

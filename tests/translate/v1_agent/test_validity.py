@@ -4,8 +4,6 @@ Messages are made of the official schemas, with odd things kept on them as well;
 out is judged by the official schema of its version and, strictly, by ours (see `Stage`).
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -5,8 +5,6 @@ letter: `accord.schema` is asked strictly.  What came out is copied and then spo
 translator that still counts on it shows.
 """
 
-from __future__ import annotations
-
 from copy import deepcopy
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Config options, modes and models."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from accord.translate.message import AGENT, CLIENT, Failure, Result

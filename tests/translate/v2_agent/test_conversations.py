@@ -1,7 +1,5 @@
 """Whole conversations of a v1 client with a v2 agent, cut off at every step."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`initialize` and logging in."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -49,6 +47,12 @@ def test_flags_of_the_client_become_objects_and_what_v2_has_no_use_for_is_kept()
     }
     assert _asked({"auth": {"terminal": False}})["capabilities"] == {"auth": {}}
     assert _asked({"auth": None})["capabilities"] == {}
+
+
+def test_capabilities_that_the_schema_has_dropped_reach_the_agent() -> None:
+    """Ours: clients of August 2026 still offer next edits, and a capability is never lost."""
+    dropped = {"nes": {"jump": {}}, "positionEncodings": ["utf-16"]}
+    assert _asked(dropped)["capabilities"] == dropped
 
 
 def test_the_agents_abilities_are_those_of_a_v1_agent() -> None:

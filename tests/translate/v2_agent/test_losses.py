@@ -3,8 +3,6 @@
 Points 11 and 12 are losses of the other direction.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Permissions and forms."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

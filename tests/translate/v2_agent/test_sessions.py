@@ -1,7 +1,5 @@
 """Opening, listing and ending sessions, and the MCP servers they bring."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

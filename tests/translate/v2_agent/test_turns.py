@@ -1,7 +1,5 @@
 """Prompts, states and cancelling."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -4,8 +4,6 @@ The updates are made of the official schema of v2, unknown variants and words in
 message that comes out is judged by the official schema of v1 and, strictly, by ours (see `World`).
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -237,6 +237,3 @@ def _stop_reason(response: ModelResponse) -> str | None:
     if response.finish_reason == "length":
         return "max_tokens"
     return "refusal" if response.finish_reason == "content_filter" else None
-
-
-__all__ = ["Bounds", "Run"]

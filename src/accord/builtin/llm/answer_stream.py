@@ -138,6 +138,3 @@ class Speaker(Listener):
     def card(self, tool_call_id: str) -> ToolCallHandle | None:
         """The announced tool call with this id."""
         return self._cards.get(tool_call_id)
-
-
-__all__ = ["Listener", "Speaker"]

@@ -82,6 +82,3 @@ async def _connected(loaded: LoadedModel) -> AsyncGenerator[None]:
     finally:
         with anyio.move_on_after(CLOSE_SECONDS, shield=True):
             await loaded.model.__aexit__(None, None, None)
-
-
-__all__ = ["ModelBrain"]

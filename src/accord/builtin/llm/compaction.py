@@ -176,6 +176,3 @@ def _uncounted(message: ModelMessage) -> ModelMessage:
     if isinstance(message, ModelResponse):
         return replace(message, usage=RequestUsage())
     return message
-
-
-__all__ = ["COMPACT_AT", "compact"]

@@ -158,6 +158,3 @@ def _message(body: object) -> str | None:
             if found:
                 return found
     return None
-
-
-__all__ = ["Failure", "ModelFailed", "failure_of"]

@@ -83,6 +83,3 @@ def _surroundings(tools: Toolbox) -> str:
     if tools.context.mode == PLAN:
         lines.append("You are planning: look, then call leave_plan with the plan. Change nothing.")
     return "\n".join(lines)
-
-
-__all__ = ["instructions"]

@@ -128,6 +128,3 @@ def _tokens(part: ModelRequestPart | ModelResponsePart) -> int:
         case _:
             content = getattr(part, "content", "")
             return len(content) // CHARACTERS_PER_TOKEN if isinstance(content, str) else 0
-
-
-__all__ = ["History", "estimated_tokens", "occupied_tokens"]

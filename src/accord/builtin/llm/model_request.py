@@ -116,6 +116,3 @@ def _given_up(failure: Failure, tries: int) -> Failure:
         return failure
     often = "" if tries == 1 else f" after {tries} tries"
     return replace(failure, sentence=f"{failure.sentence}. Gave up{often}; try again later.")
-
-
-__all__ = ["Question", "RetryPolicy", "ask"]

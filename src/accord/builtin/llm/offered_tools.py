@@ -88,6 +88,3 @@ def _free_name(wanted: str, taken: Mapping[str, object]) -> str:
         free = name[: NAME_CHARACTERS_MAX - len(end)] + end
         number += 1
     return free
-
-
-__all__ = ["Offered", "offered_tools"]

@@ -100,6 +100,3 @@ def _place(uri: str) -> str:
         # Such as an address with half a bracket.
         return uri
     return unquote(parts.path) if parts.scheme == "file" else uri
-
-
-__all__ = ["data_content", "readable", "user_content"]

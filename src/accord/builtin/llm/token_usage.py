@@ -83,6 +83,3 @@ class Accounts:
                 return float(response.cost().total_price)
             except (LookupError, ValueError, AssertionError):
                 return None
-
-
-__all__ = ["Accounts"]

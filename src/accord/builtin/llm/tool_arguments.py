@@ -71,6 +71,3 @@ def _read(text: str, wanted: str) -> Any:
         return int(text) if wanted == "integer" else float(text) if wanted == "number" else text
     except ValueError:
         return text
-
-
-__all__ = ["BadArguments", "fitted"]

@@ -96,6 +96,3 @@ class Caller:
         ]
         pictures = [one for one in seen if not isinstance(one, str)]
         return [result.text, *pictures] if pictures else result.text
-
-
-__all__ = ["Caller"]

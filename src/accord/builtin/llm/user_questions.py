@@ -43,6 +43,3 @@ async def ask_user(turn: Turn, question: str, choices: Sequence[object] = ()) ->
     if not answer.accepted:
         return failed("The user did not answer. Continue without it, or stop.", denied="user")
     return done(str(answer.values.get("answer", "")))
-
-
-__all__ = ["DESCRIPTION", "NAME", "PARAMETERS", "ask_user"]

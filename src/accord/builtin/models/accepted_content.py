@@ -52,6 +52,3 @@ def takes_media(choice: ModelChoice, media_type: str) -> bool:
     if kind == "audio":
         return not own_server and bool(_OPENAI_HEARS.search(model))
     return not own_server and media_type == PDF and bool(_OPENAI_SEES.search(model))
-
-
-__all__ = ["accepted_content", "takes_media"]

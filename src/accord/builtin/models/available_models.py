@@ -273,17 +273,3 @@ def full_address(text: str, provider: Provider) -> str:
     port = parts.port or (11434 if parts.scheme == "http" else 443)
     path = parts.path.rstrip("/") or provider.path
     return f"{parts.scheme}://{host}:{port}{path}"
-
-
-__all__ = [
-    "MODEL_VARIABLE",
-    "answers_prompts",
-    "default_choice",
-    "find_models",
-    "full_address",
-    "is_guess",
-    "named_choice",
-    "named_model",
-    "servers_to_ask",
-    "wrong_addresses",
-]

@@ -130,6 +130,3 @@ def provider_named(provider_id: str) -> Provider:
         known = ", ".join(PROVIDERS)
         raise ConfigError(f"there is no provider {provider_id!r}; known providers: {known}")
     return provider
-
-
-__all__ = ["Credentials", "login", "provider_named"]

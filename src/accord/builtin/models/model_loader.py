@@ -178,6 +178,3 @@ _BUILDERS = {
     "google": _google,
     "ollama": _ollama,
 }
-
-
-__all__ = ["LoadedModel", "load_model"]

@@ -226,6 +226,3 @@ def _names(data: bytes) -> tuple[str, ...]:
     names = [one.get("id") or one.get("name") for one in listed if isinstance(one, dict)]
     texts = [name.removeprefix("models/") for name in names if isinstance(name, str) and name]
     return tuple(dict.fromkeys(texts))[:MODELS_MAX]
-
-
-__all__ = ["LOOPBACK", "NAMED_SECONDS", "Listing", "models_at", "probe_models"]

@@ -73,6 +73,3 @@ def _requirement() -> str:
     parts = urlsplit(str(url))
     folder = unquote(parts.path) if parts.scheme == "file" else ""
     return f"{folder if os.path.isdir(folder) else 'accord'}[{EXTRA}]"
-
-
-__all__ = ["can_be_had", "install_command", "missing_words", "support_words"]

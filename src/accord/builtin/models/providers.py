@@ -161,6 +161,3 @@ class ModelChoice:
     def is_usable(self) -> bool:
         """Whether nothing is missing; a server of the user's own may want no key."""
         return self.key is not None or not self.about.needs_key or self.base_url is not None
-
-
-__all__ = ["AUTO_DETECTED", "OLLAMA_ADDRESS", "PROVIDERS", "ModelChoice", "Provider", "Secret"]

@@ -25,6 +25,3 @@ class ToolContext:
     def mode(self) -> str | None:
         """The mode that decides which actions need permission."""
         return self._mode or self.turn.mode
-
-
-__all__ = ["ToolContext"]

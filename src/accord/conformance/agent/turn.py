@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from accord.conformance.agent.stage import AgentStage, Talk
-from accord.conformance.frames.raw_peer import Frame, Message, NotReady, Unanswered, same
+from accord.conformance.frames.raw_peer import Frame, Message, NotReady, TooLate, Unanswered, same
 
 # How long after its first word a tool of the agent's may begin.
 TOOL_SECONDS = 1.0
@@ -132,11 +132,11 @@ async def at_work(stage: AgentStage, session: str, purposes: Sequence[str] = LON
     """Begin a turn that takes long; the id of its prompt.
 
     Raises:
-        NotReady: it is over at once, so that it can neither be cancelled nor disturbed.
+        TooLate: it is over at once, so that it can neither be cancelled nor disturbed.
     """
     sent = await long_turn(stage, session, purposes)
     if sent is None:
-        raise NotReady(OVER)
+        raise TooLate(OVER)
     return sent
 
 
@@ -147,7 +147,7 @@ async def at_work_before_another(stage: AgentStage) -> tuple[Talk, str, Any, Any
     nothing else goes on.
 
     Raises:
-        NotReady: it is over all the same.
+        TooLate: it is over all the same.
     """
     talk = stage.talk
     for purposes in (LONG_PURPOSES, LONG_PURPOSES[1:]):
@@ -158,7 +158,7 @@ async def at_work_before_another(stage: AgentStage) -> tuple[Talk, str, Any, Any
         if not is_over(talk, first):
             return talk, session, first, held
         talk = await stage.another()
-    raise NotReady(OVER)
+    raise TooLate(OVER)
 
 
 async def end_by_cancel(talk: Talk, session: str, sent: Any) -> Message:

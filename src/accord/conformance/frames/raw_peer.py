@@ -63,6 +63,10 @@ class NotAsked(NotReady):
     """
 
 
+class TooLate(NotAsked):
+    """What the check is about was over before it could act; on a quieter machine it may not be."""
+
+
 class LoginNeeded(NotAsked):
     """The agent makes no session before a login, which it may; nobody said how to log in."""
 

@@ -31,7 +31,7 @@ def wrong_types(version: Version, session: str, folder: str) -> Iterator[tuple[s
     """Requests for the agent, each with one odd value; the other fields are good."""
     for_agent, _ = tables(version)
     for name, method in for_agent.items():
-        if method.kind != "request" or name in LEFT_OUT or name.startswith(("nes/", "document/")):
+        if method.kind != "request" or name in LEFT_OUT:
             continue
         good = _good(method.params, session, folder)
         for field in _fields(method.params):
@@ -49,7 +49,7 @@ def wrong_types_for_clients(
     """
     _, for_client = tables(version)
     for name, method in for_client.items():
-        if name in LEFT_OUT_OF_CLIENTS or name.startswith(("nes/", "document/")):
+        if name in LEFT_OUT_OF_CLIENTS:
             continue
         good = _good(method.params, session, folder)
         for field in _fields(method.params):

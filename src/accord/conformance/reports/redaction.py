@@ -59,6 +59,3 @@ def _evidence(redactor: Redactor, evidence: str) -> str:
         made += redacting.frame(None, "agent", line.encode("utf-8", "surrogatepass"))
     made += redacting.finish()
     return "\n".join(raw.decode("utf-8", "surrogatepass") for _, raw in made)
-
-
-__all__ = ["without_secrets"]

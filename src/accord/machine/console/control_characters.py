@@ -282,18 +282,3 @@ def _colour(sequence: str) -> str:
         elif word in _SHOWING:
             kept.append(word)
     return f"\x1b[{';'.join(kept)}m" if kept else ""
-
-
-__all__ = [
-    "LINE_END",
-    "MARKS_MAX",
-    "TAB_COLUMNS",
-    "WRITTEN_OUT",
-    "Mode",
-    "VisibleMessages",
-    "VisibleOutput",
-    "unfinished",
-    "visible",
-    "visible_json",
-    "visible_line",
-]

@@ -68,6 +68,3 @@ def _place(descriptor: int) -> Place:
 
 LINE_ENDS: Final = LineEnds()
 """The open lines of this process."""
-
-
-__all__ = ["LINE_ENDS", "LineEnds"]

@@ -72,6 +72,3 @@ class PassedOutput:
 
 def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "replace")
-
-
-__all__ = ["STDERR", "PassedOutput"]

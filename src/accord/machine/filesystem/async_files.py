@@ -21,8 +21,6 @@ from accord.machine.filesystem.local_files import FILE_BYTES_MAX, FileInfo, Loca
 from accord.machine.filesystem.overlay import Overlay
 from accord.machine.filesystem.roots import Roots
 
-__all__ = ["INLINE_BYTES_MAX", "Files"]
-
 INLINE_BYTES_MAX = 64 * 1024
 """Files up to this size are read in the event loop's own thread."""
 

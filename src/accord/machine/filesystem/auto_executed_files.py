@@ -164,6 +164,3 @@ def _folded(part: str) -> str:
     # Some file systems drop dots and spaces at the end.
     folded = seen.casefold()
     return folded.rstrip(". ") or folded
-
-
-__all__ = ["executed_place", "is_executed", "touched_places"]

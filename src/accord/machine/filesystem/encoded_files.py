@@ -15,8 +15,6 @@ from accord.machine.errors import NotText, TooLarge
 from accord.machine.filesystem.file_text import FileStyle, decode_text, encode_text
 from accord.machine.filesystem.local_files import Existing, LocalFiles, Stored
 
-__all__ = ["TextPart", "UnknownEncoding", "read_part", "text_codec", "write_encoded"]
-
 UTF_8 = "utf-8"
 
 

@@ -16,16 +16,6 @@ import codecs
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = [
-    "SCAN_BYTES_MAX",
-    "ByteBoundPassed",
-    "FileStyle",
-    "decode_text",
-    "encode_text",
-    "style_of",
-    "take_lines",
-]
-
 CHUNK_BYTES = 256 * 1024
 """How much is looked at in one step; small enough that a wanted first line comes at once."""
 

@@ -45,8 +45,6 @@ from accord.machine.filesystem.overlay import Overlay
 from accord.machine.filesystem.path_resolution import Place, rename
 from accord.machine.filesystem.roots import Roots
 
-__all__ = ["FILE_BYTES_MAX", "Existing", "FileInfo", "LocalFiles", "Stored"]
-
 FILE_BYTES_MAX = 16 * 1024 * 1024
 """Most bytes that one read returns or one write stores; with JSON's escapes it fits a frame."""
 

@@ -14,8 +14,6 @@ import sys
 from collections.abc import Callable
 from functools import cache
 
-__all__ = ["open_resolved"]
-
 SYSCALL_NUMBER = 437
 """The same on every architecture, as for all calls younger than Linux 5.1."""
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-__all__ = ["Overlay"]
-
 
 class Overlay:
     """Buffers by path.  Reads see them; a write to the file asks what becomes of its buffer."""

@@ -21,19 +21,6 @@ from types import TracebackType
 from accord.machine.errors import FileFailure, FileMissing, OutsideRoots, file_failure
 from accord.machine.filesystem import openat2
 
-__all__ = [
-    "DEPTH_MAX",
-    "LINKS_MAX",
-    "PATH_BYTES_MAX",
-    "Place",
-    "Root",
-    "Walk",
-    "open_root",
-    "open_step",
-    "parts_of",
-    "rename",
-]
-
 LINKS_MAX = 40
 """Links followed and steps tried again for one path; the kernel's own bound."""
 

@@ -29,8 +29,6 @@ from accord.machine.filesystem.path_resolution import (
     parts_of,
 )
 
-__all__ = ["Roots"]
-
 _WALK_ERRORS = frozenset({errno.EXDEV, errno.ELOOP, errno.ENOSYS, errno.EPERM, errno.EAGAIN})
 """After these the walk decides: absolute links, no openat2, or a race it could not settle."""
 

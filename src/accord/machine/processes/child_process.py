@@ -28,17 +28,6 @@ from accord.errors import SpawnFailed
 from accord.machine.processes import descendants
 from accord.machine.processes.process_groups import ProcessGroup, live_groups, track
 
-__all__ = [
-    "KILL_SECONDS",
-    "STDIN_SECONDS",
-    "TERMINATE_SECONDS",
-    "Exit",
-    "GroupProcess",
-    "end_tree",
-    "environment",
-    "spawn",
-]
-
 STDIN_SECONDS = 2.0
 """How long a process may take to leave after its stdin was closed."""
 

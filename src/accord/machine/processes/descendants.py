@@ -30,8 +30,6 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-__all__ = ["adopt_orphans", "end_descendants", "kept", "kill_descendants", "marked", "new_mark"]
-
 VARIABLE = "ACCORD_TREE"
 """The variable with the marks: of this process, and of those above it that are ours too."""
 

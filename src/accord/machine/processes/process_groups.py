@@ -28,8 +28,6 @@ from accord.errors import SpawnFailed
 from accord.machine.own_command_line import own_file
 from accord.machine.processes import descendants
 
-__all__ = ["ProcessGroup", "live_groups", "track", "watch"]
-
 WATCHMAN_GOODBYE_SECONDS = 1.0
 """How long an orderly exit waits for the watchman to leave."""
 

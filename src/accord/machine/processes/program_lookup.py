@@ -46,6 +46,3 @@ def with_program(command: Sequence[str], env: Mapping[str, str] | None = None) -
 def absolute_folders(path: str) -> str:
     """A search path without its relative and empty entries."""
     return os.pathsep.join(filter(os.path.isabs, path.split(os.pathsep)))
-
-
-__all__ = ["absolute_folders", "find_program", "with_program"]

@@ -25,8 +25,6 @@ from types import FrameType
 
 from accord.machine.processes import descendants
 
-__all__ = ["begin", "end_by_signal", "finish", "heeded", "own_process"]
-
 TERMINATE_AFTER_SECONDS = 3.0
 """When descendants that are left get SIGTERM, counted from the first signal."""
 

@@ -169,13 +169,3 @@ def all_named(text: str) -> Iterator[re.Match[str]]:
         outer_stop = max(outer_stop, stop)
         is_looked_into = not names_secret(name) and depth < NAMES_NESTED_MAX
         at = start if is_looked_into else match.end()
-
-
-__all__ = [
-    "LEARNT_MAX",
-    "KnownValues",
-    "SecretFinder",
-    "Span",
-    "all_named",
-    "named_value",
-]

@@ -255,19 +255,3 @@ IGNORED: Final = re.compile(
 IGNORED_BEGUN: Final = re.compile(r"\x1b(?:\[[0-?]{0,32}+[ -/]{0,4}+)?\Z")
 IGNORED_CHARACTERS_MAX: Final = 40
 """No sequence that is ignored is longer."""
-
-
-__all__ = [
-    "GUESSED_CHARACTERS_MIN",
-    "KNOWN_CHARACTERS_MIN",
-    "KNOWN_NAMES",
-    "MARK",
-    "SECRET_PATTERNS",
-    "is_known_value",
-    "is_secret_in_command",
-    "is_secret_name",
-    "is_secret_under",
-    "looks_secret",
-    "names_secret",
-    "secret_values",
-]

@@ -275,6 +275,3 @@ class SecretByteStream:
         """Return what was waiting, when nothing more comes."""
         last = self._decoder.decode(b"", True)
         return self._stream.finish(last).encode("utf-8", "surrogateescape")
-
-
-__all__ = ["WAITING_CHARACTERS_MAX", "SecretByteStream", "SecretStream", "Segment"]

@@ -179,20 +179,3 @@ def _bare(holder: Json, path: Path) -> Json:
     name, *rest = map(str, path)
     made[name] = _bare(made[name], tuple(rest)) if rest else ""
     return made
-
-
-__all__ = [
-    "FINAL",
-    "TERMINAL",
-    "TOLD_TERMINAL",
-    "WHOLE",
-    "Json",
-    "Key",
-    "Piece",
-    "at",
-    "kind_of",
-    "piece_of",
-    "stream_of",
-    "told_exit",
-    "with_text",
-]

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import codecs
 
-__all__ = ["OUTPUT_BYTES_DEFAULT", "OUTPUT_BYTES_MAX", "OutputBuffer", "cut_front"]
-
 OUTPUT_BYTES_DEFAULT = 1024 * 1024
 """Kept where nobody asks for another number."""
 

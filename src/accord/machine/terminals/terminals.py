@@ -39,8 +39,6 @@ from accord.machine.processes.descendants import new_mark
 from accord.machine.processes.program_lookup import find_program
 from accord.machine.terminals.output_buffer import OutputBuffer
 
-__all__ = ["TERMINALS_MAX", "Terminal", "TerminalOutput", "Terminals", "command_line"]
-
 TERMINALS_MAX = 128
 """Terminals of one registry that are not released yet."""
 

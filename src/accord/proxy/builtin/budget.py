@@ -182,6 +182,3 @@ def budget(limits: Limits, *, now: Callable[[], float] = monotonic) -> Proxy:
     for kind in ("usage_update", "state_update"):
         proxy.on_update(kind)(watched.update)
     return proxy
-
-
-__all__ = ["Limits", "budget"]

@@ -117,6 +117,3 @@ def _blocks(path: Path, takes_resources: bool, tell: Say) -> list[dict[str, Any]
         return [{"type": "resource", "resource": resource}]
     framed = f'<file path="{path}">\n{text.rstrip()}\n</file>\n'
     return [{"type": "text", "text": framed}]
-
-
-__all__ = ["agents_files", "context"]

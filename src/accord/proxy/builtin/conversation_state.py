@@ -199,6 +199,3 @@ class ConversationState:
             text = self.redactor.text(text)
         update = self.form.message({"type": "text", "text": text})
         message.client.notify(SESSION_UPDATE, {"sessionId": session_id, "update": update})
-
-
-__all__ = ["ConversationState"]

@@ -202,6 +202,3 @@ def _read(frame: bytes) -> dict[str, Any]:
 
 def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-__all__ = ["OfficialClient"]

@@ -188,6 +188,3 @@ def _dialect(result: Raw) -> Spoken | None:
 def encode_component(slot: Slot) -> Raw:
     """Return the data of an error that names a component."""
     return Raw(encode({"component": slot.component.name}))
-
-
-__all__ = ["Component", "InitializeAnswer", "RestartAnswer", "Slot", "SuccessorInitialize"]

@@ -66,6 +66,3 @@ async def conduct(
         raise problem
     assert outcome is not None
     return outcome
-
-
-__all__ = ["conduct", "in_process", "program"]

@@ -2,232 +2,92 @@
 
 Its field names, update shapes and error numbers differ from the official versions, so it is a
 version of its own here and imports none of them.
+
+A module is imported when a name of it is first used.
 """
 
-from accord.schema.draft.capabilities import (
-    AgentCapabilities,
-    ClientCapabilities,
-    FileSystemCapabilities,
-    McpCapabilities,
-    McpTransportName,
-    PromptCapabilities,
-    SessionCapabilities,
-    TerminalCapabilities,
-    UiCapabilities,
-)
-from accord.schema.draft.content import (
-    Attachment,
-    AudioContent,
-    ContentBlock,
-    EmbeddedResource,
-    ImageContent,
-    MediaSource,
-    ResourceLink,
-    SourceType,
-    TextContent,
-)
-from accord.schema.draft.errors import (
-    CODES,
-    CODES_BY_NAME,
-    ErrorCode,
-)
-from accord.schema.draft.files import (
-    ReadTextFileRequest,
-    ReadTextFileResponse,
-    WriteTextFileRequest,
-    WriteTextFileResponse,
-)
-from accord.schema.draft.initialize import (
-    AuthenticateRequest,
-    AuthenticateResponse,
-    AuthMethod,
-    Implementation,
-    InitializeRequest,
-    InitializeResponse,
-)
-from accord.schema.draft.mcp import (
-    McpAcp,
-    McpCall,
-    McpHttp,
-    McpServer,
-    McpSse,
-    McpStdio,
-    McpTransport,
-)
-from accord.schema.draft.methods import (
-    AGENT_METHODS,
-    CLIENT_METHODS,
-    PROTOCOL_VERSION,
-)
-from accord.schema.draft.permissions import (
-    PermissionOperation,
-    PermissionScope,
-    RequestPermissionRequest,
-    RequestPermissionResponse,
-)
-from accord.schema.draft.prompt import (
-    PromptRequest,
-    PromptResponse,
-    StopReason,
-    Usage,
-)
-from accord.schema.draft.sessions import (
-    CancelNotification,
-    LoadSessionRequest,
-    LoadSessionResponse,
-    NewSessionRequest,
-    NewSessionResponse,
-    SessionMode,
-    SetSessionConfigOptionRequest,
-    SetSessionConfigOptionResponse,
-    SetSessionModeRequest,
-    SetSessionModeResponse,
-)
-from accord.schema.draft.terminals import (
-    CreateTerminalRequest,
-    CreateTerminalResponse,
-    KillTerminalRequest,
-    KillTerminalResponse,
-    OutputStream,
-    ReleaseTerminalRequest,
-    ReleaseTerminalResponse,
-    TerminalOutputRequest,
-    TerminalOutputResponse,
-    WaitForTerminalExitRequest,
-    WaitForTerminalExitResponse,
-)
-from accord.schema.draft.tool_calls import (
-    DiffHunk,
-    DiffOutput,
-    Location,
-    TerminalOutput,
-    TextOutput,
-    ToolCall,
-    ToolCallOutput,
-    ToolCallStatus,
-    ToolCallUpdate,
-)
-from accord.schema.draft.updates import (
-    UPDATE_TYPES,
-    AgentMessageChunk,
-    AvailableCommands,
-    Command,
-    ConfigOptionSource,
-    ConfigOptionUpdate,
-    CurrentModeUpdate,
-    MessageChunk,
-    Plan,
-    PlanStep,
-    PlanStepStatus,
-    SessionNotification,
-    ThoughtMessageChunk,
-    UpdateData,
-    UpdateType,
-    UserMessageChunk,
-    decode_update,
-    update_notification,
-)
-from accord.schema.draft.vocabulary import (
-    ENUMS,
-)
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "AGENT_METHODS",
-    "CLIENT_METHODS",
-    "CODES",
-    "CODES_BY_NAME",
-    "ENUMS",
-    "PROTOCOL_VERSION",
-    "UPDATE_TYPES",
-    "AgentCapabilities",
-    "AgentMessageChunk",
-    "Attachment",
-    "AudioContent",
-    "AuthMethod",
-    "AuthenticateRequest",
-    "AuthenticateResponse",
-    "AvailableCommands",
-    "CancelNotification",
-    "ClientCapabilities",
-    "Command",
-    "ConfigOptionSource",
-    "ConfigOptionUpdate",
-    "ContentBlock",
-    "CreateTerminalRequest",
-    "CreateTerminalResponse",
-    "CurrentModeUpdate",
-    "DiffHunk",
-    "DiffOutput",
-    "EmbeddedResource",
-    "ErrorCode",
-    "FileSystemCapabilities",
-    "ImageContent",
-    "Implementation",
-    "InitializeRequest",
-    "InitializeResponse",
-    "KillTerminalRequest",
-    "KillTerminalResponse",
-    "LoadSessionRequest",
-    "LoadSessionResponse",
-    "Location",
-    "McpAcp",
-    "McpCall",
-    "McpCapabilities",
-    "McpHttp",
-    "McpServer",
-    "McpSse",
-    "McpStdio",
-    "McpTransport",
-    "McpTransportName",
-    "MediaSource",
-    "MessageChunk",
-    "NewSessionRequest",
-    "NewSessionResponse",
-    "OutputStream",
-    "PermissionOperation",
-    "PermissionScope",
-    "Plan",
-    "PlanStep",
-    "PlanStepStatus",
-    "PromptCapabilities",
-    "PromptRequest",
-    "PromptResponse",
-    "ReadTextFileRequest",
-    "ReadTextFileResponse",
-    "ReleaseTerminalRequest",
-    "ReleaseTerminalResponse",
-    "RequestPermissionRequest",
-    "RequestPermissionResponse",
-    "ResourceLink",
-    "SessionCapabilities",
-    "SessionMode",
-    "SessionNotification",
-    "SetSessionConfigOptionRequest",
-    "SetSessionConfigOptionResponse",
-    "SetSessionModeRequest",
-    "SetSessionModeResponse",
-    "SourceType",
-    "StopReason",
-    "TerminalCapabilities",
-    "TerminalOutput",
-    "TerminalOutputRequest",
-    "TerminalOutputResponse",
-    "TextContent",
-    "TextOutput",
-    "ThoughtMessageChunk",
-    "ToolCall",
-    "ToolCallOutput",
-    "ToolCallStatus",
-    "ToolCallUpdate",
-    "UiCapabilities",
-    "UpdateData",
-    "UpdateType",
-    "Usage",
-    "UserMessageChunk",
-    "WaitForTerminalExitRequest",
-    "WaitForTerminalExitResponse",
-    "WriteTextFileRequest",
-    "WriteTextFileResponse",
-    "decode_update",
-    "update_notification",
-]
+from accord.lazy_names import on_first_use
+
+if TYPE_CHECKING:
+    # ruff: noqa: F403
+    from accord.schema.draft.capabilities import *
+    from accord.schema.draft.content import *
+    from accord.schema.draft.errors import *
+    from accord.schema.draft.files import *
+    from accord.schema.draft.initialize import *
+    from accord.schema.draft.mcp import *
+    from accord.schema.draft.methods import *
+    from accord.schema.draft.permissions import *
+    from accord.schema.draft.prompt import *
+    from accord.schema.draft.sessions import *
+    from accord.schema.draft.terminals import *
+    from accord.schema.draft.tool_calls import *
+    from accord.schema.draft.updates import *
+    from accord.schema.draft.vocabulary import *
+
+# Which module defines what; a test compares this with the modules.
+_NAMES: dict[str, str] = {
+    "capabilities": """
+        AgentCapabilities ClientCapabilities FileSystemCapabilities McpCapabilities McpTransportName
+        PromptCapabilities SessionCapabilities TerminalCapabilities UiCapabilities
+    """,
+    "content": """
+        Attachment AudioContent ContentBlock EmbeddedResource ImageContent MediaSource ResourceLink
+        SourceType TextContent
+    """,
+    "errors": """
+        CODES ErrorCode
+    """,
+    "files": """
+        ReadTextFileRequest ReadTextFileResponse WriteTextFileRequest WriteTextFileResponse
+    """,
+    "initialize": """
+        AuthMethod AuthenticateRequest AuthenticateResponse Implementation InitializeRequest
+        InitializeResponse
+    """,
+    "mcp": """
+        McpAcp McpCall McpHttp McpServer McpSse McpStdio McpTransport
+    """,
+    "methods": """
+        AGENT_METHODS CLIENT_METHODS PROTOCOL_VERSION
+    """,
+    "permissions": """
+        PermissionOperation PermissionScope RequestPermissionRequest RequestPermissionResponse
+    """,
+    "prompt": """
+        PromptRequest PromptResponse StopReason Usage
+    """,
+    "sessions": """
+        CancelNotification LoadSessionRequest LoadSessionResponse NewSessionRequest
+        NewSessionResponse SessionMode SetSessionConfigOptionRequest SetSessionConfigOptionResponse
+        SetSessionModeRequest SetSessionModeResponse
+    """,
+    "terminals": """
+        CreateTerminalRequest CreateTerminalResponse KillTerminalRequest KillTerminalResponse
+        OutputStream ReleaseTerminalRequest ReleaseTerminalResponse TerminalOutputRequest
+        TerminalOutputResponse WaitForTerminalExitRequest WaitForTerminalExitResponse
+    """,
+    "tool_calls": """
+        DiffHunk DiffOutput Location TerminalOutput TextOutput ToolCall ToolCallOutput
+        ToolCallStatus ToolCallUpdate
+    """,
+    "updates": """
+        AgentMessageChunk AvailableCommands Command ConfigOptionSource ConfigOptionUpdate
+        CurrentModeUpdate MessageChunk Plan PlanStep PlanStepStatus SessionNotification
+        ThoughtMessageChunk UPDATE_TYPES UpdateData UpdateType UserMessageChunk decode_update
+        update_notification
+    """,
+    "vocabulary": """
+        ENUMS
+    """,
+}
+_PLACE_OF = {
+    name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names.split()
+}
+
+__getattr__ = on_first_use(__name__, _PLACE_OF)
+
+
+__all__ = list(_PLACE_OF)  # pyright: ignore[reportUnsupportedDunderAll]

@@ -75,16 +75,3 @@ class AgentCapabilities(WireStruct, frozen=True, kw_only=True):
     prompt_capabilities: Z[Omit[PromptCapabilities]] = UNSET
     session_capabilities: Z[Omit[SessionCapabilities]] = UNSET
     custom: Z[Omit[dict[str, Raw]]] = field(name="_custom", default=UNSET)
-
-
-__all__ = [
-    "AgentCapabilities",
-    "ClientCapabilities",
-    "FileSystemCapabilities",
-    "McpCapabilities",
-    "McpTransportName",
-    "PromptCapabilities",
-    "SessionCapabilities",
-    "TerminalCapabilities",
-    "UiCapabilities",
-]

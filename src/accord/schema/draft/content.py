@@ -79,16 +79,3 @@ class Attachment(WireStruct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.uri is UNSET and self.path is UNSET:
             raise ValueError("an attachment needs `uri` or `path`")
-
-
-__all__ = [
-    "Attachment",
-    "AudioContent",
-    "ContentBlock",
-    "EmbeddedResource",
-    "ImageContent",
-    "MediaSource",
-    "ResourceLink",
-    "SourceType",
-    "TextContent",
-]

@@ -35,6 +35,3 @@ _ROWS = (
 )
 
 CODES: dict[int, ErrorCode] = {row.code: row for row in _ROWS}
-CODES_BY_NAME: dict[str, ErrorCode] = {row.name: row for row in _ROWS}
-
-__all__ = ["CODES", "CODES_BY_NAME", "ErrorCode"]

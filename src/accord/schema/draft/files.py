@@ -40,11 +40,3 @@ class WriteTextFileResponse(WireStruct, frozen=True, kw_only=True):
 
     bytes_written: Uint64
     created: bool
-
-
-__all__ = [
-    "ReadTextFileRequest",
-    "ReadTextFileResponse",
-    "WriteTextFileRequest",
-    "WriteTextFileResponse",
-]

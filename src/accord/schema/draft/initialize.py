@@ -49,13 +49,3 @@ class AuthenticateResponse(WireStruct, frozen=True, kw_only=True):
     success: bool
     error: Z[Omit[str]] = UNSET
     expires_at: Z[Omit[str]] = UNSET
-
-
-__all__ = [
-    "AuthMethod",
-    "AuthenticateRequest",
-    "AuthenticateResponse",
-    "Implementation",
-    "InitializeRequest",
-    "InitializeResponse",
-]

@@ -55,14 +55,3 @@ class McpCall(WireStruct, frozen=True, kw_only=True):
     server_name: str
     mcp_method: str
     mcp_params: Omit[Raw] = UNSET
-
-
-__all__ = [
-    "McpAcp",
-    "McpCall",
-    "McpHttp",
-    "McpServer",
-    "McpSse",
-    "McpStdio",
-    "McpTransport",
-]

@@ -34,11 +34,3 @@ class RequestPermissionResponse(WireStruct, frozen=True, kw_only=True):
     granted: bool
     remember: Z[Omit[bool]] = UNSET
     scope: Z[Omit[PermissionScope]] = UNSET
-
-
-__all__ = [
-    "PermissionOperation",
-    "PermissionScope",
-    "RequestPermissionRequest",
-    "RequestPermissionResponse",
-]

@@ -28,6 +28,3 @@ class PromptResponse(WireStruct, frozen=True, kw_only=True):
 
     stop_reason: StopReason
     usage: Z[Omit[Usage]] = UNSET
-
-
-__all__ = ["PromptRequest", "PromptResponse", "StopReason", "Usage"]

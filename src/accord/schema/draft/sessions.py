@@ -80,17 +80,3 @@ class CancelNotification(WireStruct, frozen=True, kw_only=True):
 
     session_id: str
     reason: Z[Omit[str]] = UNSET
-
-
-__all__ = [
-    "CancelNotification",
-    "LoadSessionRequest",
-    "LoadSessionResponse",
-    "NewSessionRequest",
-    "NewSessionResponse",
-    "SessionMode",
-    "SetSessionConfigOptionRequest",
-    "SetSessionConfigOptionResponse",
-    "SetSessionModeRequest",
-    "SetSessionModeResponse",
-]

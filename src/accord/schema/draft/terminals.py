@@ -81,18 +81,3 @@ class ReleaseTerminalResponse(WireStruct, frozen=True, kw_only=True):
     """Whether there was a terminal to give back."""
 
     released: bool
-
-
-__all__ = [
-    "CreateTerminalRequest",
-    "CreateTerminalResponse",
-    "KillTerminalRequest",
-    "KillTerminalResponse",
-    "OutputStream",
-    "ReleaseTerminalRequest",
-    "ReleaseTerminalResponse",
-    "TerminalOutputRequest",
-    "TerminalOutputResponse",
-    "WaitForTerminalExitRequest",
-    "WaitForTerminalExitResponse",
-]

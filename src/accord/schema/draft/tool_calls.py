@@ -99,16 +99,3 @@ class ToolCallUpdate(WireStruct, frozen=True, kw_only=True):
     output: Z[Omit[ToolCallOutput]] = UNSET
     error: Z[Omit[str]] = UNSET
     duration: Z[Omit[int | float]] = UNSET
-
-
-__all__ = [
-    "DiffHunk",
-    "DiffOutput",
-    "Location",
-    "TerminalOutput",
-    "TextOutput",
-    "ToolCall",
-    "ToolCallOutput",
-    "ToolCallStatus",
-    "ToolCallUpdate",
-]

@@ -167,25 +167,3 @@ def update_notification(
         data=Raw(encode(data)),
         timestamp=timestamp,
     )
-
-
-__all__ = [
-    "UPDATE_TYPES",
-    "AgentMessageChunk",
-    "AvailableCommands",
-    "Command",
-    "ConfigOptionSource",
-    "ConfigOptionUpdate",
-    "CurrentModeUpdate",
-    "MessageChunk",
-    "Plan",
-    "PlanStep",
-    "PlanStepStatus",
-    "SessionNotification",
-    "ThoughtMessageChunk",
-    "UpdateData",
-    "UpdateType",
-    "UserMessageChunk",
-    "decode_update",
-    "update_notification",
-]

@@ -28,5 +28,3 @@ ENUMS: dict[str, Enumeration] = {
     "ToolCallStatus": enumeration(ToolCallStatus, open=False),
     "UpdateType": enumeration(UpdateType, open=False),
 }
-
-__all__ = ["ENUMS"]

@@ -1,7 +1,6 @@
 """ACP v1: every type and method, stable and unstable.
 
-Unstable types say so by `__unstable__`, unstable fields by the mark `U`.  The names are those that
-each file lists in its `__all__`.
+Unstable types say so by `__unstable__`, unstable fields by the mark `U`.
 
 A module is imported when a name of it is first used: an agent answers `initialize` before it
 needs most of them.
@@ -19,14 +18,11 @@ if TYPE_CHECKING:
     from accord.schema.v1.commands import *
     from accord.schema.v1.config import *
     from accord.schema.v1.content import *
-    from accord.schema.v1.documents import *
     from accord.schema.v1.elicitation import *
     from accord.schema.v1.errors import *
     from accord.schema.v1.files import *
     from accord.schema.v1.initialize import *
     from accord.schema.v1.mcp import *
-    from accord.schema.v1.next_edit import *
-    from accord.schema.v1.next_edit_capabilities import *
     from accord.schema.v1.permissions import *
     from accord.schema.v1.plans import *
     from accord.schema.v1.prompt import *
@@ -76,11 +72,6 @@ _NAMES: dict[str, str] = {
         Annotations AudioContent ContentBlock EmbeddedResource EmbeddedResourceResource
         ImageContent ResourceLink Role TextContent
     """,
-    "documents": """
-        DidChangeDocumentNotification DidCloseDocumentNotification DidFocusDocumentNotification
-        DidOpenDocumentNotification DidSaveDocumentNotification Position PositionEncodingKind
-        Range TextDocumentContentChangeEvent TextDocumentSyncKind WorkspaceFolder
-    """,
     "elicitation": """
         BooleanPropertySchema CompleteElicitationNotification CreateElicitationRequest
         CreateElicitationResponse ElicitationAcceptAction ElicitationCancelAction
@@ -99,26 +90,8 @@ _NAMES: dict[str, str] = {
         Implementation InitializeRequest InitializeResponse ProtocolVersion
     """,
     "mcp": """
-        ConnectMcpRequest ConnectMcpResponse ConnectedMcpMessage DisconnectMcpRequest
-        DisconnectMcpResponse EnvVariable HttpHeader McpConnectionId McpError McpRequestId
-        McpServer McpServerAcpId MessageMcpNotification MessageMcpRequest MessageMcpResponse
-    """,
-    "next_edit": """
-        AcceptNesNotification CloseNesRequest CloseNesResponse NesDiagnostic
-        NesDiagnosticSeverity NesEditHistoryEntry NesEditSuggestion NesExcerpt NesJumpSuggestion
-        NesOpenFile NesRecentFile NesRejectReason NesRelatedSnippet NesRenameSuggestion
-        NesRepository NesSearchAndReplaceSuggestion NesSuggestContext NesSuggestion
-        NesSuggestionId NesTextEdit NesTriggerKind NesUserAction RejectNesNotification
-        StartNesRequest StartNesResponse SuggestNesRequest SuggestNesResponse
-    """,
-    "next_edit_capabilities": """
-        ClientNesCapabilities NesCapabilities NesContextCapabilities NesDiagnosticsCapabilities
-        NesDocumentDidChangeCapabilities NesDocumentDidCloseCapabilities
-        NesDocumentDidFocusCapabilities NesDocumentDidOpenCapabilities
-        NesDocumentDidSaveCapabilities NesDocumentEventCapabilities NesEditHistoryCapabilities
-        NesEventCapabilities NesJumpCapabilities NesOpenFilesCapabilities
-        NesRecentFilesCapabilities NesRelatedSnippetsCapabilities NesRenameCapabilities
-        NesSearchAndReplaceCapabilities NesUserActionsCapabilities
+        EnvVariable HttpHeader McpError McpRequestId McpServer McpServerAcpId MessageMcpNotification
+        MessageMcpRequest MessageMcpResponse
     """,
     "permissions": """
         CancelledPermissionOutcome PermissionOption PermissionOptionId PermissionOptionKind

@@ -78,18 +78,3 @@ class AuthStatusUpdateNotification(WireStruct, frozen=True, kw_only=True):
 
     state: AuthState
     accounts: ES[Omit[list[AuthAccount]]] = UNSET
-
-
-__all__ = [
-    "AuthAccount",
-    "AuthMethod",
-    "AuthMethodId",
-    "AuthState",
-    "AuthStatusRequest",
-    "AuthStatusResponse",
-    "AuthStatusUpdateNotification",
-    "AuthenticateRequest",
-    "AuthenticateResponse",
-    "LogoutRequest",
-    "LogoutResponse",
-]

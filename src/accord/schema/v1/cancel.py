@@ -14,6 +14,3 @@ class CancelRequestNotification(WireStruct, frozen=True, kw_only=True):
     """Stop one request that the sender made; it is still answered."""
 
     request_id: RequestId
-
-
-__all__ = ["CancelNotification", "CancelRequestNotification"]

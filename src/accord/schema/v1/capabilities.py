@@ -7,8 +7,6 @@ it is empty.  Must not know: which method a capability opens; `methods.py` says 
 from typing import ClassVar
 
 from accord.schema.struct import UNSET, BareStruct, E, Omit, Patch, U, WireStruct
-from accord.schema.v1.documents import PositionEncodingKind
-from accord.schema.v1.next_edit_capabilities import ClientNesCapabilities, NesCapabilities
 
 
 class FileSystemCapabilities(WireStruct, frozen=True, kw_only=True):
@@ -87,9 +85,6 @@ class ClientCapabilities(WireStruct, frozen=True, kw_only=True):
     plan: U[E[Patch[PlanCapabilities]]] = UNSET
     auth: E[Omit[AuthCapabilities]] = UNSET
     elicitation: E[Patch[ElicitationCapabilities]] = UNSET
-    # Next-edit suggestions, which the official schema has dropped.
-    nes: U[E[Patch[ClientNesCapabilities]]] = UNSET
-    position_encodings: U[E[Patch[list[PositionEncodingKind]]]] = UNSET
 
 
 class PromptCapabilities(WireStruct, frozen=True, kw_only=True):
@@ -221,43 +216,3 @@ class AgentCapabilities(WireStruct, frozen=True, kw_only=True):
     session_capabilities: E[Omit[SessionCapabilities]] = UNSET
     auth: E[Omit[AgentAuthCapabilities]] = UNSET
     providers: U[E[Patch[ProvidersCapabilities]]] = UNSET
-    # Next-edit suggestions, which the official schema has dropped.
-    nes: U[E[Patch[NesCapabilities]]] = UNSET
-    position_encoding: U[E[Patch[PositionEncodingKind]]] = UNSET
-
-
-__all__ = [
-    "AgentAuthCapabilities",
-    "AgentCapabilities",
-    "AuthCapabilities",
-    "AuthStatusCapabilities",
-    "BooleanConfigOptionCapabilities",
-    "ClientCapabilities",
-    "ClientSessionCapabilities",
-    "CompactionCapabilities",
-    "ElicitationCapabilities",
-    "ElicitationFormCapabilities",
-    "ElicitationUrlCapabilities",
-    "FileSystemCapabilities",
-    "LogoutCapabilities",
-    "McpCapabilities",
-    "NoticeCapabilities",
-    "PlanCapabilities",
-    "PromptCapabilities",
-    "ProvidersCapabilities",
-    "SessionAdditionalDirectoriesCapabilities",
-    "SessionArchiveCapabilities",
-    "SessionCapabilities",
-    "SessionCloseCapabilities",
-    "SessionConfigOptionsCapabilities",
-    "SessionDeleteCapabilities",
-    "SessionForkCapabilities",
-    "SessionListCapabilities",
-    "SessionResumeCapabilities",
-    "SessionStatusCapabilities",
-    "SessionSystemPromptCapabilities",
-    "SessionSystemPromptModeCapabilities",
-    "SessionSystemPromptOverrideCapabilities",
-    "SessionTitleCapabilities",
-    "SubagentCapabilities",
-]

@@ -31,11 +31,3 @@ class AvailableCommandsUpdate(
     """All commands there are now."""
 
     available_commands: ES[list[AvailableCommand]]
-
-
-__all__ = [
-    "AvailableCommand",
-    "AvailableCommandInput",
-    "AvailableCommandsUpdate",
-    "UnstructuredCommandInput",
-]

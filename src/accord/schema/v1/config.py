@@ -139,28 +139,3 @@ class SetSessionModelRequest(WireStruct, frozen=True, kw_only=True):
 
 class SetSessionModelResponse(WireStruct, frozen=True, kw_only=True):
     """The model is in use."""
-
-
-__all__ = [
-    "ConfigOptionFields",
-    "ModelInfo",
-    "SessionConfigBoolean",
-    "SessionConfigGroupId",
-    "SessionConfigId",
-    "SessionConfigOption",
-    "SessionConfigOptionCategory",
-    "SessionConfigSelect",
-    "SessionConfigSelectEntry",
-    "SessionConfigSelectOption",
-    "SessionConfigValueId",
-    "SessionMode",
-    "SessionModeId",
-    "SessionModeState",
-    "SessionModelState",
-    "SetSessionConfigOptionRequest",
-    "SetSessionConfigOptionResponse",
-    "SetSessionModeRequest",
-    "SetSessionModeResponse",
-    "SetSessionModelRequest",
-    "SetSessionModelResponse",
-]

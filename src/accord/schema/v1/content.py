@@ -90,15 +90,3 @@ if TYPE_CHECKING:
     )
 else:
     ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
-
-__all__ = [
-    "Annotations",
-    "AudioContent",
-    "ContentBlock",
-    "EmbeddedResource",
-    "EmbeddedResourceResource",
-    "ImageContent",
-    "ResourceLink",
-    "Role",
-    "TextContent",
-]

@@ -220,29 +220,3 @@ class CompleteElicitationNotification(WireStruct, frozen=True, kw_only=True):
     """What was to be done at the URL is done."""
 
     elicitation_id: ElicitationId
-
-
-__all__ = [
-    "BooleanPropertySchema",
-    "CompleteElicitationNotification",
-    "CreateElicitationRequest",
-    "CreateElicitationResponse",
-    "ElicitationAcceptAction",
-    "ElicitationCancelAction",
-    "ElicitationContentValue",
-    "ElicitationDeclineAction",
-    "ElicitationFields",
-    "ElicitationFormMode",
-    "ElicitationId",
-    "ElicitationPropertySchema",
-    "ElicitationSchema",
-    "ElicitationUrlMode",
-    "EnumOption",
-    "IntegerPropertySchema",
-    "KnownMultiSelectItems",
-    "MultiSelectItems",
-    "MultiSelectPropertySchema",
-    "NumberPropertySchema",
-    "StringFormat",
-    "StringPropertySchema",
-]

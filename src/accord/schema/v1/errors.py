@@ -27,6 +27,3 @@ class Error(BareStruct, frozen=True, kw_only=True):
     code: ErrorCode
     message: str
     data: E[Omit[Raw]] = UNSET
-
-
-__all__ = ["ERROR_CODES", "Error", "ErrorCode", "RequestId"]

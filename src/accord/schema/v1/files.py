@@ -26,11 +26,3 @@ class WriteTextFileRequest(WireStruct, frozen=True, kw_only=True):
 
 class WriteTextFileResponse(WireStruct, frozen=True, kw_only=True):
     """The text is written."""
-
-
-__all__ = [
-    "ReadTextFileRequest",
-    "ReadTextFileResponse",
-    "WriteTextFileRequest",
-    "WriteTextFileResponse",
-]

@@ -33,6 +33,3 @@ class InitializeResponse(WireStruct, frozen=True, kw_only=True):
     agent_capabilities: E[Omit[AgentCapabilities]] = UNSET
     auth_methods: ES[Omit[list[AuthMethod]]] = UNSET
     agent_info: E[Patch[Implementation]] = UNSET
-
-
-__all__ = ["Implementation", "InitializeRequest", "InitializeResponse", "ProtocolVersion"]

@@ -22,7 +22,6 @@ from accord.schema.struct import (
 
 McpServerAcpId: TypeAlias = str
 McpRequestId: TypeAlias = str
-McpConnectionId: TypeAlias = str
 
 
 class EnvVariable(WireStruct, frozen=True, kw_only=True):
@@ -124,60 +123,3 @@ class MessageMcpNotification(WireStruct, frozen=True, kw_only=True):
     request_id: McpRequestId
     method: str
     params: Patch[dict[str, Raw]] = UNSET
-
-
-class ConnectMcpRequest(WireStruct, frozen=True, kw_only=True):
-    """Open a connection to a server behind the peer: the older form, kept behind a switch."""
-
-    __unstable__: ClassVar[bool] = True
-
-    server_id: McpServerAcpId
-
-
-class ConnectMcpResponse(WireStruct, frozen=True, kw_only=True):
-    __unstable__: ClassVar[bool] = True
-
-    connection_id: McpConnectionId
-
-
-class ConnectedMcpMessage(WireStruct, frozen=True, kw_only=True):
-    """An MCP request or notification on such a connection; its result is any JSON."""
-
-    __unstable__: ClassVar[bool] = True
-
-    connection_id: McpConnectionId
-    method: str
-    params: Patch[dict[str, Raw]] = UNSET
-
-
-class DisconnectMcpRequest(WireStruct, frozen=True, kw_only=True):
-    """End such a connection."""
-
-    __unstable__: ClassVar[bool] = True
-
-    connection_id: McpConnectionId
-
-
-class DisconnectMcpResponse(WireStruct, frozen=True, kw_only=True):
-    """The connection is gone."""
-
-    __unstable__: ClassVar[bool] = True
-
-
-__all__ = [
-    "ConnectMcpRequest",
-    "ConnectMcpResponse",
-    "ConnectedMcpMessage",
-    "DisconnectMcpRequest",
-    "DisconnectMcpResponse",
-    "EnvVariable",
-    "HttpHeader",
-    "McpConnectionId",
-    "McpError",
-    "McpRequestId",
-    "McpServer",
-    "McpServerAcpId",
-    "MessageMcpNotification",
-    "MessageMcpRequest",
-    "MessageMcpResponse",
-]

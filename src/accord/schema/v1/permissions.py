@@ -53,15 +53,3 @@ class RequestPermissionResponse(WireStruct, frozen=True, kw_only=True):
     """What became of the request; an unknown outcome does not count as consent."""
 
     outcome: RequestPermissionOutcome
-
-
-__all__ = [
-    "CancelledPermissionOutcome",
-    "PermissionOption",
-    "PermissionOptionId",
-    "PermissionOptionKind",
-    "RequestPermissionOutcome",
-    "RequestPermissionRequest",
-    "RequestPermissionResponse",
-    "SelectedPermissionOutcome",
-]

@@ -74,18 +74,3 @@ class PlanRemoved(
     __unstable__: ClassVar[bool] = True
 
     plan_id: PlanId
-
-
-__all__ = [
-    "Plan",
-    "PlanEntry",
-    "PlanEntryPriority",
-    "PlanEntryStatus",
-    "PlanFile",
-    "PlanId",
-    "PlanItems",
-    "PlanMarkdown",
-    "PlanRemoved",
-    "PlanUpdate",
-    "PlanUpdateContent",
-]

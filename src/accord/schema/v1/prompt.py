@@ -45,6 +45,3 @@ class PromptResponse(WireStruct, frozen=True, kw_only=True):
 
     stop_reason: StopReason
     usage: U[E[Patch[Usage]]] = UNSET
-
-
-__all__ = ["PromptRequest", "PromptResponse", "StopReason", "Usage"]

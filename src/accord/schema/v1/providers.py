@@ -69,17 +69,3 @@ class DisableProviderResponse(WireStruct, frozen=True, kw_only=True):
     """The slot is off."""
 
     __unstable__: ClassVar[bool] = True
-
-
-__all__ = [
-    "DisableProviderRequest",
-    "DisableProviderResponse",
-    "ListProvidersRequest",
-    "ListProvidersResponse",
-    "LlmProtocol",
-    "ProviderCurrentConfig",
-    "ProviderId",
-    "ProviderInfo",
-    "SetProviderRequest",
-    "SetProviderResponse",
-]

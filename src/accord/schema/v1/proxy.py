@@ -38,11 +38,3 @@ class ProxySuccessorNotification(WireStruct, frozen=True, kw_only=True):
 
 # The result of the wrapped request, unchanged.
 ProxySuccessorResponse: TypeAlias = Raw
-
-__all__ = [
-    "InitializeProxyRequest",
-    "InitializeProxyResponse",
-    "ProxySuccessorNotification",
-    "ProxySuccessorRequest",
-    "ProxySuccessorResponse",
-]

@@ -211,35 +211,3 @@ class SetSessionTitleResponse(WireStruct, frozen=True, kw_only=True):
     __unstable__: ClassVar[bool] = True
 
     title: str
-
-
-__all__ = [
-    "ArchiveSessionRequest",
-    "ArchiveSessionResponse",
-    "CloseSessionRequest",
-    "CloseSessionResponse",
-    "DeleteSessionRequest",
-    "DeleteSessionResponse",
-    "ForkSessionRequest",
-    "ForkSessionResponse",
-    "ListSessionsRequest",
-    "ListSessionsResponse",
-    "LoadSessionRequest",
-    "LoadSessionResponse",
-    "NewSessionRequest",
-    "NewSessionResponse",
-    "ResumeSessionRequest",
-    "ResumeSessionResponse",
-    "SessionArchiveFilter",
-    "SessionId",
-    "SessionInfo",
-    "SessionStatus",
-    "SessionStatusRequest",
-    "SessionStatusResponse",
-    "SetSessionTitleRequest",
-    "SetSessionTitleResponse",
-    "SystemPrompt",
-    "SystemPromptMode",
-    "UnarchiveSessionRequest",
-    "UnarchiveSessionResponse",
-]

@@ -108,18 +108,3 @@ class SessionMessageChunk(
 
     message_id: str
     content: ContentBlock
-
-
-__all__ = [
-    "IdleStateUpdate",
-    "IdleStopReason",
-    "RequiresActionStateUpdate",
-    "RunningStateUpdate",
-    "SessionCancelCapabilities",
-    "SessionMessage",
-    "SessionMessageChunk",
-    "StateUpdate",
-    "SubagentSessionCapabilities",
-    "SubagentUpdate",
-    "UnknownStateUpdate",
-]

@@ -95,19 +95,3 @@ class ReleaseTerminalRequest(WireStruct, frozen=True, kw_only=True):
 
 class ReleaseTerminalResponse(WireStruct, frozen=True, kw_only=True):
     """The id is no longer valid."""
-
-
-__all__ = [
-    "CreateTerminalRequest",
-    "CreateTerminalResponse",
-    "KillTerminalRequest",
-    "KillTerminalResponse",
-    "ReleaseTerminalRequest",
-    "ReleaseTerminalResponse",
-    "TerminalExitStatus",
-    "TerminalId",
-    "TerminalOutputRequest",
-    "TerminalOutputResponse",
-    "WaitForTerminalExitRequest",
-    "WaitForTerminalExitResponse",
-]

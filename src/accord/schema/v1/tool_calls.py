@@ -95,18 +95,3 @@ class ToolCallUpdate(
     ToolCallPatch, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="tool_call_update"
 ):
     """Changes of a tool call, sent as a session update."""
-
-
-__all__ = [
-    "Content",
-    "Diff",
-    "Terminal",
-    "ToolCall",
-    "ToolCallContent",
-    "ToolCallId",
-    "ToolCallLocation",
-    "ToolCallPatch",
-    "ToolCallStatus",
-    "ToolCallUpdate",
-    "ToolKind",
-]

@@ -190,25 +190,3 @@ class SessionNotification(WireStruct, frozen=True, kw_only=True):
 
     session_id: str
     update: SessionUpdate
-
-
-__all__ = [
-    "AgentMessageChunk",
-    "AgentThoughtChunk",
-    "CompactionId",
-    "CompactionStatus",
-    "CompactionSummaryChunk",
-    "CompactionUpdate",
-    "ConfigOptionUpdate",
-    "ContentChunk",
-    "Cost",
-    "CurrentModeUpdate",
-    "MessageId",
-    "Notice",
-    "NoticeSeverity",
-    "SessionInfoUpdate",
-    "SessionNotification",
-    "SessionUpdate",
-    "UsageUpdate",
-    "UserMessageChunk",
-]

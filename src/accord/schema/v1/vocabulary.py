@@ -4,9 +4,7 @@ from accord.schema.enumeration import Enumeration, enumeration
 from accord.schema.v1.auth import AuthState
 from accord.schema.v1.config import SessionConfigOptionCategory
 from accord.schema.v1.content import Role
-from accord.schema.v1.documents import PositionEncodingKind, TextDocumentSyncKind
 from accord.schema.v1.elicitation import StringFormat
-from accord.schema.v1.next_edit import NesDiagnosticSeverity, NesRejectReason, NesTriggerKind
 from accord.schema.v1.permissions import PermissionOptionKind
 from accord.schema.v1.plans import PlanEntryPriority, PlanEntryStatus
 from accord.schema.v1.prompt import StopReason
@@ -21,14 +19,10 @@ ENUMS: dict[str, Enumeration] = {
     "CompactionStatus": enumeration(CompactionStatus, open=True),
     "IdleStopReason": enumeration(IdleStopReason, open=True, unstable=True),
     "LlmProtocol": enumeration(LlmProtocol, open=True, unstable=True),
-    "NesDiagnosticSeverity": enumeration(NesDiagnosticSeverity, open=False, unstable=True),
-    "NesRejectReason": enumeration(NesRejectReason, open=False, unstable=True),
-    "NesTriggerKind": enumeration(NesTriggerKind, open=False, unstable=True),
     "NoticeSeverity": enumeration(NoticeSeverity, open=True),
     "PermissionOptionKind": enumeration(PermissionOptionKind, open=False),
     "PlanEntryPriority": enumeration(PlanEntryPriority, open=False),
     "PlanEntryStatus": enumeration(PlanEntryStatus, open=False),
-    "PositionEncodingKind": enumeration(PositionEncodingKind, open=False, unstable=True),
     "Role": enumeration(Role, open=False),
     "SessionArchiveFilter": enumeration(SessionArchiveFilter, open=True, unstable=True),
     "SessionConfigOptionCategory": enumeration(SessionConfigOptionCategory, open=True),
@@ -36,9 +30,6 @@ ENUMS: dict[str, Enumeration] = {
     "StopReason": enumeration(StopReason, open=False),
     "StringFormat": enumeration(StringFormat, open=False),
     "SystemPromptMode": enumeration(SystemPromptMode, open=True, unstable=True),
-    "TextDocumentSyncKind": enumeration(TextDocumentSyncKind, open=False, unstable=True),
     "ToolCallStatus": enumeration(ToolCallStatus, open=False),
     "ToolKind": enumeration(ToolKind, open=False),
 }
-
-__all__ = ["ENUMS"]

@@ -2,12 +2,9 @@
 
 A type or field that only the unstable schema has is marked (`__unstable__`, `U[...]`); nothing of
 that kind is sent unless the program asked for it.  v2 imports nothing of v1 and the reverse.
-What v2 had in August 2026 and lost is not here: `next_edit`, `next_edit_capabilities` and
-`documents` are imported where they are needed.
 
-Each module lists what it defines, and this one adds the lists up.  The tables (`methods`,
-`vocabulary`) are imported where they are listed; a program that only
-exchanges messages does not need them.
+The tables (`methods`, `vocabulary`) are not here: a program that only exchanges messages does not
+need them.
 
 A module is imported when a name of it is first used: an agent answers `initialize` before it
 needs most of them.

@@ -85,19 +85,3 @@ class AuthStatusUpdateNotification(WireStruct, frozen=True, kw_only=True):
 
     state: AuthState
     accounts: ES[Omit[list[AuthAccount]]] = UNSET
-
-
-__all__ = [
-    "AuthAccount",
-    "AuthMethod",
-    "AuthMethodAgent",
-    "AuthMethodTerminal",
-    "AuthState",
-    "AuthStatusRequest",
-    "AuthStatusResponse",
-    "AuthStatusUpdateNotification",
-    "LoginAuthRequest",
-    "LoginAuthResponse",
-    "LogoutAuthRequest",
-    "LogoutAuthResponse",
-]

@@ -17,6 +17,3 @@ class CancelRequestNotification(WireStruct, frozen=True, kw_only=True):
     """The sender no longer needs the answer to a request that it made."""
 
     request_id: RequestId
-
-
-__all__ = ["CancelRequestNotification", "CancelSessionNotification"]

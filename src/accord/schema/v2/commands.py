@@ -46,12 +46,3 @@ class AvailableCommandsUpdate(
     """The complete list of commands from now on."""
 
     available_commands: S[list[AvailableCommand]]
-
-
-__all__ = [
-    "AvailableCommand",
-    "AvailableCommandInput",
-    "AvailableCommandsUpdate",
-    "Command",
-    "TextCommandInput",
-]

@@ -116,19 +116,3 @@ class ConfigOptionUpdate(
     """All options as they are now."""
 
     config_options: S[list[SessionConfigOption]]
-
-
-__all__ = [
-    "ConfigOptionFields",
-    "ConfigOptionUpdate",
-    "SessionConfigBoolean",
-    "SessionConfigOption",
-    "SessionConfigOptionCategory",
-    "SessionConfigSelect",
-    "SessionConfigSelectEntry",
-    "SessionConfigSelectOption",
-    "SetSessionConfigBooleanRequest",
-    "SetSessionConfigIdRequest",
-    "SetSessionConfigOptionRequest",
-    "SetSessionConfigOptionResponse",
-]

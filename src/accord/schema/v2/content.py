@@ -109,18 +109,3 @@ if TYPE_CHECKING:
     )
 else:
     ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
-
-__all__ = [
-    "Annotations",
-    "AudioContent",
-    "ContentBlock",
-    "EmbeddedResource",
-    "EmbeddedResourceResource",
-    "Icon",
-    "IconTheme",
-    "ImageContent",
-    "Priority",
-    "ResourceLink",
-    "Role",
-    "TextContent",
-]

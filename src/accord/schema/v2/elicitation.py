@@ -218,29 +218,3 @@ class CompleteElicitationNotification(WireStruct, frozen=True, kw_only=True):
     """What the user went to the URL for is done."""
 
     elicitation_id: ElicitationId
-
-
-__all__ = [
-    "BooleanPropertySchema",
-    "CompleteElicitationNotification",
-    "CreateElicitationRequest",
-    "CreateElicitationResponse",
-    "ElicitationAcceptAction",
-    "ElicitationCancelAction",
-    "ElicitationContentValue",
-    "ElicitationDeclineAction",
-    "ElicitationFields",
-    "ElicitationFormMode",
-    "ElicitationPropertySchema",
-    "ElicitationSchema",
-    "ElicitationSchemaType",
-    "ElicitationUrlMode",
-    "EnumOption",
-    "IntegerPropertySchema",
-    "KnownMultiSelectItems",
-    "MultiSelectItems",
-    "MultiSelectPropertySchema",
-    "NumberPropertySchema",
-    "StringFormat",
-    "StringPropertySchema",
-]

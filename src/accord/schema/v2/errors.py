@@ -37,13 +37,3 @@ class UnsupportedProtocolVersionErrorData(WireStruct, frozen=True, kw_only=True)
 
     requested: ProtocolVersion
     supported: list[ProtocolVersion]
-
-
-__all__ = [
-    "Error",
-    "ErrorCode",
-    "ErrorData",
-    "PredefinedErrorCode",
-    "SessionNotFoundErrorData",
-    "UnsupportedProtocolVersionErrorData",
-]

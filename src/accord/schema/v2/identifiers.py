@@ -30,25 +30,3 @@ ToolCallId: TypeAlias = str
 # Never null in v2, and never a fraction.
 RequestId: TypeAlias = Int64 | str
 ProtocolVersion: TypeAlias = Uint16
-
-__all__ = [
-    "AuthMethodId",
-    "CompactionId",
-    "ElicitationId",
-    "McpRequestId",
-    "McpServerAcpId",
-    "MediaType",
-    "MessageId",
-    "PermissionOptionId",
-    "PlanId",
-    "ProtocolVersion",
-    "ProviderId",
-    "RequestId",
-    "SessionConfigGroupId",
-    "SessionConfigId",
-    "SessionConfigValueId",
-    "SessionId",
-    "SessionListCursor",
-    "TerminalId",
-    "ToolCallId",
-]

@@ -35,6 +35,3 @@ class InitializeResponse(WireStruct, frozen=True, kw_only=True):
     info: Implementation
     capabilities: E[Omit[AgentCapabilities]] = UNSET
     auth_methods: ES[Omit[list[AuthMethod]]] = UNSET
-
-
-__all__ = ["Implementation", "InitializeRequest", "InitializeResponse"]

@@ -118,17 +118,3 @@ class MessageMcpResponse(WireStruct, frozen=True, kw_only=True):
         if isinstance(self.error, Raw) and self.result is UNSET:
             return decode(McpError, self.error)
         return None
-
-
-__all__ = [
-    "EnvVariable",
-    "HttpHeader",
-    "McpError",
-    "McpServer",
-    "McpServerAcp",
-    "McpServerHttp",
-    "McpServerStdio",
-    "MessageMcpNotification",
-    "MessageMcpRequest",
-    "MessageMcpResponse",
-]

@@ -98,17 +98,3 @@ class RequestPermissionResponse(WireStruct, frozen=True, kw_only=True):
     """What the user, or a policy of the user's, decided."""
 
     outcome: RequestPermissionOutcome
-
-
-__all__ = [
-    "CancelledPermissionOutcome",
-    "CommandPermissionSubject",
-    "PermissionOption",
-    "PermissionOptionKind",
-    "RequestPermissionOutcome",
-    "RequestPermissionRequest",
-    "RequestPermissionResponse",
-    "RequestPermissionSubject",
-    "SelectedPermissionOutcome",
-    "ToolCallPermissionSubject",
-]

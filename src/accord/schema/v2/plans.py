@@ -70,16 +70,3 @@ class PlanRemoved(
     __aliases__: ClassVar[dict[str, str]] = {"id": "planId"}
 
     plan_id: PlanId
-
-
-__all__ = [
-    "PlanEntry",
-    "PlanEntryPriority",
-    "PlanEntryStatus",
-    "PlanFile",
-    "PlanItems",
-    "PlanMarkdown",
-    "PlanRemoved",
-    "PlanUpdate",
-    "PlanUpdateContent",
-]

@@ -23,6 +23,3 @@ class PromptResponse(WireStruct, frozen=True, kw_only=True):
 
     message_id: Omit[MessageId] = UNSET
     stop_reason: E[Patch[StopReason]] = UNSET
-
-
-__all__ = ["PromptRequest", "PromptResponse"]

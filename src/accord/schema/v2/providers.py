@@ -65,16 +65,3 @@ class DisableProviderRequest(WireStruct, frozen=True, kw_only=True):
 
 class DisableProviderResponse(WireStruct, frozen=True, kw_only=True):
     __unstable__: ClassVar[bool] = True
-
-
-__all__ = [
-    "DisableProviderRequest",
-    "DisableProviderResponse",
-    "ListProvidersRequest",
-    "ListProvidersResponse",
-    "LlmProtocol",
-    "ProviderCurrentConfig",
-    "ProviderInfo",
-    "SetProviderRequest",
-    "SetProviderResponse",
-]

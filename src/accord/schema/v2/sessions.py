@@ -213,35 +213,3 @@ class SetSessionTitleResponse(WireStruct, frozen=True, kw_only=True):
     __unstable__: ClassVar[bool] = True
 
     title: str
-
-
-__all__ = [
-    "ArchiveSessionRequest",
-    "ArchiveSessionResponse",
-    "CloseSessionRequest",
-    "CloseSessionResponse",
-    "DeleteSessionRequest",
-    "DeleteSessionResponse",
-    "ForkSessionRequest",
-    "ForkSessionResponse",
-    "ListSessionsRequest",
-    "ListSessionsResponse",
-    "NewSessionRequest",
-    "NewSessionResponse",
-    "ReplayFrom",
-    "ReplayFromNowhere",
-    "ReplayFromStart",
-    "ResumeSessionRequest",
-    "ResumeSessionResponse",
-    "SessionArchiveFilter",
-    "SessionInfo",
-    "SessionStatus",
-    "SessionStatusRequest",
-    "SessionStatusResponse",
-    "SetSessionTitleRequest",
-    "SetSessionTitleResponse",
-    "SystemPrompt",
-    "SystemPromptMode",
-    "UnarchiveSessionRequest",
-    "UnarchiveSessionResponse",
-]

@@ -91,16 +91,3 @@ class StateUpdate(
     StateSnapshot, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="state_update"
 ):
     """The snapshot as an update of the session; a repetition changes nothing."""
-
-
-__all__ = [
-    "BackgroundSubagent",
-    "BackgroundTerminal",
-    "BackgroundToolCall",
-    "BackgroundWork",
-    "StateKind",
-    "StateSnapshot",
-    "StateUpdate",
-    "StopReason",
-    "Usage",
-]

@@ -52,6 +52,3 @@ class SessionMessageChunk(
 
     message_id: MessageId
     content: ContentBlock
-
-
-__all__ = ["SessionMessage", "SessionMessageChunk", "SubagentUpdate"]

@@ -70,15 +70,3 @@ class CancelTerminalRequest(WireStruct, frozen=True, kw_only=True):
 
 class CancelTerminalResponse(WireStruct, frozen=True, kw_only=True):
     """Accepted; the exit status follows as an update."""
-
-
-__all__ = [
-    "CancelTerminalRequest",
-    "CancelTerminalResponse",
-    "Extent",
-    "TerminalExitStatus",
-    "TerminalOutput",
-    "TerminalOutputChunk",
-    "TerminalSize",
-    "TerminalUpdate",
-]

@@ -178,31 +178,3 @@ class CancelToolCallRequest(WireStruct, frozen=True, kw_only=True):
 
 class CancelToolCallResponse(WireStruct, frozen=True, kw_only=True):
     """Accepted; a final status follows as an update."""
-
-
-__all__ = [
-    "CancelToolCallRequest",
-    "CancelToolCallResponse",
-    "Content",
-    "Diff",
-    "DiffAdd",
-    "DiffChange",
-    "DiffCopy",
-    "DiffDelete",
-    "DiffFileType",
-    "DiffModify",
-    "DiffMove",
-    "DiffPatch",
-    "DiffPatchFormat",
-    "DiffPathChange",
-    "DiffPathPairChange",
-    "LineNumber",
-    "Terminal",
-    "ToolCallContent",
-    "ToolCallContentChunk",
-    "ToolCallLocation",
-    "ToolCallPatch",
-    "ToolCallStatus",
-    "ToolCallUpdate",
-    "ToolKind",
-]

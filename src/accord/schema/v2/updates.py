@@ -204,26 +204,3 @@ class UpdateSessionNotification(WireStruct, frozen=True, kw_only=True):
 
     session_id: SessionId
     update: SessionUpdate
-
-
-__all__ = [
-    "AgentMessage",
-    "AgentMessageChunk",
-    "AgentThought",
-    "AgentThoughtChunk",
-    "CompactionStatus",
-    "CompactionSummaryChunk",
-    "CompactionUpdate",
-    "ContentChunk",
-    "Cost",
-    "MessagePatch",
-    "Notice",
-    "NoticeSeverity",
-    "NoticeTitle",
-    "SessionInfoUpdate",
-    "SessionUpdate",
-    "UpdateSessionNotification",
-    "UsageUpdate",
-    "UserMessage",
-    "UserMessageChunk",
-]

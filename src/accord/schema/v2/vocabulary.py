@@ -43,5 +43,3 @@ ENUMS: dict[str, Enumeration] = {
     "ToolCallStatus": enumeration(ToolCallStatus, open=True),
     "ToolKind": enumeration(ToolKind, open=True),
 }
-
-__all__ = ["ENUMS"]

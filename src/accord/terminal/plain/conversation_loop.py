@@ -1,7 +1,7 @@
 """The loop of the line mode: print updates, ask questions, read lines, until the user quits.
 
-`chat_updates.py` prints what happens in the chat, `question_dialogs.py` asks its questions, and a
-`Listener` reads the answers.
+`display/chat_updates.py` prints what happens in the chat, `dialogs/question_dialogs.py` asks its
+questions, and a `Listener` reads the answers.
 
 Invariants
     * Everything that came before a question is printed before it.

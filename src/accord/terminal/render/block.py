@@ -11,18 +11,12 @@ Invariants
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
-from rich.cells import cell_len, set_cell_size
-from rich.segment import Segment
-from rich.style import Style
 from textual.strip import Strip
 
 from accord.terminal.model.chat import Chat, Entry
-from accord.terminal.model.text.display_text import columns
-from accord.terminal.model.text.display_text import cut as cut_anywhere
 from accord.terminal.render.render_options import Look
 
 
@@ -202,67 +196,6 @@ class CachedBlock(Generic[EntryT]):
         return said if isinstance(said, str) else ""
 
 
-# ---- building lines
-
-
-def strip_of(*pieces: tuple[str, Style]) -> Strip:
-    """A line of styled texts that are already safe."""
-    return Strip([Segment(text, style) for text, style in pieces if text])
-
-
-def cut(text: str, width: int, mark: str = "…") -> str:
-    """A text cut to a number of cells, with an ellipsis if it was too long."""
-    if cell_len(text) <= width:
-        return text
-    if width <= cell_len(mark):
-        return set_cell_size(text, max(width, 0)).rstrip()
-    return set_cell_size(text, width - cell_len(mark)).rstrip() + mark
-
-
-def wrapped(text: str, width: int) -> list[str]:
-    """A safe text wrapped to a number of columns, between words if possible.
-
-    Counts the maximum width that any terminal uses for a character.
-    """
-    found: list[str] = []
-    for line in text.split("\n"):
-        rest = ""
-        for word in line.split(" "):
-            joined = f"{rest} {word}" if rest else word
-            if columns(joined) <= width:
-                rest = joined
-                continue
-            if rest:
-                found.append(rest)
-            *full, rest = cut_anywhere(word, max(width, 2))
-            found.extend(full)
-        found.append(rest)
-    return found
-
-
-def indented(
-    strips: Iterable[Strip], first: tuple[str, Style], rest: tuple[str, Style] | None = None
-) -> list[Strip]:
-    """Prefix the first line with a mark, and the others with `rest` or blanks."""
-    text, style = first
-    other = rest or (" " * cell_len(text), Style.null())
-    begin, go_on = Segment(text, style), Segment(*other)
-    found: list[Strip] = []
-    for number, strip in enumerate(strips):
-        found.append(Strip([go_on if number else begin, *strip]))
-    return found
-
-
-def fitted(strips: Sequence[Strip], width: int) -> list[Strip]:
-    """Cut lines that are too wide after all."""
-    return [strip if strip.cell_length <= width else strip.crop(0, width) for strip in strips]
-
-
-def lines_needed(text: str, width: int) -> int:
-    """An estimate of the number of lines of a text, without wrapping it."""
-    return text.count("\n") + 1 + len(text) // max(width, 1)
-
-
 __all__ = [
     "Block",
     "CachedBlock",
@@ -272,10 +205,4 @@ __all__ = [
     "OpenLink",
     "OpenSession",
     "Target",
-    "cut",
-    "fitted",
-    "indented",
-    "lines_needed",
-    "strip_of",
-    "wrapped",
 ]

@@ -19,12 +19,19 @@ from textual.strip import Strip
 from accord.terminal.model.labels.turn_activity import counted, path_words
 from accord.terminal.model.text.diff_lines import DiffLine, FileChange, Span, paired, word_changes
 from accord.terminal.model.text.display_text import WRITTEN_OUT, one_line
-from accord.terminal.render.block import OpenFile, cut, strip_of
-from accord.terminal.render.markdown.inline import Run
+from accord.terminal.render.block import OpenFile
 from accord.terminal.render.palette import Palette
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.syntax import Code
-from accord.terminal.render.text_runs import broken, restyled, shortened, strip_on
+from accord.terminal.render.text_runs import (
+    Run,
+    broken,
+    cut,
+    restyled,
+    shortened,
+    strip_of,
+    strip_on,
+)
 
 SIDE_BY_SIDE_MIN = 100
 """The minimum width for side-by-side diffs."""

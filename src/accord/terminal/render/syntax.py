@@ -15,8 +15,8 @@ from rich.segment import Segment
 from rich.style import Style
 
 from accord.terminal.model.text.display_text import cut
-from accord.terminal.render.markdown.inline import Line, Run
 from accord.terminal.render.palette import Palette
+from accord.terminal.render.text_runs import Line, Run
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer  # type: ignore[import-untyped]

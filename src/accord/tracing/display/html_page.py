@@ -139,6 +139,3 @@ class _Words:
             at = self._at[word] = len(self.all)
             self.all.append(_sound(word))
         return at
-
-
-__all__ = ["FRAME_CHARACTERS_MAX", "page_of"]

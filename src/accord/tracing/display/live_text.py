@@ -62,6 +62,3 @@ class LiveText:
         if self._shown.get(row.index) != state:
             self._shown[row.index] = state
             yield from row_lines(row, width=self._width, unicode=self._unicode)
-
-
-__all__ = ["LiveText"]

@@ -144,15 +144,3 @@ def describe_update(kind: str, update: Mapping[str, Any]) -> str:
 
 def _strings(value: Any) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
-
-
-__all__ = [
-    "FINAL",
-    "Row",
-    "RowKind",
-    "describe_answer",
-    "describe_request",
-    "describe_update",
-    "one_line",
-    "text_of",
-]

@@ -58,6 +58,3 @@ def _figures(method: str, speaker: str, rows: list[Row]) -> MethodFigures:
         p99=percentile(times, 0.99),
         longest=times[-1] if times else None,
     )
-
-
-__all__ = ["MethodFigures", "figures_of", "percentile"]

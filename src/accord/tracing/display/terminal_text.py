@@ -78,6 +78,3 @@ def figure_lines(figures: Iterable[MethodFigures], *, unicode: bool = True) -> I
 
 def _fitting(line: str, width: int | None) -> str:
     return line if width is None or len(line) <= width else f"{line[: width - 1]}…"
-
-
-__all__ = ["duration", "figure_lines", "problem_line", "row_lines"]

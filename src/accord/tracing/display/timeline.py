@@ -259,6 +259,3 @@ def timeline_of(entries: Iterable[Entry]) -> Timeline:
     for entry in entries:
         timeline.feed(entry)
     return timeline
-
-
-__all__ = ["Timeline", "timeline_of"]

@@ -110,6 +110,3 @@ def has_reader(descriptor: int) -> bool:
     # Errors are reported even without being requested.
     poll.register(descriptor, 0)
     return not any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
-
-
-__all__ = ["BytePump", "escaped_writer", "has_reader", "stderr_pump"]

@@ -76,6 +76,3 @@ def packets(read: Callable[[], bytes]) -> Iterator[tuple[str, float, bytes] | No
             at = end
         del buffer[:at]
         yield None
-
-
-__all__ = ["SOURCES", "ReadAhead", "pack", "packets"]

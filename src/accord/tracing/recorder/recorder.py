@@ -298,6 +298,3 @@ def leave(code: int) -> int:
     signal.signal(-code, signal.SIG_DFL) if -code not in (signal.SIGKILL, signal.SIGSTOP) else None
     os.kill(os.getpid(), -code)
     return 128 - code
-
-
-__all__ = ["Recorder", "Settings", "leave"]

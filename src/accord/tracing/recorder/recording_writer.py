@@ -225,6 +225,3 @@ def _write_all(file: int, waiting: list[bytes]) -> None:
     waiting.clear()
     while data:
         data = data[os.write(file, data) :]
-
-
-__all__ = ["FrameStream", "RecordingWriter", "write_recording"]

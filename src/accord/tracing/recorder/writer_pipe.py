@@ -104,6 +104,3 @@ def wait_for_event(descriptor: int, event: int) -> None:
     poll = select.poll()
     poll.register(descriptor, event)
     poll.poll()
-
-
-__all__ = ["WriterPipe", "wait_for_event"]

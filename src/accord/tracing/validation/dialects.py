@@ -43,7 +43,7 @@ def _draft_may_follow(before: str, status: str) -> bool:
 DIALECTS: Final[dict[Dialect, DialectFacts]] = {
     "v1": DialectFacts(
         rule_column=0,
-        more_methods=("PROXY_METHODS", "NEXT_EDIT_METHODS", "CONNECTED_MCP_METHODS"),
+        more_methods=("PROXY_METHODS",),
         client_capabilities="clientCapabilities",
         agent_capabilities="agentCapabilities",
         cancelled_prompt_has_result=True,
@@ -61,5 +61,3 @@ DIALECTS: Final[dict[Dialect, DialectFacts]] = {
         status_may_follow=_draft_may_follow,
     ),
 }
-
-__all__ = ["DIALECTS", "DialectFacts"]

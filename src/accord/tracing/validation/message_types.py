@@ -114,6 +114,3 @@ def _shape(value: Any) -> object:
     if isinstance(value, list):
         return ("list", frozenset(map(_shape, value)))
     return type(value).__name__
-
-
-__all__ = ["Fault", "TypeCheck", "methods_of"]

@@ -38,6 +38,3 @@ class ToolStatuses:
         is_known = before is not None
         if before not in facts.final_statuses and (is_known or len(self._status) < CALLS_MAX):
             self._status[key] = status
-
-
-__all__ = ["CALLS_MAX", "ToolStatuses"]

@@ -279,6 +279,3 @@ def _number(text: object) -> int | None:
 def _short(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-__all__ = ["Problem", "Validator"]

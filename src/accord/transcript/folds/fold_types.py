@@ -20,6 +20,3 @@ Setup: TypeAlias = Callable[[View, Any], None]
 def or_none(value: Patch[T]) -> T | None:
     """The value, and None where there is none, for fields in which absent and null are one."""
     return None if value is UNSET else value
-
-
-__all__ = ["Fold", "Setup", "or_none"]

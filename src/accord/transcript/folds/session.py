@@ -23,6 +23,7 @@ from accord.transcript.update import (
     CompactionChanged,
     ConfigOptionsChanged,
     NoticeCame,
+    PlanChanged,
     SessionInfoChanged,
     SessionMessageChanged,
     SubagentChanged,
@@ -46,6 +47,8 @@ class SessionFolds:
     option_id_key: str
     # The id of a group of choices.
     group_id_field: str
+    # Where the id of a plan of an unknown kind may stand, the best first.
+    plan_id_keys: tuple[str, ...]
     # Whether a notice or a child session ends the open message: where messages have no ids.
     ends_message: bool
     read_state: Callable[[State, Any], None]
@@ -64,6 +67,8 @@ class SessionFolds:
             schema.SubagentUpdate: self._subagent,
             schema.SessionMessage: self._session_message,
             schema.SessionMessageChunk: self._session_message_chunk,
+            schema.PlanUpdate: self._plan_update,
+            schema.PlanRemoved: self._plan_removed,
         }
 
     # Commands and options
@@ -85,6 +90,10 @@ class SessionFolds:
         """Make these the config options of the session, where any are given."""
         if options is not UNSET and options is not None:
             view.options.replace(map(self._option, options))
+
+    def options_set(self, view: View, result: Any) -> None:
+        """Take the answer to a change of an option."""
+        self.take_options(view, result.config_options)
 
     def _option(self, option: Any) -> ConfigOption:
         if isinstance(option, UnknownVariant):
@@ -181,6 +190,33 @@ class SessionFolds:
         message.append(update.content)
         return SessionMessageChanged(message, text_of(update.content), update)
 
+    # Plans
+
+    def _plan_update(self, view: View, update: Any) -> Update:
+        self._end_message(view)
+        content = update.plan
+        if isinstance(content, UnknownVariant):
+            fields = fields_of(content)
+            plan_id = next((fields[key] for key in self.plan_id_keys if key in fields), None)
+            if plan_id is None:
+                return view.add_unknown(content)
+            plan = view.plan(plan_id)
+            plan.show_unknown(content.tag, content)
+            return PlanChanged(plan, "", update)
+        plan = view.plan(content.plan_id)
+        if isinstance(content, self.schema.PlanItems):
+            plan.show_items(content.entries)
+        elif isinstance(content, self.schema.PlanMarkdown):
+            plan.show_markdown(content.content)
+        else:
+            plan.show_file(content.uri)
+        return PlanChanged(plan, "", update)
+
+    def _plan_removed(self, view: View, update: Any) -> Update | None:
+        self._end_message(view)
+        plan = view.remove_plan(update.plan_id)
+        return None if plan is None else PlanChanged(plan, "", update)
+
 
 def _command(command: Any) -> Command:
     if isinstance(command, UnknownVariant):
@@ -203,6 +239,3 @@ def _usage(view: View, update: Any) -> Update:
         cost = Cost(update.cost.amount, update.cost.currency)
     view.usage.report(update.used, update.size, cost)
     return UsageChanged(view.usage, "", update)
-
-
-__all__ = ["SessionFolds"]

@@ -217,6 +217,3 @@ def _close(blocks: list[Block], run: list[str]) -> None:
     """The run of text that the last block began becomes one block."""
     if len(run) > 1:
         blocks[-1] = type(blocks[-1])(text="".join(run))
-
-
-__all__ = ["Block", "Content", "joined_text", "text_of"]

@@ -103,6 +103,3 @@ class SessionMessage(Content):
             "text": self.text,
             "meta": self.meta,
         }
-
-
-__all__ = ["Message", "Role", "SessionMessage"]

@@ -22,6 +22,3 @@ def patch_meta(meta: dict[str, Raw], patch: Patch[dict[str, Raw]]) -> None:
             meta.pop(key, None)
         else:
             meta[key] = value.copy()
-
-
-__all__ = ["NULL", "patch_meta"]

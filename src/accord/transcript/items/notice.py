@@ -59,6 +59,3 @@ class Compaction(Content):
             "text": self.text,
             "meta": self.meta,
         }
-
-
-__all__ = ["Compaction", "Notice"]

@@ -93,6 +93,3 @@ class Plan:
             "uri": self.uri,
             "received": self.received,
         }
-
-
-__all__ = ["MAIN_PLAN_ID", "Plan", "PlanEntry", "PlanForm"]

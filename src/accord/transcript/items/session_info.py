@@ -76,6 +76,3 @@ class Usage:
             "size": self.size,
             "cost": cost and {"amount": cost.amount, "currency": cost.currency},
         }
-
-
-__all__ = ["Cost", "SessionInfo", "Usage"]

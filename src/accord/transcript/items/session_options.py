@@ -173,15 +173,3 @@ class Command:
 
     def dump(self) -> dict[str, object]:
         return {"name": self.name, "description": self.description, "hint": self.hint}
-
-
-__all__ = [
-    "MODELS_OPTION_ID",
-    "Choice",
-    "Command",
-    "ConfigOption",
-    "ConfigOptions",
-    "Mode",
-    "Modes",
-    "OptionType",
-]

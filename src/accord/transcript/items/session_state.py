@@ -111,6 +111,3 @@ class State:
             else [{"type": item.type, "id": item.item_id} for item in background],
             "completions": self.completions,
         }
-
-
-__all__ = ["BUSY_STATES", "UNOBSERVED", "BackgroundItem", "State"]

@@ -76,6 +76,3 @@ class Subagent:
             "additionalDirectories": self.additional_directories,
             "meta": self.meta,
         }
-
-
-__all__ = ["Subagent"]

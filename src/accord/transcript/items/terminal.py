@@ -166,6 +166,3 @@ class Terminal:
             "text": self.text,
             "meta": self.meta,
         }
-
-
-__all__ = ["TERMINAL_BYTES_MAX", "ExitStatus", "Terminal", "TerminalSize"]

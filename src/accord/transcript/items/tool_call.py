@@ -323,18 +323,3 @@ class ToolCall(LightStruct):
             "rawOutput": self.raw_output,
             "meta": self.meta,
         }
-
-
-__all__ = [
-    "DEFAULT_KIND",
-    "DEFAULT_STATUS",
-    "FINAL_STATUSES",
-    "KINDS_OF_TOOL",
-    "STATUSES",
-    "ContentItem",
-    "DiffReader",
-    "FileDiff",
-    "Location",
-    "ToolCall",
-    "text_of_item",
-]

@@ -113,6 +113,3 @@ class EarlyClient(Core):
 
         asked = self.ask(CLIENT, request.method, params, then, instead_of=request, of=AGENT)
         return [*self._told(session, told), asked]
-
-
-__all__ = ["EarlyClient"]

@@ -68,6 +68,3 @@ class V1Agent(Core):
                 outs += session.answering()
             outs += self._turns.ended(session, why)
         return outs
-
-
-__all__ = ["V1Agent"]

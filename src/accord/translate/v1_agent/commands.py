@@ -74,6 +74,3 @@ def time_to_v2(holder: Json) -> None:
     if written != said:
         holder["updatedAt"] = written
         keep(holder, OFFICIAL, "updatedAt", said)
-
-
-__all__ = ["commands_to_v2", "time_to_v2"]

@@ -24,7 +24,7 @@ from accord.translate.message import (
 )
 from accord.translate.meta_store import OFFICIAL, is_text, keep, taken
 from accord.translate.v1_agent.core import Core
-from accord.translate.v1_agent.sessions.state import Session
+from accord.translate.v1_agent.session_state import Session
 
 # Where options are made up from: the category, and of v1's object the current value, the list and
 # the id of its entries; then the name of the option, and how it is set.
@@ -244,6 +244,3 @@ def _values(option: Json) -> list[str]:
         else:
             found.append(entry["value"])
     return found
-
-
-__all__ = ["Options"]

@@ -31,8 +31,8 @@ from accord.translate.message import (
     Side,
     Surroundings,
 )
-from accord.translate.v1_agent.sessions.replay import PromptIds
-from accord.translate.v1_agent.sessions.state import SESSIONS_KEPT, Log, Session
+from accord.translate.v1_agent.session_replay import PromptIds
+from accord.translate.v1_agent.session_state import SESSIONS_KEPT, Log, Session
 
 # Not part of what a client needs to show a session again: told now and never again, or said by
 # the answer to `session/resume`.
@@ -214,6 +214,3 @@ def _is_missing(failure: Failure) -> bool:
         return not isinstance(failure.data, dict) or "uri" not in failure.data
     said = failure.message.lower()
     return any(words in said for words in NO_SUCH_SESSION)
-
-
-__all__ = ["NOT_HISTORY", "Abilities", "Core", "not_found", "session_failure"]

@@ -69,6 +69,3 @@ def _is_simple(value: Any) -> bool:
     if isinstance(value, list):
         return all(isinstance(item, str) for item in value)
     return isinstance(value, str | int | float)
-
-
-__all__ = ["answer_to_v1", "form_to_v2"]

@@ -184,6 +184,3 @@ def _method_to_v2(method: Json) -> Json:
     if said["type"] == "terminal" and isinstance(said.get("env"), dict):
         said["env"] = [{"name": name, "value": value} for name, value in said["env"].items()]
     return said
-
-
-__all__ = ["Initialize", "abilities_of", "result_to_v2"]

@@ -43,6 +43,3 @@ def servers_to_v1(servers: list[Json] | None, can: Abilities) -> list[Json]:
         if kind == "stdio":
             del server["type"]
     return servers or []
-
-
-__all__ = ["servers_to_v1"]

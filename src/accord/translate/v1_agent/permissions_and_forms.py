@@ -32,7 +32,7 @@ from accord.translate.message import (
 from accord.translate.meta_store import OFFICIAL, is_text, kept, restore
 from accord.translate.v1_agent.core import Core, not_found
 from accord.translate.v1_agent.forms import answer_to_v1, form_to_v2
-from accord.translate.v1_agent.sessions.state import IDLE, Question, Session
+from accord.translate.v1_agent.session_state import IDLE, Question, Session
 from accord.translate.v1_agent.tool_calls import ToolCalls
 from accord.translate.v1_agent.turns import Turns
 
@@ -231,6 +231,3 @@ def _unique(options: list[Json]) -> tuple[list[Json], dict[str, str]]:
         originals[unique] = original
         option["optionId"] = unique
     return options, originals
-
-
-__all__ = ["Questions"]

@@ -11,7 +11,7 @@ from base64 import b64encode
 from typing import Any
 
 from accord.translate.message import Json
-from accord.translate.v1_agent.sessions.state import Session
+from accord.translate.v1_agent.session_state import Session
 
 
 def shown_terminals(session: Session, update: Json) -> list[Json]:
@@ -72,6 +72,3 @@ def _status(ended: Json) -> Json:
     if isinstance(signal, str):
         status["signal"] = signal
     return status
-
-
-__all__ = ["shown_terminals"]

@@ -15,7 +15,7 @@ from accord.translate.message import Json
 from accord.translate.meta_store import DRAFT, OFFICIAL, Check, is_text, keep, kept, restore, take
 from accord.translate.v1_agent.content import block_to_v2
 from accord.translate.v1_agent.core import Core
-from accord.translate.v1_agent.sessions.state import Session
+from accord.translate.v1_agent.session_state import Session
 
 # Null and absent are the same in v1.
 NULLABLE: Final = (
@@ -163,6 +163,3 @@ def _is_diff(value: Json) -> bool:
     except Invalid:
         return False
     return all(note.startswith("unknown variant") for note in notes)
-
-
-__all__ = ["ToolCalls"]

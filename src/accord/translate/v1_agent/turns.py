@@ -41,7 +41,7 @@ from accord.translate.message import (
 from accord.translate.meta_store import OFFICIAL, keep, restore
 from accord.translate.v1_agent.content import block_to_v1
 from accord.translate.v1_agent.core import Core
-from accord.translate.v1_agent.sessions.state import (
+from accord.translate.v1_agent.session_state import (
     FINAL_STATUSES,
     HELD_PROMPTS_MAX,
     IDLE,
@@ -365,6 +365,3 @@ def _echo_of(blocks: list[Json]) -> list[str | bytes]:
 
 def _cancelled(key: Key) -> Failure:
     return Failure(key, REQUEST_CANCELLED, text_of(REQUEST_CANCELLED))
-
-
-__all__ = ["INSERTED_AFTER", "SILENCE", "Turns"]

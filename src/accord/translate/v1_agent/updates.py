@@ -20,7 +20,7 @@ from accord.translate.v1_agent.commands import commands_to_v2, time_to_v2
 from accord.translate.v1_agent.config_options import Options
 from accord.translate.v1_agent.content import block_to_v2, blocks_to_v2
 from accord.translate.v1_agent.core import NOT_HISTORY, Core
-from accord.translate.v1_agent.sessions.state import Past, Session
+from accord.translate.v1_agent.session_state import Past, Session
 from accord.translate.v1_agent.terminal_meta import shown_terminals
 from accord.translate.v1_agent.tool_calls import ToolCalls
 from accord.translate.v1_agent.turns import Turns
@@ -287,6 +287,3 @@ def _is_other_plan(value: Any) -> bool:
     if not isinstance(value, dict) or not is_text(value.get("type")):
         return False
     return value["type"] not in PLANS and is_text(value.get("planId"))
-
-
-__all__ = ["Updates"]

@@ -317,6 +317,3 @@ class V2Agent(Core):
             return [(to, Notification(method, params))]
 
         return told
-
-
-__all__ = ["V2Agent"]

@@ -208,6 +208,3 @@ def _is_choice(value: Any) -> bool:
     from accord.schema import v1
 
     return isinstance(value, dict) and is_valid(v1.SessionConfigSelect, value)
-
-
-__all__ = ["Options"]

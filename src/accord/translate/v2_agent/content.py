@@ -120,6 +120,3 @@ def size_of(block: Any) -> int:
     if isinstance(block, list):
         return 64 + sum(map(size_of, block))
     return 32
-
-
-__all__ = ["block_to_v1", "block_to_v2", "blocks_to_v1", "size_of"]

@@ -173,6 +173,3 @@ class Core(Adapter):
 
     def _instead(self, request: Request, method: str, params: Json, then: Then) -> Out:
         return self.ask(AGENT, method, params, then, instead_of=request, of=CLIENT)
-
-
-__all__ = ["SESSIONS_KEPT", "Core"]

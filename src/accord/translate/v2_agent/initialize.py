@@ -14,16 +14,7 @@ from accord.translate.v2_agent.session_writer import Features, Voice
 
 UNKNOWN: Final = {"name": "unknown", "version": "unknown"}
 # What v1's client says and v2's agent has no use for.
-CLIENT_ONLY_V1: Final = (
-    "fs",
-    "terminal",
-    "session",
-    "plan",
-    "subagents",
-    "nes",
-    "positionEncodings",
-)
-SESSION_BOTH: Final = ("delete", "additionalDirectories")
+CLIENT_ONLY_V1: Final = ("fs", "terminal", "session", "plan", "subagents")
 SESSION_UNSTABLE: Final = ("systemPrompt", "fork", "archive", "status", "title")
 PROMPT: Final = ("image", "audio", "embeddedContext")
 
@@ -160,6 +151,3 @@ def _object(value: Any) -> Json:
 
 def _is(capabilities: Json, name: str) -> bool:
     return isinstance(capabilities.get(name), dict)
-
-
-__all__ = ["Offer", "features_of", "introduction_to_v1", "introduction_to_v2", "offer_of"]

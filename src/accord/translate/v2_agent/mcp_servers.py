@@ -45,6 +45,3 @@ def _server(server: Json, offer: Offer, find: Find) -> Json:
 
 def _refused(why: str) -> CannotTranslate:
     return CannotTranslate(INVALID_PARAMS, why, {"path": "mcpServers"})
-
-
-__all__ = ["servers_to_v2"]

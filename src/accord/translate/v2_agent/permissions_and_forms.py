@@ -152,6 +152,3 @@ def form_answer(answer: Answer) -> Answer:
     if isinstance(answer, Result) and answer.result["action"] not in ACTIONS:
         return Result(answer.key, {"action": "cancel"})
     return answer
-
-
-__all__ = ["form_answer", "form_to_v1", "permission_answer", "permission_to_v1"]

@@ -72,6 +72,3 @@ class Session:
     def _user_message(self, update: Json) -> Sequence[Json]:
         said = self.turns.echo(update)
         return self.messages.whole(update) if said is None else said
-
-
-__all__ = ["Saying", "Session"]

@@ -71,11 +71,3 @@ def copied(value: Any) -> Any:
     if isinstance(value, list):
         return [copied(item) for item in value]
     return value
-
-
-__all__ = [
-    "Features",
-    "Voice",
-    "copied",
-    "merged_meta",
-]

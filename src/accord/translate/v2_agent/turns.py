@@ -261,6 +261,3 @@ class Turns:
                 params = {"sessionId": self._session_id, "update": one}
                 outs.append((CLIENT, Notification("session/update", params)))
         return outs
-
-
-__all__ = ["PROMPTS_QUEUED_MAX", "Turns"]

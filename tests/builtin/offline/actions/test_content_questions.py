@@ -1,7 +1,5 @@
 """Questions about a file, about what came with the prompt, and in words that are no names."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`fix it` over a real connection: small packages with one kind of fault each."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What people type, and what it is taken for."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

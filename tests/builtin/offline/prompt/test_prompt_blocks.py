@@ -1,7 +1,5 @@
 """What the blocks of a prompt ask, as editors send them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

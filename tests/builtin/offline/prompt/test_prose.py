@@ -1,7 +1,5 @@
 """Prose never becomes a shell command."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

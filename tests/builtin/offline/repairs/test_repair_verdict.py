@@ -1,7 +1,5 @@
 """Whether a repair helped, from two runs."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.builtin.offline.repairs.repair import Repair

@@ -1,7 +1,5 @@
 """Tasks of a project, several things in one sentence, and what is shown of a failed command."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

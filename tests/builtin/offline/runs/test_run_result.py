@@ -1,7 +1,5 @@
 """How tests are run, and what their output says."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

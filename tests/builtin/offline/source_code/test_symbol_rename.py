@@ -1,7 +1,5 @@
 """A rename changes the names that are the symbol, and no other character."""
 
-from __future__ import annotations
-
 import ast
 from textwrap import dedent
 

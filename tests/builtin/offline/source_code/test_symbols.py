@@ -1,7 +1,5 @@
 """Definitions and uses, from the text alone."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What hostile folders and impatient agents do not get: files behind links, hooks, unread edits."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

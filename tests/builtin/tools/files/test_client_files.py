@@ -1,7 +1,5 @@
 """Files of clients that show and save them in forms of their own; edits and undo all the same."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

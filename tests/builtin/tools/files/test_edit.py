@@ -1,7 +1,5 @@
 """The tools that change files: exact, only what was read, one permission, all in the journal."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

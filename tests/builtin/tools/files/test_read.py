@@ -1,7 +1,5 @@
 """The tool `read`: windows, bounds, and files that are not text."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The broken ones are made of it by overriding one thing.  The first word of a pro
 agent does (`do_*` of turns.py); scenario.toml tells the kit these words.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

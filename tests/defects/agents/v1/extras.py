@@ -1,7 +1,5 @@
 """The small agent of v1 with all that one may have besides: logins, forks, titles, providers."""
 
-from __future__ import annotations
-
 from tests.defects.agents.v1.agent import AgentV1
 from tests.defects.stdio_jsonrpc import Json, bad_params
 

@@ -1,7 +1,5 @@
 """What the small agent of v1 does in a turn: messages, tools, files, terminals, questions."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ It is the one of v1 with v2's words and order: a prompt is answered when it is i
 and work goes on after that, told by states.  The first word of a prompt says what it does.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.defects.agents.v1.agent import REQUIRED, AgentV1, is_resource

@@ -1,7 +1,5 @@
 """What the small agent of v2 does in a turn; files and terminals are its own."""
 
-from __future__ import annotations
-
 import base64
 from pathlib import Path
 from typing import Any

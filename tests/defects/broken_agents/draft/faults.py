@@ -1,7 +1,5 @@
 """Agents of the 2026-02 draft that do not survive what a peer or a pipe may do to them."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import sys

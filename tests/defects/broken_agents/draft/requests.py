@@ -1,7 +1,5 @@
 """Agents of the 2026-02 draft that break one of its rules, made of the one that keeps them."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

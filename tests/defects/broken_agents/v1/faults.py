@@ -1,7 +1,5 @@
 """Agents of v1 that do not survive what a peer or a pipe may do to them; v2 takes them over."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import sys

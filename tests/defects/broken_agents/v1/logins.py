@@ -1,7 +1,5 @@
 """Agents of v1 that break a rule about logins or providers."""
 
-from __future__ import annotations
-
 from tests.defects.agents.v1.agent import AgentV1
 from tests.defects.agents.v1.extras import AgentV1Extras
 from tests.defects.catalogue import Catalogue

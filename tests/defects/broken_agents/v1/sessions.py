@@ -1,7 +1,5 @@
 """Agents of v1 that break a rule about sessions: roots, servers, load, list, close."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

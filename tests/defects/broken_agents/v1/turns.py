@@ -1,7 +1,5 @@
 """Agents of v1 that break a rule about turns: cancelling, tools, permissions, options, forms."""
 
-from __future__ import annotations
-
 import os
 import threading
 from typing import Any

@@ -1,7 +1,5 @@
 """Agents of v1 that break a rule about plans, usage, notices, compactions or forms."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

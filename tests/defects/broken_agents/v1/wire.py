@@ -1,7 +1,5 @@
 """Agents of v1 that break a rule of the wire, of initialization or of capabilities."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

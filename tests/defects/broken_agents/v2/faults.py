@@ -1,7 +1,5 @@
 """Agents of v2 that do not survive what a peer or a pipe may do to them."""
 
-from __future__ import annotations
-
 from tests.defects.broken_agents.v1 import faults as v1
 from tests.defects.broken_agents.v2.wire import as_in_v1
 from tests.defects.catalogue import Catalogue

@@ -1,7 +1,5 @@
 """Agents of v2 that break a rule about sessions, options and cancelling."""
 
-from __future__ import annotations
-
 import json
 import os
 import threading

@@ -1,7 +1,5 @@
 """Agents of v2 that break a rule about turns: insertion, states, tools, terminals, questions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.defects.agents.v2.agent import AgentV2

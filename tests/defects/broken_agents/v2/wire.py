@@ -3,8 +3,6 @@
 Where the rule is the same as in v1, the override is the same.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -12,7 +10,7 @@ from tests.defects import batches
 from tests.defects.agents.v1.extras import AgentV1Extras
 from tests.defects.agents.v2.agent import AgentV2
 from tests.defects.broken_agents.v1 import logins as v1_logins
-from tests.defects.broken_agents.v1 import updates as v1_reports
+from tests.defects.broken_agents.v1 import updates
 from tests.defects.broken_agents.v1 import wire as v1_wire
 from tests.defects.catalogue import Catalogue
 from tests.defects.stdio_jsonrpc import Json, Refused, Work, bad_params, line_of
@@ -33,7 +31,7 @@ for _rule in ("TR-STDIO-08", "LIM-01"):
     breaks(_rule)(as_in_v1(v1_wire.BROKEN[_rule]))
 breaks("V1-PROV-01")(as_in_v1(v1_logins.HasHiddenProviders))
 for _rule in ("V1-ELIC-10", "V1-ELIC-12", "V1-ELIC-16", "V1-ELIC-18", "V1-ELIC-24"):
-    breaks(_rule)(as_in_v1(v1_reports.BROKEN[_rule]))
+    breaks(_rule)(as_in_v1(updates.BROKEN[_rule]))
 breaks("V2-GEN-06")(as_in_v1(batches.IgnoresArrays))
 for _rule in ("TR-BATCH-02", "TR-BATCH-04", "TR-BATCH-05", "TR-BATCH-06"):
     breaks(_rule)(as_in_v1(batches.WRONG[_rule]))

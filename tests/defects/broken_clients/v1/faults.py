@@ -1,7 +1,5 @@
 """Clients that do not survive what a peer may send them; those of v2 are made of those of v1."""
 
-from __future__ import annotations
-
 import os
 import threading
 from typing import Any

@@ -1,7 +1,5 @@
 """Clients of v1 that break a rule about sessions, turns, files, terminals or forms."""
 
-from __future__ import annotations
-
 import os
 import threading
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Clients of v1 whose view of a session is not what the updates add up to."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.defects.catalogue import Catalogue

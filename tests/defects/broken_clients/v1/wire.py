@@ -1,7 +1,5 @@
 """Clients of v1 that break a rule of the wire: envelopes, ids, lines, order."""
 
-from __future__ import annotations
-
 import json
 import os
 from typing import Any

@@ -1,7 +1,5 @@
 """Clients of v2 that do not survive what a peer may send them: those of v1, reworded."""
 
-from __future__ import annotations
-
 from tests.defects.broken_clients.v1 import faults as v1_faults
 from tests.defects.broken_clients.v2.sessions import as_in_v1
 from tests.defects.catalogue import Catalogue

@@ -1,7 +1,5 @@
 """Clients of v2 that break a rule.  Where the rule is the same as in v1, so is the override."""
 
-from __future__ import annotations
-
 import json
 import os
 from typing import Any

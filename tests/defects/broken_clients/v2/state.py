@@ -1,7 +1,5 @@
 """Clients of v2 whose view of a session is not what the upserts add up to."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

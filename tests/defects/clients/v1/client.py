@@ -5,8 +5,6 @@ load ...).  It asks nobody: permissions are granted, forms are declined.  Its st
 the method `_accord.dev/state`, which the documentation of the kit describes.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

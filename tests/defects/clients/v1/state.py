@@ -1,7 +1,5 @@
 """What the updates of v1 add up to, as the small client shows it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.defects.stdio_jsonrpc import Json

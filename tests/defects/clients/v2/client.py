@@ -1,7 +1,5 @@
 """A small client that keeps every rule of v2 which the kit can see: the one of v1, reworded."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

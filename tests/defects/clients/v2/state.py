@@ -1,7 +1,5 @@
 """What the upserts of v2 add up to, as the small client shows it."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

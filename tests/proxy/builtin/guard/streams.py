@@ -1,7 +1,5 @@
 """A conversation through what keeps secrets back, and each kind of stream that an agent tells."""
 
-from __future__ import annotations
-
 import json
 from base64 import b64decode, b64encode
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """A policy and redaction for agents that never ask."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

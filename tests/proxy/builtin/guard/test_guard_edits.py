@@ -1,7 +1,5 @@
 """What `guard` lets pass as an edit, and what an answer "always" to its questions covers."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.client.permissions.rules import Rule

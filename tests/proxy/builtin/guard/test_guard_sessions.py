@@ -1,7 +1,5 @@
 """Whose folders and approvals count: sessions that nobody opened, turns that are cancelled."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,12 +1,10 @@
 """When a stream ends, what waits of it is said; and what is not a stream passes."""
 
-from __future__ import annotations
-
 from base64 import b64decode
 
 import pytest
 
-from accord.proxy.builtin.guard import stream_redaction as holding
+from accord.proxy.builtin.guard import stream_redaction
 from accord.proxy.message import Message, Neighbour
 from accord.schema.codec import encode
 from tests.proxy.builtin.guard.streams import (
@@ -235,7 +233,7 @@ def test_what_is_no_update_has_no_secrets_either(method: str, params: Json) -> N
 
 def test_streams_are_bounded_and_the_oldest_is_said_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours: an agent may make up as many as it likes."""
-    monkeypatch.setattr(holding, "STREAMS_MAX", 2)
+    monkeypatch.setattr(stream_redaction, "STREAMS_MAX", 2)
     conversation = Conversation()
     for name in "abc":
         conversation.tell(**terminal(name, b"s"))

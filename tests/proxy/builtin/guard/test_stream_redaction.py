@@ -1,7 +1,5 @@
 """Secrets that stream in pieces through `guard`."""
 
-from __future__ import annotations
-
 from base64 import b64decode, b64encode
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Everything that an agent tells in pieces, through what keeps secrets back: nothing gets lost."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,14 +1,12 @@
 """Output of tool calls that is told again while it grows: no half of a secret, all in the end."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accord.proxy.builtin.guard import tool_output_redaction as growing
+from accord.proxy.builtin.guard import tool_output_redaction
 from accord.proxy.message import Neighbour
 from tests.proxy.builtin.guard.streams import KEY, REDACTOR, VALUE, Conversation, text, tool
 from tests.proxy.wires import Json
@@ -110,7 +108,7 @@ def test_content_is_whole_before_more_is_added_to_it() -> None:
 
 def test_calls_are_bounded_and_the_oldest_is_told_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours: an agent may make up as many as it likes."""
-    monkeypatch.setattr(growing, "CALLS_MAX", 1)
+    monkeypatch.setattr(tool_output_redaction, "CALLS_MAX", 1)
     conversation = Conversation()
     conversation.tell(**call("s"))
     conversation.tell(**call("s", toolCallId="d"))

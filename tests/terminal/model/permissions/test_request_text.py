@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from accord.client.permissions.call_input import input_command, input_folder
 from accord.machine.console.control_characters import visible
 from accord.schema.struct import Raw
-from accord.terminal.model.permissions import request_text as permission_words
+from accord.terminal.model.permissions import request_text
 from accord.terminal.model.permissions.request_text import (
     described,
     exact,
@@ -67,7 +67,7 @@ def test_of_what_is_unknown_it_is_said_that_it_is() -> None:
 def test_very_much_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Style: everything has a bound."""
     assert texts(paths=("a",) * 300)[-1] == "|and 44 more"
-    monkeypatch.setattr(permission_words, "SHOWN_CHARACTERS_MAX", 10)
+    monkeypatch.setattr(request_text, "SHOWN_CHARACTERS_MAX", 10)
     shown = ['Arguments|"xxxx\n⟨92 characters not shown⟩\nxxxx"']
     assert texts(paths=(), tool_call=a_call(given="x" * 100)) == shown
 

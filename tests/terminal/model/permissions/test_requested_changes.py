@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from accord.client.permissions.request import OWN_OPTIONS, PermissionRequest
-from accord.terminal.model.permissions import requested_changes as under_test
+from accord.terminal.model.permissions import requested_changes
 from accord.terminal.model.permissions.requested_changes import asked_changes
 from accord.transcript.items.tool_call import FileDiff, ToolCall
 
@@ -39,7 +39,7 @@ def test_what_cannot_be_compared_is_shown_as_new_and_nothing_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ours: a pipe, bytes that are no text, and a file without end stop nobody."""
-    monkeypatch.setattr(under_test, "READ_BYTES_MAX", 8)
+    monkeypatch.setattr(requested_changes, "READ_BYTES_MAX", 8)
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "bytes").write_bytes(b"\xff\xfe")
     (tmp_path / "long").write_text("x" * 9)

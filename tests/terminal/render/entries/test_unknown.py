@@ -8,8 +8,8 @@ import pytest
 
 from accord.schema.struct import Raw, UnknownVariant
 from accord.terminal.render.block import Fold, OpenSession
+from accord.terminal.render.content.content_block import unknown_line
 from accord.terminal.render.entries.subagent import state_words, subagent_block
-from accord.terminal.render.entries.unknown import unknown_line
 from accord.terminal.render.json_lines import json_lines, json_text, verbatim_lines
 from accord.transcript import BackgroundItem, Subagent
 from tests.terminal.render.scene import Scene, a_look, check, text_of

@@ -17,8 +17,7 @@ from accord.client.connection.capabilities import AgentCapabilities
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.prompt.draft import Draft
 from accord.terminal.model.settings import Settings
-from accord.terminal.screen.prompt import PromptEditor, QueuePanel
-from accord.terminal.screen.prompt import history_and_drafts as memory_module
+from accord.terminal.screen.prompt import PromptEditor, QueuePanel, history_and_drafts
 from accord.terminal.screen.prompt.text_area import PromptArea
 from accord.transcript.items.session_options import Command
 from tests.hang_limit import HANG_SECONDS
@@ -141,7 +140,7 @@ async def until(pilot: Pilot[None], is_so: Callable[[], object]) -> None:
 def fresh_state(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
     """History and drafts of nobody."""
     monkeypatch.setenv("ACCORD_STATE_DIR", str(folder))
-    monkeypatch.setattr(memory_module, "_MEMORIES", {})
+    monkeypatch.setattr(history_and_drafts, "_MEMORIES", {})
     return folder
 
 

@@ -13,7 +13,7 @@ from accord.errors import ConfigError
 from accord.terminal.model.prompt.draft import Draft
 from accord.terminal.model.prompt.history import History, history_file
 from accord.terminal.model.prompt.saved_prompts import Drafts, Writer
-from accord.terminal.screen.prompt import history_and_drafts as memory_module
+from accord.terminal.screen.prompt import history_and_drafts
 from accord.terminal.screen.prompt.history_and_drafts import Memory
 from tests.terminal.screen.harness.prompt_stage import (
     PromptStage,
@@ -257,7 +257,7 @@ async def test_without_a_place_for_it_nothing_is_kept_and_nothing_fails(
     def nowhere() -> Path:
         raise ConfigError("no place")
 
-    monkeypatch.setattr(memory_module, "state_folder", nowhere)
+    monkeypatch.setattr(history_and_drafts, "state_folder", nowhere)
     app = PromptStage(tmp_path)
     async with app.run_test(size=WIDE) as pilot:
         await typing(pilot, "a")

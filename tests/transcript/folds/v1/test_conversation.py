@@ -1,7 +1,5 @@
 """What updates of v1 add up to."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.transcript import FileDiff, Location, Message, Plan, ToolCall

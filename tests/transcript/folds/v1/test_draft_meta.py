@@ -1,7 +1,5 @@
 """What a translator tells of a draft agent's tool calls, in `_meta` of v1."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

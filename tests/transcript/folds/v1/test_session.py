@@ -1,7 +1,5 @@
 """What v1 says about the session as a whole."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.schema import v1

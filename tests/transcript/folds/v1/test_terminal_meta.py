@@ -1,7 +1,5 @@
 """Terminals that v1 agents tell of beside their tool calls."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What updates of v2 add up to: messages and tool calls."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.schema import v2

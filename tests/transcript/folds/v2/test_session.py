@@ -1,7 +1,5 @@
 """What v2 says about the session as a whole: state, options, usage, child sessions."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.schema import v2

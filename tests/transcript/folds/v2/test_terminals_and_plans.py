@@ -1,7 +1,5 @@
 """What updates of v2 add up to: terminals and plans."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 
 import pytest

@@ -1,7 +1,5 @@
 """A v1 client cancels a turn of a draft agent at every step of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A draft agent behind our own client: what v1 has no field for goes through `_meta`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

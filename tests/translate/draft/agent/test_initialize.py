@@ -1,7 +1,5 @@
 """The first exchange and the login with a draft agent behind a v1 client."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -205,7 +203,7 @@ def test_logins_that_were_kept_are_offered_but_for_terminal_ones() -> None:
 
 @pytest.mark.parametrize(
     "method",
-    ["session/resume", "session/list", "session/delete", "session/fork", "logout", "nes/start"],
+    ["session/resume", "session/list", "session/delete", "session/fork", "logout"],
 )
 def test_what_the_draft_does_not_have_is_refused(method: str) -> None:
     """The draft's table 3.8."""

@@ -1,7 +1,5 @@
 """What a draft agent asks of a v1 client: permission, files, calls to MCP servers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

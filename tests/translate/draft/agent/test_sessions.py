@@ -1,7 +1,5 @@
 """Sessions of a draft agent for a v1 client."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

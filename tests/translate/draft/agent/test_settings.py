@@ -1,7 +1,5 @@
 """Modes and options of a draft agent for a v1 client, and the bounds of what is remembered."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

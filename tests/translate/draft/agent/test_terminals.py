@@ -1,7 +1,5 @@
 """A draft agent runs commands in terminals of a v1 client, which is polled."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

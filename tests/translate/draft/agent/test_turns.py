@@ -1,7 +1,5 @@
 """Prompts of a v1 client to a draft agent, and their cancellation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

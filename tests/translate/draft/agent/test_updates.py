@@ -1,7 +1,5 @@
 """What a draft agent tells, as updates of v1."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A draft client cancels a turn of a v1 agent at every step of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tool calls and turns of our own v1 agent as a draft client is told of them."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

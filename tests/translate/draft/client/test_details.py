@@ -1,7 +1,5 @@
 """A draft client in front of our own v1 agent: what v1 has no field for goes through `_meta`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

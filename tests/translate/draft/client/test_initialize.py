@@ -1,7 +1,5 @@
 """The first exchange, the login and sessions of a draft client in front of a v1 agent."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What a v1 agent asks of a draft client: files, terminals, calls to MCP servers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

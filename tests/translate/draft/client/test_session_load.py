@@ -1,7 +1,5 @@
 """Loading sessions of a v1 agent for a draft client, what is refused, and bounds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

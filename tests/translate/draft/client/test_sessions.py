@@ -1,7 +1,5 @@
 """Sessions of a v1 agent for a draft client: opening, loading, bounds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Modes and options of a v1 agent for a draft client: set, and every change told once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tool calls of a v1 agent in the strict order of the draft, and permission."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

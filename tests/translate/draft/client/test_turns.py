@@ -1,7 +1,5 @@
 """Prompts of a draft client to a v1 agent, tool calls in strict order, permission, cancelling."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

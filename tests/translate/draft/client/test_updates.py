@@ -1,7 +1,5 @@
 """What a v1 agent tells, as updates of the draft."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

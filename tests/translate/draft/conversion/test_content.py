@@ -1,7 +1,5 @@
 """Content blocks and attachments of the draft in v1's form, and back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

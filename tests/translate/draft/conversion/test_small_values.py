@@ -1,7 +1,5 @@
 """Plans, commands, options, capabilities, servers and timers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tool calls, their outputs and hunks, in both forms."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What only a second bridge reads is left out where there is none."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

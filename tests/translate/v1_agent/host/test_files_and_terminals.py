@@ -1,7 +1,5 @@
 """Files and terminals of this machine for a v1 agent (the translation's table 10)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A v1 agent's writes and commands are asked of the v2 client, one question for each act."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How sessions end, and what else is asked about them (the translation's table 4)."""
 
-from __future__ import annotations
-
 import pytest
 
 from accord.jsonrpc.error_codes import (

@@ -1,14 +1,12 @@
 """How sessions begin, and how old ones are found again (the translation's table 2 and 4)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
 
 from accord.jsonrpc.error_codes import INVALID_PARAMS, RESOURCE_NOT_FOUND
+from accord.translate.v1_agent.session_state import LOG_BYTES_MAX, SESSIONS_KEPT
 from accord.translate.v1_agent.sessions.start import ANSWERED_AFTER, EARLY_UPDATES_MAX
-from accord.translate.v1_agent.sessions.state import LOG_BYTES_MAX, SESSIONS_KEPT
 from tests.translate.v1_agent.agent_messages import chunk, permission, tool
 from tests.translate.v1_agent.scripted_peers import Stage
 

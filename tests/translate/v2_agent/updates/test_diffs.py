@@ -1,7 +1,5 @@
 """Diffs: a patch as two texts where that can be, a line of text where it cannot."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

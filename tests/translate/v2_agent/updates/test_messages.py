@@ -1,7 +1,5 @@
 """Messages: chunks, whole messages, and blocks that v1 cannot show."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Plans: one, several, and those that are text."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,13 +1,11 @@
 """Commands, titles, usage, notices, compaction and child sessions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
 
-from accord.translate.v2_agent import session_writer as voice_module
-from accord.translate.v2_agent.updates import session_info as facts_module
+from accord.translate.v2_agent import session_writer
+from accord.translate.v2_agent.updates import session_info
 from tests.translate.v2_agent.scripted_peers import World, X, started
 
 TEXT = {"type": "text", "text": "x"}
@@ -191,7 +189,7 @@ def test_child_sessions_are_nothing_to_others(monkeypatch: pytest.MonkeyPatch) -
     for update in (_subagent(), MESSAGE, PIECE):
         assert world.update(update) == []
     assert world.losses == {"subagent": 1, "session message": 2}
-    monkeypatch.setattr(voice_module, "CHILDREN_KEPT", 1)
+    monkeypatch.setattr(session_writer, "CHILDREN_KEPT", 1)
     world.update({**_subagent(), "sessionId": "other"})
     assert list(_children(world)) == ["other"]
 
@@ -211,7 +209,7 @@ def test_an_update_that_nobody_knows_is_dropped_and_counted() -> None:
 
 def test_only_of_so_many_it_is_known_what_is_attached(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours: memory is bounded."""
-    monkeypatch.setattr(facts_module, "ENTITIES_KEPT", 1)
+    monkeypatch.setattr(session_info, "ENTITIES_KEPT", 1)
     world = started({"subagents": {}})
     world.update(_subagent(_meta={"a": 1}))
     world.update({**_subagent(_meta={"b": 1}), "sessionId": "other"})

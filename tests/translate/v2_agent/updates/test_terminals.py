@@ -1,7 +1,5 @@
 """Terminals of the agent, shown as text."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from typing import Any
 

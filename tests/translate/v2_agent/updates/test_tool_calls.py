@@ -1,7 +1,5 @@
 """Tool calls: announced, patched, and told again."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from accord.builtin.offline.source_code.project import ENVIRONMENT_PYTHONS
 from accord.builtin.offline.source_code.references import is_test
 
 
@@ -24,11 +25,6 @@ class TestCommand:
     line: str
     runner: str
     because: str
-
-
-# The interpreters of environments that lie in the project, as people name them.
-ENVIRONMENT_PYTHONS = (".venv/bin/python", "venv/bin/python", ".venv/Scripts/python.exe",
-                 "venv/Scripts/python.exe")  # fmt: skip
 
 
 def python_of(present: Collection[str], otherwise: str) -> str:

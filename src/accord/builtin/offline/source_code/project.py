@@ -13,7 +13,6 @@ from functools import partial
 
 from anyio import to_thread
 
-from accord.builtin.offline.runs.runners import ENVIRONMENT_PYTHONS
 from accord.builtin.offline.source_code.symbols import language_of
 from accord.builtin.tools.search.grep_process import Reader
 from accord.builtin.tools.search.project_files import project_files
@@ -25,6 +24,9 @@ PROJECT_BYTES_MAX = 48 * 1024 * 1024
 PROJECT_FILES_MAX = 10_000
 """How much of a project is read for one question."""
 
+# The interpreters of environments that lie in the project, as people name them.
+ENVIRONMENT_PYTHONS = (".venv/bin/python", "venv/bin/python", ".venv/Scripts/python.exe",
+                 "venv/Scripts/python.exe")  # fmt: skip
 _NAMED = frozenset({"Makefile", "makefile", "GNUmakefile", "Dockerfile", "README", "LICENSE"})
 _ENDINGS = frozenset({"txt", "cfg", "ini", "in", "xml", "svelte", "vue", "gradle"})
 

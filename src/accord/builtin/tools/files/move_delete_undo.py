@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from accord.agent.session.paths import absolute, relative
 from accord.agent.tools.remembered_answers import files_act, move_act
+from accord.builtin.file_format import BOM, OTHER_TEXT, difference
 from accord.builtin.tools.files.edit import edit_many, not_begun, remove, unchanged
-from accord.builtin.tools.files.file_format import BOM, OTHER_TEXT, difference
 from accord.builtin.tools.files.path_lookup import OwnFiles, look_at, missing_words
 from accord.builtin.tools.files.read import WHOLE_BYTES_MAX, FileIsMissing, load
 from accord.builtin.tools.files.whole_files import read_whole, stored_text

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
-from accord.builtin.tools.files.file_format import BOM, difference, in_form_of, same_words
+from accord.builtin.file_format import BOM, difference, in_form_of, same_words
 from accord.builtin.tools.files.path_lookup import OwnFiles
 from accord.errors import RequestFailed
 from accord.machine.errors import FileFailure, NoSuchFile, NotText
@@ -93,6 +93,3 @@ def _decoded(data: bytes) -> str | None:
         return data.decode()
     except UnicodeDecodeError:
         return None
-
-
-__all__ = ["read_whole", "stored_text", "write_whole"]

@@ -456,6 +456,3 @@ def _chosen(answer: Any) -> str | None:
     chosen = outcome.get("optionId") if isinstance(outcome, dict) else None
     is_selected = isinstance(outcome, dict) and outcome.get("outcome") == "selected"
     return chosen if is_selected and isinstance(chosen, str) else None
-
-
-__all__ = ["guard"]

@@ -60,6 +60,3 @@ class GuardedSession:
         """Cancel: the user is not asked again until the agent has stopped."""
         self.end_turn()
         self.is_cancelled = self.prompts > 0
-
-
-__all__ = ["GuardedSession", "Judgement"]

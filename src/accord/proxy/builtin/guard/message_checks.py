@@ -72,6 +72,3 @@ def _check_keys(value: object) -> None:
                 raise RequestError(INVALID_PARAMS, said)
             if key not in _FREE:
                 _check_keys(one)
-
-
-__all__ = ["NOTIFICATIONS", "REQUESTS", "check_params", "make_unambiguous"]

@@ -17,7 +17,7 @@ from accord.machine.redaction.redactor import Redactor
 from accord.schema.method import SESSION_UPDATE
 from accord.schema.struct import Raw
 
-ACTS: Final = ("fs/", "terminal/", "mcp/", "nes/", "document/")
+ACTS: Final = ("fs/", "terminal/", "mcp/")
 """Prefixes of methods for actions that one side performs for the other."""
 ELICIT: Final = "elicitation/create"
 
@@ -77,6 +77,3 @@ def _with_address(params: bytes | Raw, made: bytes | Raw) -> bytes | Raw:
     if address is None:
         return made
     return json.dumps({**json.loads(bytes(memoryview(made))), "url": address}).encode()
-
-
-__all__ = ["ACTS", "ToAgent", "ToClient"]

@@ -208,6 +208,3 @@ def _ended_by_call(update: Json, piece: Piece | None) -> Callable[[Key], bool]:
         return ends and key == call
 
     return is_ended
-
-
-__all__ = ["StreamRedactor"]

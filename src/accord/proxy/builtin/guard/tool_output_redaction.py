@@ -101,6 +101,3 @@ class ToolOutputRedactor:
             if isinstance(value.get(name), str):
                 whole[name] = self._redactor.so_far(value[name])
         return whole
-
-
-__all__ = ["ToolOutputRedactor"]

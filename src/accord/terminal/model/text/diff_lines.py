@@ -1,6 +1,6 @@
 """The diff of one file as lines with context.
 
-This module does not know screens.  `hunks.py` is about changing texts; this is about seeing them.
+This module does not know screens.  `model/changes/hunks.py` changes texts; this shows them.
 
 Invariants
     * Lines are clean and have no line endings; what a terminal would not draw is written out, since

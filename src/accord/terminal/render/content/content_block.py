@@ -18,13 +18,15 @@ from accord.machine.console.control_characters import visible
 from accord.schema.struct import UnknownVariant
 from accord.terminal.model.labels.turn_activity import counted, path_words, size_words
 from accord.terminal.model.text.display_text import one_line
-from accord.terminal.render.block import OpenFile, OpenLink, Target, strip_of, wrapped
+from accord.terminal.render.block import OpenFile, OpenLink, Target
 from accord.terminal.render.content.image_lines import image_lines
-from accord.terminal.render.entries.unknown import unknown_line
 from accord.terminal.render.json_lines import json_lines, verbatim_lines
-from accord.terminal.render.markdown.inline import Run
 from accord.terminal.render.render_options import Look
-from accord.terminal.render.text_runs import shortened
+from accord.terminal.render.text_runs import Run, shortened, strip_of, wrapped
+from accord.transcript.unknown_variants import fields_of
+
+# Members that are likely to be words for a user, in this order.
+_WORDS = ("title", "text", "message", "name", "description", "content")
 
 PREVIEW_LINES = 4
 TEXT_CHARACTERS_MAX = 100_000
@@ -186,4 +188,22 @@ _SHOWN: dict[str, _Show] = {
     "EmbeddedResource": _resource,
 }
 
-__all__ = ["content_lines", "content_target", "is_for_user", "is_text"]
+
+def unknown_line(variant: UnknownVariant, look: Look, what: str, indent: str = "") -> Strip:
+    """One line: what it calls itself, and its first words where it has some."""
+    palette = look.palette
+    tag = one_line(variant.tag, 40) or "something"
+    runs: list[Run] = [
+        (f"{indent}{look.mark('◦', 'o')} ", palette.dim),
+        (tag, palette.strong),
+        (f"  {what}", palette.dim),
+    ]
+    members = fields_of(variant)
+    said = next((members[key] for key in _WORDS if members.get(key)), "")
+    runs.append(
+        (f"  {one_line(said)}" if said else f"  {size_words(len(variant.raw))}", palette.dim)
+    )
+    return strip_of(*shortened(runs, look.width))
+
+
+__all__ = ["content_lines", "content_target", "is_for_user", "is_text", "unknown_line"]

@@ -14,9 +14,10 @@ from textual.strip import Strip
 
 from accord.machine.console.control_characters import visible
 from accord.schema.struct import UNSET, UnknownVariant
-from accord.terminal.render.block import Target, cut, indented, strip_of, wrapped
+from accord.terminal.render.block import Target
 from accord.terminal.render.markdown.markdown_lines import MarkdownLines
 from accord.terminal.render.render_options import Look
+from accord.terminal.render.text_runs import cut, indented, strip_of, wrapped
 
 TEXT_SHOWN_MAX = 200_000
 """Characters of one text after which its beginning is folded."""

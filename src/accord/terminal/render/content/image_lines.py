@@ -28,12 +28,10 @@ from textual.strip import Strip
 from accord.terminal.model.labels.turn_activity import size_words
 from accord.terminal.model.settings import ImageSetting
 from accord.terminal.model.text.display_text import one_line
-from accord.terminal.render.block import strip_of
 from accord.terminal.render.content.image_header import ImageFacts, image_facts
 from accord.terminal.render.content.png_decoder import read_png
-from accord.terminal.render.markdown.inline import Run
 from accord.terminal.render.render_options import ImageMode, Look
-from accord.terminal.render.text_runs import shortened
+from accord.terminal.render.text_runs import Run, shortened, strip_of
 
 COLUMNS_MAX, ROWS_MAX = 60, 20
 SENT_BYTES_MAX = 8_000_000

@@ -7,17 +7,10 @@ from textual.strip import Strip
 from accord.machine.console.control_characters import visible
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.client_remark import Remark
-from accord.terminal.render.block import (
-    Block,
-    CachedBlock,
-    cut,
-    indented,
-    lines_needed,
-    strip_of,
-    wrapped,
-)
+from accord.terminal.render.block import Block, CachedBlock
 from accord.terminal.render.entries.notices import tone_mark
 from accord.terminal.render.render_options import Look
+from accord.terminal.render.text_runs import cut, indented, lines_needed, strip_of, wrapped
 
 ERROR_LINES = 6
 """Of what is known about a failure, the last lines, which are shown without being asked for."""

@@ -6,8 +6,9 @@ from textual.strip import Strip
 
 from accord.terminal.model.chat import Chat, Entry
 from accord.terminal.model.text.display_text import one_line
-from accord.terminal.render.block import Block, CachedBlock, cut, strip_of
+from accord.terminal.render.block import Block, CachedBlock
 from accord.terminal.render.render_options import Look
+from accord.terminal.render.text_runs import cut, strip_of
 
 
 class GenericBlock(CachedBlock[Entry]):

@@ -10,18 +10,10 @@ from textual.strip import Strip
 from accord.machine.console.control_characters import visible
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.text.display_text import one_line
-from accord.terminal.render.block import (
-    Block,
-    CachedBlock,
-    OpenSession,
-    cut,
-    indented,
-    lines_needed,
-    strip_of,
-    wrapped,
-)
+from accord.terminal.render.block import Block, CachedBlock, OpenSession
 from accord.terminal.render.content.content_list import Prose, marked
 from accord.terminal.render.render_options import Look
+from accord.terminal.render.text_runs import cut, indented, lines_needed, strip_of, wrapped
 from accord.transcript import Compaction, Notice, SessionMessage
 
 

@@ -10,9 +10,10 @@ from textual.strip import Strip
 from accord.machine.console.control_characters import visible
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.text.display_text import one_line
-from accord.terminal.render.block import Block, CachedBlock, cut, indented, strip_of, wrapped
+from accord.terminal.render.block import Block, CachedBlock
 from accord.terminal.render.markdown.markdown_lines import MarkdownLines
 from accord.terminal.render.render_options import Look
+from accord.terminal.render.text_runs import cut, indented, strip_of, wrapped
 from accord.transcript import Plan, PlanEntry
 
 

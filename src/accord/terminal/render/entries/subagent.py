@@ -8,10 +8,9 @@ from accord.machine.console.control_characters import visible
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.labels.turn_activity import counted, path_words, stop_words
 from accord.terminal.model.text.display_text import one_line
-from accord.terminal.render.block import Block, CachedBlock, OpenSession, Target, strip_of, wrapped
-from accord.terminal.render.markdown.inline import Run
+from accord.terminal.render.block import Block, CachedBlock, OpenSession, Target
 from accord.terminal.render.render_options import Look
-from accord.terminal.render.text_runs import shortened
+from accord.terminal.render.text_runs import Run, shortened, strip_of, wrapped
 from accord.transcript import Subagent
 
 DESCRIPTION_LINES_MAX = 20

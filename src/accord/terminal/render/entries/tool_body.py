@@ -16,15 +16,7 @@ from accord.terminal.model.chat import Chat
 from accord.terminal.model.labels.turn_activity import counted, path_words
 from accord.terminal.model.text.diff_lines import FileChange, change_of
 from accord.terminal.model.text.display_text import one_line
-from accord.terminal.render.block import (
-    Fold,
-    OpenFile,
-    Target,
-    fitted,
-    indented,
-    lines_needed,
-    strip_of,
-)
+from accord.terminal.render.block import Fold, OpenFile, Target
 from accord.terminal.render.content.content_block import (
     content_lines,
     content_target,
@@ -39,10 +31,16 @@ from accord.terminal.render.entries.command_output import (
     output_lines,
 )
 from accord.terminal.render.json_lines import json_lines, verbatim_lines
-from accord.terminal.render.markdown.inline import Run
 from accord.terminal.render.markdown.markdown_lines import MarkdownLines
 from accord.terminal.render.render_options import Look
-from accord.terminal.render.text_runs import shortened
+from accord.terminal.render.text_runs import (
+    Run,
+    fitted,
+    indented,
+    lines_needed,
+    shortened,
+    strip_of,
+)
 from accord.transcript import FileDiff, Terminal, ToolCall
 from accord.transcript.items.tool_call import text_of_item
 

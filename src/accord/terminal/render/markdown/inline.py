@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
@@ -16,12 +16,10 @@ from rich.style import Style
 
 from accord.machine.console.control_characters import visible
 from accord.terminal.render.palette import Palette
+from accord.terminal.render.text_runs import Line, Run
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
-
-Run: TypeAlias = tuple[str, Style]
-Line: TypeAlias = list[Segment]
 
 _WIDE = (
     r"\u2e80-\u303e\u3041-\u9fff\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f"
@@ -216,4 +214,4 @@ def wrap(runs: list[Run], width: int) -> list[Line]:
     return wrapper.lines
 
 
-__all__ = ["Line", "Run", "clean", "runs_of", "wrap"]
+__all__ = ["clean", "runs_of", "wrap"]

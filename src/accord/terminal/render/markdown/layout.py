@@ -14,10 +14,11 @@ from rich.segment import Segment
 from rich.style import Style
 
 from accord.machine.console.control_characters import visible
-from accord.terminal.render.markdown.inline import Line, Run, runs_of, wrap
+from accord.terminal.render.markdown.inline import runs_of, wrap
 from accord.terminal.render.markdown.table import Cell, table_lines
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.syntax import Code, code_lines
+from accord.terminal.render.text_runs import Line, Run
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

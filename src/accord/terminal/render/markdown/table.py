@@ -8,8 +8,8 @@ from typing import TypeAlias
 from rich.cells import cell_len
 from rich.segment import Segment
 
-from accord.terminal.render.markdown.inline import Line, Run
 from accord.terminal.render.render_options import Look
+from accord.terminal.render.text_runs import Line, Run
 
 Cell: TypeAlias = list[Run]
 Wrap: TypeAlias = Callable[[Cell, int], list[Line]]

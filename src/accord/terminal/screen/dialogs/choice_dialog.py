@@ -21,8 +21,8 @@ from textual.message import Message
 from textual.strip import Strip
 
 from accord.terminal.model.text.display_text import columns
-from accord.terminal.render.block import cut, strip_of
 from accord.terminal.render.render_options import Look
+from accord.terminal.render.text_runs import cut, strip_of
 from accord.terminal.screen.dialogs.dialog import BODY_LINES_MIN, Dialog
 from accord.terminal.screen.dialogs.visible_extent import (
     READ_FIRST,

@@ -23,8 +23,8 @@ from textual.widgets import Input
 from accord.client.services.forms import FormRequest
 from accord.machine.console.control_characters import visible
 from accord.terminal.model.text.display_text import columns, one_line
-from accord.terminal.render.block import fitted, indented, strip_of
 from accord.terminal.render.render_options import Look
+from accord.terminal.render.text_runs import fitted, indented, strip_of
 from accord.terminal.screen.dialogs.choice_field import Picker
 from accord.terminal.screen.dialogs.dialog import Dialog
 from accord.terminal.screen.dialogs.form_fields import FieldBox

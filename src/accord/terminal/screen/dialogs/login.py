@@ -20,8 +20,8 @@ from accord.machine.console.control_characters import visible
 from accord.mcp.project_file import ProjectServer
 from accord.terminal.model.permissions.request_text import exact
 from accord.terminal.model.text.display_text import one_line
-from accord.terminal.render.block import fitted
 from accord.terminal.render.render_options import Look
+from accord.terminal.render.text_runs import fitted
 from accord.terminal.screen.dialogs.choice_dialog import ChoiceDialog, Row
 from accord.terminal.screen.dialogs.dialog import Dialog
 from accord.terminal.screen.dialogs.permission_lines import text_lines

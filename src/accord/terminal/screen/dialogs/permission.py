@@ -1,7 +1,7 @@
 """The dialog that asks for a permission.
 
-This module does not know rules, or how an answer is remembered; `permission_options.py` describes
-both.
+This module does not know rules, or how an answer is remembered;
+`model/permissions/permission_options.py` describes both.
 
 Invariants
     * The answer is an option that was offered, or none; Esc rejects once, or answers none.

@@ -25,10 +25,10 @@ from accord.terminal.model.permissions.request_text import (
 from accord.terminal.model.permissions.requested_changes import asked_changes
 from accord.terminal.model.text.diff_lines import FileChange, change_of
 from accord.terminal.model.text.display_text import columns, exact, exact_line, one_line
-from accord.terminal.render.block import fitted, indented, strip_of, wrapped
 from accord.terminal.render.diff import diff_lines, more_line, summary_line
 from accord.terminal.render.markdown.markdown_lines import MarkdownLines
 from accord.terminal.render.render_options import Look
+from accord.terminal.render.text_runs import fitted, indented, strip_of, wrapped
 from accord.terminal.screen.dialogs.visible_extent import Extent, ending_of
 from accord.transcript.items.tool_call import FileDiff
 

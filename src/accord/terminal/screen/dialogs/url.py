@@ -18,8 +18,8 @@ from accord.client.services.elicitation import UrlRequest
 from accord.machine.console.control_characters import visible
 from accord.terminal.model.permissions.request_text import exact
 from accord.terminal.model.text.display_text import cut, one_line
-from accord.terminal.render.block import fitted, indented, strip_of
 from accord.terminal.render.render_options import Look
+from accord.terminal.render.text_runs import fitted, indented, strip_of
 from accord.terminal.screen.dialogs.choice_dialog import ChoiceDialog, Row
 from accord.terminal.screen.dialogs.permission_lines import text_lines
 from accord.terminal.screen.dialogs.visible_extent import Extent, ending_of

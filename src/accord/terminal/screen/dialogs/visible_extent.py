@@ -16,8 +16,8 @@ from textual.strip import Strip
 
 from accord.terminal.model.labels.turn_activity import counted
 from accord.terminal.model.text.display_text import columns
-from accord.terminal.render.block import cut, strip_of
 from accord.terminal.render.render_options import Look
+from accord.terminal.render.text_runs import cut, strip_of
 from accord.terminal.screen.widgets.scrollable_lines import Body, Lines
 
 ENDING_LINES = 3

@@ -12,9 +12,8 @@ from rich.cells import cell_len
 from textual.strip import Strip
 
 from accord.machine.console.control_characters import visible
-from accord.terminal.render.block import strip_of
-from accord.terminal.render.markdown.inline import Run
 from accord.terminal.render.palette import Palette
+from accord.terminal.render.text_runs import Run, strip_of
 
 LINE_CHARACTERS_MAX = 10_000
 

@@ -16,10 +16,10 @@ from accord.terminal.model.changes.file_change import FileChange
 from accord.terminal.model.changes.git_state import GitMark
 from accord.terminal.model.changes.review_lines import review_lines
 from accord.terminal.model.labels.turn_activity import path_words
-from accord.terminal.render.block import cut, strip_of
 from accord.terminal.render.diff import Gutter, coloured
 from accord.terminal.render.palette import Palette
 from accord.terminal.render.render_options import Look
+from accord.terminal.render.text_runs import cut, strip_of
 
 _STATE_MARKS = {"pending": "○", "kept": "✓", "undone": "↶", "partly": "◐", "unknown": "?"}
 _GIT_WORDS: dict[GitMark | None, str] = {

@@ -9,8 +9,8 @@ from textual.strip import Strip
 from accord.terminal.model.labels.turn_activity import size_words
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.model.traffic import Item
-from accord.terminal.render.block import cut, strip_of
 from accord.terminal.render.palette import Palette
+from accord.terminal.render.text_runs import cut, strip_of
 
 SIZE_COLUMNS_MIN = 80
 """On a narrower screen the size is left out."""

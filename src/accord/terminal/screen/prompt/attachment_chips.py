@@ -14,7 +14,7 @@ from textual.message import Message
 from accord.terminal.model.prompt.attachments import kind_words, size_words
 from accord.terminal.model.prompt.draft import Attachment
 from accord.terminal.model.text.display_text import one_line
-from accord.terminal.render.block import cut
+from accord.terminal.render.text_runs import cut
 from accord.terminal.screen.widgets.parts_line import Part, PartsLine
 
 _NAME_COLUMNS_MAX = 32

@@ -19,7 +19,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from accord.terminal.render.block import cut
+from accord.terminal.render.text_runs import cut
 from accord.terminal.screen.themes import palette_for
 
 ROWS_MAX = 8

@@ -21,7 +21,7 @@ from textual.widget import Widget
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.prompt.draft import Draft
 from accord.terminal.model.text.display_text import one_line
-from accord.terminal.render.block import cut
+from accord.terminal.render.text_runs import cut
 from accord.terminal.screen.prompt.prompt_editor import PromptEditor
 from accord.terminal.screen.themes import palette_for
 from accord.terminal.screen.widgets.parts_line import Part, fit

@@ -20,8 +20,8 @@ from textual import events
 from textual.strip import Strip
 from textual.widget import Widget
 
-from accord.terminal.render.block import cut
 from accord.terminal.render.palette import Palette
+from accord.terminal.render.text_runs import cut
 from accord.terminal.screen.themes import palette_for
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from accord.schema import v1
-from accord.schema.struct import UNSET, Omit, Patch, UnknownVariant
+from accord.schema.struct import UNSET, Omit, Patch
 from accord.transcript.folds.fold_types import Fold, Setup, or_none
 from accord.transcript.folds.v1 import session as fold_v1_session
 from accord.transcript.folds.v1.draft_meta import fold_output, merged, patch_of, placed
@@ -19,7 +19,6 @@ from accord.transcript.items.message import Role
 from accord.transcript.items.meta import NULL
 from accord.transcript.items.plan import MAIN_PLAN_ID
 from accord.transcript.items.tool_call import DEFAULT_KIND, DEFAULT_STATUS, FileDiff
-from accord.transcript.unknown_variants import fields_of
 from accord.transcript.update import (
     MessageChanged,
     PlanChanged,
@@ -152,32 +151,6 @@ def _plan(view: View, update: v1.Plan) -> Update:
     return PlanChanged(plan, "", update)
 
 
-def _plan_update(view: View, update: v1.PlanUpdate) -> Update:
-    view.open = None
-    content = update.plan
-    if isinstance(content, UnknownVariant):
-        plan_id = fields_of(content).get("planId")
-        if plan_id is None:
-            return view.add_unknown(content)
-        plan = view.plan(plan_id)
-        plan.show_unknown(content.tag, content)
-        return PlanChanged(plan, "", update)
-    plan = view.plan(content.plan_id)
-    if isinstance(content, v1.PlanItems):
-        plan.show_items(content.entries)
-    elif isinstance(content, v1.PlanMarkdown):
-        plan.show_markdown(content.content)
-    else:
-        plan.show_file(content.uri)
-    return PlanChanged(plan, "", update)
-
-
-def _plan_removed(view: View, update: v1.PlanRemoved) -> Update | None:
-    view.open = None
-    plan = view.remove_plan(update.plan_id)
-    return None if plan is None else PlanChanged(plan, "", update)
-
-
 # In a tool call of v1, null means the same as leaving the field out.
 
 
@@ -193,10 +166,6 @@ FOLDS: dict[type, Fold] = {
     v1.ToolCallUpdate: _tool_call,
     v1.ToolCallPatch: _tool_call,
     v1.Plan: _plan,
-    v1.PlanUpdate: _plan_update,
-    v1.PlanRemoved: _plan_removed,
     **fold_v1_session.FOLDS,
 }
 SETUPS: dict[type, Setup] = fold_v1_session.SETUPS
-
-__all__ = ["FOLDS", "SETUPS"]

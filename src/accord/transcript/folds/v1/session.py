@@ -37,6 +37,7 @@ _folds = SessionFolds(
     option_id_field="id",
     option_id_key="id",
     group_id_field="group",
+    plan_id_keys=("planId",),
     ends_message=True,
     read_state=_read_state,
 )
@@ -69,10 +70,6 @@ def _fork_setup(view: View, result: v1.ForkSessionResponse) -> None:
     _folds.take_options(view, result.config_options)
 
 
-def _options_setup(view: View, result: v1.SetSessionConfigOptionResponse) -> None:
-    _folds.take_options(view, result.config_options)
-
-
 def _take_modes(view: View, modes: Patch[v1.SessionModeState]) -> None:
     if modes:
         view.modes.current = modes.current_mode_id
@@ -88,7 +85,5 @@ SETUPS: dict[type, Setup] = {
     v1.LoadSessionResponse: _setup,
     v1.ResumeSessionResponse: _setup,
     v1.ForkSessionResponse: _fork_setup,
-    v1.SetSessionConfigOptionResponse: _options_setup,
+    v1.SetSessionConfigOptionResponse: _folds.options_set,
 }
-
-__all__ = ["FOLDS", "SETUPS"]

@@ -83,6 +83,3 @@ def _status(told: dict[str, Any]) -> ExitStatus:
         code if isinstance(code, int) and not isinstance(code, bool) else None,
         signal if isinstance(signal, str) else None,
     )
-
-
-__all__ = ["fold_told_terminals"]

@@ -18,7 +18,6 @@ from accord.transcript.items.tool_call import FileDiff, text_of_item
 from accord.transcript.unknown_variants import fields_of
 from accord.transcript.update import (
     MessageChanged,
-    PlanChanged,
     TerminalChanged,
     ThoughtChanged,
     ToolCallChanged,
@@ -203,34 +202,6 @@ def _terminal_output_chunk(view: View, update: v2.TerminalOutputChunk) -> Update
     return TerminalChanged(terminal, terminal.append(update.data), update)
 
 
-# Plans
-
-
-def _plan_update(view: View, update: v2.PlanUpdate) -> Update:
-    content = update.plan
-    if isinstance(content, UnknownVariant):
-        fields = fields_of(content)
-        plan_id = fields.get("planId", fields.get("id"))
-        if plan_id is None:
-            return view.add_unknown(content)
-        plan = view.plan(plan_id)
-        plan.show_unknown(content.tag, content)
-        return PlanChanged(plan, "", update)
-    plan = view.plan(content.plan_id)
-    if isinstance(content, v2.PlanItems):
-        plan.show_items(content.entries)
-    elif isinstance(content, v2.PlanMarkdown):
-        plan.show_markdown(content.content)
-    else:
-        plan.show_file(content.uri)
-    return PlanChanged(plan, "", update)
-
-
-def _plan_removed(view: View, update: v2.PlanRemoved) -> Update | None:
-    plan = view.remove_plan(update.plan_id)
-    return None if plan is None else PlanChanged(plan, "", update)
-
-
 FOLDS: dict[type, Fold] = {
     v2.AgentMessageChunk: _agent_message_chunk,
     v2.AgentThoughtChunk: _agent_thought_chunk,
@@ -243,10 +214,6 @@ FOLDS: dict[type, Fold] = {
     v2.ToolCallContentChunk: _tool_call_content_chunk,
     v2.TerminalUpdate: _terminal,
     v2.TerminalOutputChunk: _terminal_output_chunk,
-    v2.PlanUpdate: _plan_update,
-    v2.PlanRemoved: _plan_removed,
     **fold_v2_session.FOLDS,
 }
 SETUPS: dict[type, Setup] = fold_v2_session.SETUPS
-
-__all__ = ["FOLDS", "SETUPS"]

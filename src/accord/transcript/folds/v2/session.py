@@ -37,6 +37,7 @@ _folds = SessionFolds(
     option_id_field="config_id",
     option_id_key="configId",
     group_id_field="group_id",
+    plan_id_keys=("planId", "id"),
     ends_message=False,
     read_state=_read_state,
 )
@@ -61,10 +62,6 @@ def _setup(
         _folds.take_commands(view, result.available_commands)
 
 
-def _options_setup(view: View, result: v2.SetSessionConfigOptionResponse) -> None:
-    _folds.take_options(view, result.config_options)
-
-
 def _status(view: View, result: v2.SessionStatusResponse) -> None:
     # An answer without a state says nothing about it, least of all that the session is idle.
     if result.state is not UNSET and result.state is not None:
@@ -77,8 +74,6 @@ SETUPS: dict[type, Setup] = {
     v2.NewSessionResponse: _new_session,
     v2.ResumeSessionResponse: _setup,
     v2.ForkSessionResponse: _setup,
-    v2.SetSessionConfigOptionResponse: _options_setup,
+    v2.SetSessionConfigOptionResponse: _folds.options_set,
     v2.SessionStatusResponse: _status,
 }
-
-__all__ = ["FOLDS", "SETUPS"]

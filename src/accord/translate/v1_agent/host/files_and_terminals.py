@@ -25,7 +25,7 @@ from accord.translate.message import (
 )
 from accord.translate.v1_agent.core import Core, not_found
 from accord.translate.v1_agent.host.permissions import HostPermissions
-from accord.translate.v1_agent.sessions.state import Session
+from accord.translate.v1_agent.session_state import Session
 from accord.translate.v1_agent.turns import Turns
 
 TERMINALS: Final = ("terminal/output", "terminal/wait_for_exit", "terminal/kill")
@@ -161,6 +161,3 @@ class Terminals:
 
 def _named(params: Json) -> dict[str, Any]:
     return {"terminalId": params["terminalId"]}
-
-
-__all__ = ["Terminals"]

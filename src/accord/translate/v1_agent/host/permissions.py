@@ -27,7 +27,7 @@ from accord.translate.message import (
 )
 from accord.translate.v1_agent.core import Core
 from accord.translate.v1_agent.permissions_and_forms import ASK_PERMISSION, Questions
-from accord.translate.v1_agent.sessions.state import Question, Session
+from accord.translate.v1_agent.session_state import Question, Session
 from accord.translate.v1_agent.tool_calls import ToolCalls
 
 LOCATE: Final = "host/locate"
@@ -167,6 +167,3 @@ def _is_allowed(answer: Answer) -> bool:
         return False
     outcome: Json = answer.result["outcome"]
     return outcome.get("outcome") == "selected" and outcome.get("optionId") == ALLOW
-
-
-__all__ = ["LOCATE", "HostPermissions"]

@@ -23,7 +23,7 @@ from accord.translate.message import (
 )
 from accord.translate.v1_agent.core import Core, session_failure
 from accord.translate.v1_agent.host.files_and_terminals import Terminals
-from accord.translate.v1_agent.sessions.state import IDLE, Session
+from accord.translate.v1_agent.session_state import IDLE, Session
 from accord.translate.v1_agent.turns import Turns
 
 # How long an agent has to answer its prompt when the session is closed.
@@ -186,6 +186,3 @@ class Closing:
 
 def _is_missing(failure: Failure, session_id: str) -> bool:
     return session_failure(failure, session_id).code == RESOURCE_NOT_FOUND
-
-
-__all__ = ["CLOSING_SECONDS", "Closing"]

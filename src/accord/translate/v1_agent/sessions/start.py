@@ -1,8 +1,8 @@
 """How sessions begin: new ones, forks, and old ones with or without their past.
 
 v2 takes listing, resuming and replaying for granted.  What the agent lacks is made up from the
-table of sessions and, where it cannot load them, from their logs; see `state.py` for how much
-of both is kept.
+table of sessions and, where it cannot load them, from their logs; `session_state.py` says how
+much of both is kept.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from accord.translate.v1_agent.config_options import Options
 from accord.translate.v1_agent.content import block_to_v1
 from accord.translate.v1_agent.core import Core, not_found
 from accord.translate.v1_agent.mcp_servers import servers_to_v1
-from accord.translate.v1_agent.sessions.replay import Replay
-from accord.translate.v1_agent.sessions.state import Past, Session
+from accord.translate.v1_agent.session_replay import Replay
+from accord.translate.v1_agent.session_state import Past, Session
 from accord.translate.v1_agent.updates import Updates
 
 # Updates of sessions that are about to be announced.
@@ -273,6 +273,3 @@ def _wants_past(replay_from: Any) -> bool:
 
 def _about(session: Session, update: Json) -> Out:
     return CLIENT, Notification(SESSION_UPDATE, {"sessionId": session.id, "update": update})
-
-
-__all__ = ["ANSWERED_AFTER", "EARLY_UPDATES_MAX", "Opening"]

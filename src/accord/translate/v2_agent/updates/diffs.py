@@ -109,6 +109,3 @@ def _texts(
             return None
         return None, "".join(line for hunk in hunks for line in hunk.new)
     return texts(hunks, path, read_text)
-
-
-__all__ = ["diff_to_v1", "text_item"]

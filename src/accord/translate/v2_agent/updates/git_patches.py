@@ -134,6 +134,3 @@ def _cut_end(hunk: Hunk, previous: str) -> None:
         hunk.old[-1] = hunk.old[-1].removesuffix("\n")
     if previous in (" ", "+") and hunk.new:
         hunk.new[-1] = hunk.new[-1].removesuffix("\n")
-
-
-__all__ = ["Hunk", "hunks_of", "lines_of", "texts"]

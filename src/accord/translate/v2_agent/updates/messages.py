@@ -222,6 +222,3 @@ def _rest(old: Sequence[Part], new: Sequence[Part]) -> list[Json] | None:
     else:
         return None
     return [_block(part) for part in rest]
-
-
-__all__ = ["CHUNKS", "MESSAGES_KEPT", "MESSAGE_CHARS_KEPT", "Messages"]

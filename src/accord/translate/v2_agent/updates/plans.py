@@ -124,6 +124,3 @@ def _original(plan: Json) -> Json:
         return plan
     needs = {"markdown": "content", "file": "uri"}.get(str(raw.get("type")), "")
     return raw if is_text(raw.get(needs)) else plan
-
-
-__all__ = ["PLANS_KEPT", "Plans"]

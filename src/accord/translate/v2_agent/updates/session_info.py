@@ -170,6 +170,3 @@ def _is_command(value: Any) -> bool:
     from accord.schema import v1
 
     return is_valid(v1.AvailableCommand, value)
-
-
-__all__ = ["Facts"]

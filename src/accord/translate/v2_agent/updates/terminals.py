@@ -117,6 +117,3 @@ def _ending(status: Json) -> str:
     if signal is not None:
         return f"[ended by {plain(signal)}]"
     return "[ended]" if code is None else f"[exit code {code}]"
-
-
-__all__ = ["RAW_BYTES_MAX", "TERMINALS_KEPT", "TERMINAL_BYTES_KEPT", "Terminals", "plain"]

@@ -330,6 +330,3 @@ def _restore_lines(locations: list[Json]) -> None:
     """Line 0, which only v1 can say."""
     for location in locations:
         restore(location, {"line": lambda value: value == 0})
-
-
-__all__ = ["CALLS_KEPT", "CONTENT_CHARS_KEPT", "CONTENT_SECONDS", "ENDED_KEPT", "ToolCalls"]

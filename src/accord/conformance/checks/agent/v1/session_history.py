@@ -20,11 +20,10 @@ from accord.conformance.agent.turn import (
 from accord.conformance.check import check
 from accord.conformance.checks.agent.v1.sessions import ROOTS, listed, more_sessions
 from accord.conformance.checks.agent.v1.wire import OPENED_AGAIN
-from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered
+from accord.conformance.frames.raw_peer import Message, NotReady, TooLate, Unanswered
 
 NOT_FOUND = -32002
 PAGE_MAX = 100
-FILTER = "sessionCapabilities."
 # How old sessions are taken up, and the capability for it.
 TAKING_UP = (("session/load", "loadSession"), ("session/resume", "sessionCapabilities.resume"))
 
@@ -331,8 +330,7 @@ async def closing_ends_the_work(stage: AgentStage) -> None:
     answer = await talk.peer.answer_to(prompt, timeout=talk.seconds)
     ok = (answer.get("result") or {}).get("stopReason") == "cancelled"
     if not ok and "result" in answer and await is_short(talk, prompt, closed):
-        stage.judge.close("the turn was over before the session was closed", failing=False)
-        return
+        raise TooLate("the turn was over before the session was closed")
     stage.judge.judge("V1-CLOSE-02", ok, "the prompt did not end cancelled", came=answer)
     params = {"sessionId": session, "prompt": [{"type": "text", "text": "hello"}]}
     error = await talk.error_of("session/prompt", params)
@@ -385,8 +383,7 @@ async def listing_leaves_turns_alone(stage: AgentStage) -> None:
     await talk.peer.call("session/list", {}, timeout=talk.seconds)
     await talk.peer.settled()
     if is_over(talk, sent):
-        stage.judge.close(OVER, failing=False)
-        return
+        raise TooLate(OVER)
     stopped = len(talk.peer.frames)
     try:
         answer = await end_by_cancel(talk, session, sent)
@@ -396,8 +393,7 @@ async def listing_leaves_turns_alone(stage: AgentStage) -> None:
         return
     reason = (answer.get("result") or {}).get("stopReason")
     if reason != "cancelled" and await is_short(talk, sent, stopped):
-        stage.judge.close(OVER, failing=False)
-        return
+        raise TooLate(OVER)
     if reason != "cancelled":
         # That a cancelled turn ends cancelled at all is checked elsewhere.
         other = await ended_by_cancel(stage)

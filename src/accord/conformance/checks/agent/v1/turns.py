@@ -27,7 +27,14 @@ from accord.conformance.checks.agent.v1.extensions import NOBODYS
 from accord.conformance.checks.agent.v1.sessions import comes_true
 from accord.conformance.checks.agent.v1.turn_monitors import STOP_REASONS
 from accord.conformance.frames import frame_queries as looking
-from accord.conformance.frames.raw_peer import Gone, Message, NotAsked, NotReady, Reply, Unanswered
+from accord.conformance.frames.raw_peer import (
+    Gone,
+    Message,
+    NotReady,
+    Reply,
+    TooLate,
+    Unanswered,
+)
 
 CANCEL_SECONDS = 5.0
 CANCEL_SECONDS_MAX = 10.0
@@ -167,7 +174,7 @@ async def cancelled(
     One that `waited` for its client was not over when it was cancelled.
 
     Raises:
-        NotAsked: it was over by itself before.
+        TooLate: it had already ended.
     """
     began, stopped = time.monotonic(), len(talk.peer.frames) - 1
     try:
@@ -181,7 +188,7 @@ async def cancelled(
     reason = looking.at(answer, "result.stopReason")
     done = "result" in answer and reason != "cancelled" and not waited
     if done and await is_short(talk, sent, stopped):
-        raise NotAsked(OVER)
+        raise TooLate(OVER)
     said = f"over only {took:.1f} s after the cancel"
     stage.judge.judge("V1-CANCEL-04", took <= limit, said)
     for rule in ("V1-CANCEL-06", "V1-CANCEL-09"):

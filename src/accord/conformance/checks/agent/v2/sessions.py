@@ -27,7 +27,7 @@ from accord.conformance.checks.agent.v1.sessions import (
 )
 from accord.conformance.checks.agent.v1.wire import CODES, INVALID_PARAMS, judge_refusal
 from accord.conformance.frames.message_fold import Texts, fold
-from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered
+from accord.conformance.frames.raw_peer import Message, NotReady, TooLate, Unanswered
 
 FINAL = ("completed", "failed", "cancelled")
 # Every message from the first on.
@@ -247,8 +247,7 @@ async def closing_ends_the_work(stage: AgentStage) -> None:
     ok = bool(states) and states[-1].get("state") == "idle"
     ok = ok and states[-1].get("stopReason") == "cancelled"
     if not ok and await is_short(talk, first, end - 1):
-        stage.judge.close("the turn was over before the session was closed", failing=False)
-        return
+        raise TooLate("the turn was over before the session was closed")
     stage.judge.judge("V2-SESS-16", ok, "no idle cancelled before the result", came=states[-1:])
     left = open_calls(talk.updates(since=since, until=end))
     stage.judge.judge("V2-SESS-16", not left, f"not over at the result: {', '.join(left)}")

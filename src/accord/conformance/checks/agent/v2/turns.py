@@ -32,7 +32,7 @@ from accord.conformance.checks.agent.v1.turns import (
 from accord.conformance.checks.agent.v1.wire import INVALID_PARAMS
 from accord.conformance.checks.agent.v2.initialize_and_wire import is_user_message
 from accord.conformance.checks.agent.v2.sessions import CANCELLED
-from accord.conformance.frames.raw_peer import Frame, Message, NotReady, Reply, Unanswered
+from accord.conformance.frames.raw_peer import Frame, Message, NotReady, Reply, TooLate, Unanswered
 
 FINAL = ("completed", "failed", "cancelled")
 
@@ -107,8 +107,7 @@ async def a_cancelled_turn_ends_idle_cancelled(stage: AgentStage) -> None:
     await talk.peer.notify("session/cancel", {"sessionId": session})
     state = await _cancelled(stage, session, since, limit)
     if state.get("stopReason") != "cancelled" and await is_short(talk, first, since):
-        stage.judge.close(OVER, failing=False)
-        return
+        raise TooLate(OVER)
     end = since + talk.peer.frames[since:].index(stopped_at(talk, since))
     for rule in ("V2-CANCEL-03", "V2-CANCEL-04", "V2-PROMPT-17"):
         ok = state.get("stopReason") == "cancelled"

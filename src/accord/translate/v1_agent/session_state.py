@@ -3,9 +3,9 @@
 Memory per session: below 4 KiB while nothing happens; of each of at most `TOOL_CALLS_KEPT` tool
 calls the id, the status and `TITLE_CHARS_KEPT` characters of the title; at most `TERMINALS_KEPT`
 ids of terminals; the options and commands that the agent told last; what waits in at most
-`HELD_PROMPTS_MAX` prompts; the ids of prompts (see `replay.py`); and, behind an agent that cannot
-load sessions, a log of at most `LOG_BYTES_MAX` bytes.  Of each connection at most `SESSIONS_KEPT`
-sessions are known, and the last few diffs (see `tool_calls.py`).
+`HELD_PROMPTS_MAX` prompts; the ids of prompts (see `session_replay.py`); and, behind an agent that
+cannot load sessions, a log of at most `LOG_BYTES_MAX` bytes.  At most `SESSIONS_KEPT` sessions of a
+connection are known, and the last few diffs (see `tool_calls.py`).
 
 Must not know: how anything is translated.
 """
@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from accord.schema.codec import encode, to_python
 from accord.translate.message import Answer, Approvals, Json, Key, Out, Request
-from accord.translate.v1_agent.sessions.replay import PromptIds, Replay
+from accord.translate.v1_agent.session_replay import PromptIds, Replay
 
 SESSIONS_KEPT: Final = 1024
 HELD_PROMPTS_MAX: Final = 16
@@ -251,24 +251,3 @@ class Session:
     def snapshot(self) -> Json:
         """The state as an object of its own."""
         return {"state": self.state}
-
-
-__all__ = [
-    "FINAL_STATUSES",
-    "HELD_PROMPTS_MAX",
-    "IDLE",
-    "LOG_BYTES_MAX",
-    "REQUIRES_ACTION",
-    "RUNNING",
-    "SESSIONS_KEPT",
-    "TERMINALS_KEPT",
-    "TITLE_CHARS_KEPT",
-    "TOOL_CALLS_KEPT",
-    "Log",
-    "Past",
-    "Prompt",
-    "Question",
-    "Session",
-    "ToolCall",
-    "Turn",
-]

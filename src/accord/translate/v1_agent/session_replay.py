@@ -171,6 +171,3 @@ class Replay:
 
 def _is_plain(block: Json) -> bool:
     return len(block) == 2 and block["type"] == "text"
-
-
-__all__ = ["MESSAGE_BYTES_MAX", "PROMPTS_KEPT", "PromptIds", "Replay"]

@@ -90,6 +90,3 @@ def difference(wanted: str, found: str) -> str | None:
         if found.endswith("\n")
         else "without its final newline"
     )
-
-
-__all__ = ["BOM", "OTHER_TEXT", "Sending", "difference", "in_form_of", "same_words"]

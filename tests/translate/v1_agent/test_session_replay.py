@@ -1,13 +1,11 @@
 """The past of a v1 agent's session as a v2 client gets it: lasting ids, and nothing twice."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
 
 from accord.translate.message import Json
-from accord.translate.v1_agent.sessions.replay import (
+from accord.translate.v1_agent.session_replay import (
     MESSAGE_BYTES_MAX,
     PROMPTS_KEPT,
     PromptIds,
