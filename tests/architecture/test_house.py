@@ -1,7 +1,5 @@
 """The source tree keeps the shape that ARCHITECTURE.md describes."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

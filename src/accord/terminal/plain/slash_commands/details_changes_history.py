@@ -47,7 +47,7 @@ def show_details(printer: ChatPrinter, chat: Chat, given: str) -> None:
     if name := call_name(call):
         printer.said("", f"Tool: {name}")
     for place in call.locations:
-        line = "" if place.line is None else f", line {place.line}"
+        line = "" if place.line is None else f", line {place.position}"
         printer.said("", f"In {path_words(place.path, chat.folder)}{line}")
     for title, raw in (("Input", call.raw_input), ("Output", call.raw_output)):
         value = plain_value(raw)

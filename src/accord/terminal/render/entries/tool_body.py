@@ -148,7 +148,7 @@ class Body:
         for number, place in enumerate(places[:limit]):
             said = path_words(place.path, folder) or "a file"
             if place.line:
-                said = f"{said}:{place.line}"
+                said = f"{said}:{place.position}"
             more = len(places) - limit
             if number == limit - 1 and more > 0:
                 said = f"{said} and {more} more"
