@@ -87,7 +87,7 @@ class ChatPane(Widget):
         yield self.prompt
 
     def on_mount(self) -> None:
-        """Apply the settings."""
+        """Show the followed file at the start, if the settings say so."""
         if self._follows:
             self._follows = False
             self.toggle_follow()
