@@ -79,6 +79,3 @@ def fold_output(view: View, meta: dict[str, Raw]) -> None:
     terminal.replace("".join(one for one in streams if isinstance(one, str)).encode())
     if isinstance(code, int):
         terminal.patch(exit_status=ExitStatus(code))
-
-
-__all__ = ["fold_output", "merged", "patch_of", "placed"]
