@@ -95,7 +95,7 @@ async def permission(turn: Turn, _: str) -> str | None:
         chosen = await call.choose("Because the prompt said so", options=OPTIONS)
         await turn.say(f"permission {chosen.kind if chosen else 'cancelled'}")
         if chosen is None or not chosen.allows:
-            await call.settle("failed")
+            await call.fail()
     return "cancelled" if chosen is None else None
 
 
