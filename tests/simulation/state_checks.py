@@ -67,7 +67,7 @@ class Watch:
     def _check_inbox(self, inbox: Inbox, most: int) -> None:
         # What the client tells itself of a command that it runs comes from no chunk, and stopping
         # the reading does not stop it: that it began, what it printed, how it ended; once each.
-        late = () if inbox._late is None else inbox._late._waiting.values()
+        late = inbox._late._waiting.values() if inbox._late else ()
         own = Counter(
             id(one.item)
             for one in inbox._items

@@ -168,6 +168,11 @@ class Connection:
         """Take these steps one by one in a task of this connection, while no request is open."""
         self.run(partial(self._requests.take_idle_steps, steps))
 
+    def hand_over(self, handler: Handler) -> None:
+        """Let another handler take what arrives from now on."""
+        self._handler = handler
+        self._requests.hand_over(handler)
+
     def agree_on(self, dialect: "Dialect | None") -> None:
         """Use the error codes and the cancellation of a dialect from now on; None is official."""
         self._dialect = self._calls.dialect = self._requests.dialect = dialect

@@ -55,6 +55,10 @@ class IncomingRequests:
         """Whether a request still waits for its answer."""
         return bool(self._open)
 
+    def hand_over(self, handler: Handler) -> None:
+        """Let another handler take the requests from now on."""
+        self._handler = handler
+
     def begin(self, request: IncomingRequest) -> Work | None:
         """Pass a request to the handler; run the returned work with `serve`."""
         try:

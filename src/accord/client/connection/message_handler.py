@@ -27,7 +27,6 @@ from accord.machine.logs import logger
 from accord.schema.codec import Invalid, encode
 from accord.schema.method import SESSION_UPDATE
 from accord.schema.struct import Raw
-from accord.transcript import Dialect
 
 _log = logger("accord.client")
 
@@ -87,9 +86,10 @@ class MessageHandler:
     def _offered(self) -> dict[str, Service]:
         services = self.link.services
         table: dict[str, Service] = {"session/request_permission": self._permission}
-        add = _VERSION_REQUESTS.get(self.link.wire.dialect)
-        if add is not None:
-            table.update(add(self.link, self._options.strict))
+        if self.link.translation is not None:
+            table.update(_detailed_requests(self.link))
+        elif self.link.wire.uses_client_services:
+            table.update(_v1_requests(self.link, self._options.strict))
         if services.elicitation is not None:
             table["elicitation/create"] = self._elicitation
         return table
@@ -207,17 +207,10 @@ def _v1_requests(link: AgentLink[SessionCore], strict: bool) -> dict[str, Servic
     return offered(link, strict)
 
 
-def _draft_requests(link: AgentLink[SessionCore], strict: bool) -> dict[str, Service]:
-    from accord.client.wire.draft.requests import offered
+def _detailed_requests(link: AgentLink[SessionCore]) -> dict[str, Service]:
+    from accord.client.wire.draft.files import offered
 
-    return offered(link, strict)
-
-
-# Requests that agents of a version may send besides permissions and forms.
-_VERSION_REQUESTS: dict[Dialect, Callable[[AgentLink[SessionCore], bool], dict[str, Service]]] = {
-    "v1": _v1_requests,
-    "draft": _draft_requests,
-}
+    return offered(link)
 
 
 async def _finish(method: str, rest: Awaitable[object]) -> None:

@@ -179,9 +179,9 @@ class OfficialWire(ABC):
                 raise
             return decode(wanted, b"{}")
 
-    def known_at_opening(self, setup: Setup) -> Sequence[Any]:
-        """Nothing: the answer says it all."""
-        return ()
+    def folder_of(self, opened: Any) -> str | None:
+        """None: official agents do not name it."""
+        return None
 
     def list_sessions(self, cwd: str | None, cursor: str | None, archived: str | None) -> Request:
         """Ask for one page of the agent's sessions."""
