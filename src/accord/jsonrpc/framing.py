@@ -316,7 +316,7 @@ class Detecting:
 
     @property
     def line_end(self) -> bytes | None:
-        """As for `encode`."""
+        """The line ending of the framing in use."""
         return self._chosen().line_end
 
     def feed(self, chunk: bytes) -> list[bytes]:

@@ -6,14 +6,15 @@ version of its own here and imports none of them.
 A module is imported when a name of it is first used.
 """
 
+# Each module imports UNSET, a Final, which counts as set again by the next one.
+# pyright: reportGeneralTypeIssues=false
+
 from typing import TYPE_CHECKING
 
 from accord.lazy_names import on_first_use
 
 if TYPE_CHECKING:
     # ruff: noqa: F403
-    # Each module imports UNSET, a Final, which counts as set again by the next one.
-    # pyright: reportGeneralTypeIssues=false
     from accord.schema.draft.capabilities import *
     from accord.schema.draft.content import *
     from accord.schema.draft.errors import *

@@ -55,24 +55,24 @@ class DetailedTerminals(TerminalRequests):
                 told["pid"] = await result_of(pid_of(shown.session.id, terminal_id))
         return v1.CreateTerminalResponse(terminal_id=terminal_id, meta=details(told))
 
-    async def _watch(self, terminal_id: str, shown: ShownTerminal) -> None:
+    async def _watch(self, terminal_id: str, watched: ShownTerminal) -> None:
         """Show how a command ended; a service that does not stream is asked for all of it."""
-        assert isinstance(shown, SentOutput)
-        terminals, session_id = self._terminals, shown.session.id
+        assert isinstance(watched, SentOutput)
+        terminals, session_id = self._terminals, watched.session.id
         try:
             ended = await result_of(terminals.wait_for_exit(session_id, terminal_id))
             if not self._streams:
                 printed = await result_of(terminals.output(session_id, terminal_id))
-                await shown.stdout(printed.text.encode("utf-8", "replace"))
+                await watched.stdout(printed.text.encode("utf-8", "replace"))
         except RequestError:
             # Released, and the service has forgotten it.
             return
         finally:
-            shown.over.set()
-            if shown.session.is_closed:
+            watched.over.set()
+            if watched.session.is_closed:
                 # Nobody can release it any more.
                 self._sent.pop(terminal_id, None)
-        shown.end(ended)
+        watched.end(ended)
 
     def wait_for_exit(self, request: IncomingRequest) -> Outcome:
         """Answer when the command has ended and its output is on its way."""

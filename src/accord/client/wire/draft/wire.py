@@ -157,8 +157,8 @@ class WireDraft(WireV1):
             official = super()._block(block)
             if isinstance(official, v1.ResourceLink) and not official.title:
                 # The draft has a title and no name.
-                fields = {name: getattr(official, name) for name in official.__struct_fields__}
-                return v1.ResourceLink(**{**fields, "title": official.name})
+                named: dict[str, Any] = to_python(encode(official))
+                return decode(v1.ResourceLink, encode({**named, "title": official.name}))
             return official
         return decode(v1.ContentBlock, encode(made))  # type: ignore[arg-type]
 

@@ -33,7 +33,7 @@ SUBJECT_CHARACTERS_MAX = 24
 """A longer subject is named by its kind in an answer; the question shows it."""
 
 NAME_CHARACTERS_MAX = 200
-"""Of the agent's name of an option: more of them would push away what is asked about."""
+"""The most characters of an option's name: longer ones would hide the question."""
 
 _DIGITS_MAX = 9
 # What we offer if the agent did not ask, and so has no options of its own.
@@ -122,7 +122,7 @@ def _of_effect(request: PermissionRequest, effect: Effect, folder: str) -> list[
 
 
 def _named(option: PermissionOption, effect: Effect) -> str:
-    """The agent's name of an option; one that does not say what it does is told that first."""
+    """Return the agent's name of an option, with its effect first if the name is unclear."""
     words = _name(option)
     says = _SAYS_YES if effect == "allow" else _SAYS_NO
     is_opposite = effect == "allow" and _BEGINS_WITH_NO.match(words) is not None
@@ -160,7 +160,7 @@ def _remembered(
     *,
     theirs: bool,
 ) -> list[Choice]:
-    """Our own lasting answers; the agent is told "once", and asks again."""
+    """Return our own lasting answers; the agent gets "once" and will ask again."""
     facts = Facts.of(request, os.path.realpath(folder))
     rules = rules_of(facts, effect, bind_cwd=True)
     if not rules:

@@ -109,7 +109,7 @@ class Drafts:
             return _read_draft(entry)
 
     def release(self, chat: str) -> None:
-        """A chat is closed: what it wrote may be given to another one."""
+        """Note that a chat is closed: its draft may go to another one."""
         with self._lock:
             self._written = {name: who for name, who in self._written.items() if who != chat}
 
