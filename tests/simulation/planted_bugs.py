@@ -113,7 +113,8 @@ def _an_answer_is_given_twice(right: Any) -> Any:
     def answer(self: Any, request: Any, result: bytes) -> None:
         right(self, request, result)
         if request.cancel_requested and not self._over:
-            self._write((b'{"jsonrpc":"2.0","id":%d,"result":{}}' % request.id,))
+            frame = b'{"jsonrpc":"2.0","id":%d,"result":{}}' % request.id
+            self._write(self._framing.in_parts(frame))
 
     return answer
 
@@ -141,7 +142,7 @@ def _the_latest_prompt_is_next(right: Any) -> Any:
 def _a_cancel_is_not_passed_on_to_the_turn(right: Any) -> Any:
     def cancel(self: Any) -> None:
         self.cancelled = True
-        self._called.set()
+        self.call()
 
     return cancel
 
@@ -218,7 +219,7 @@ def _a_full_inbox_holds_the_reading_for_ever(right: Any) -> Any:
 @_plant(Reading, "hold")
 def _a_full_inbox_holds_nothing_back(right: Any) -> Any:
     def hold(self: Any) -> None:
-        self._holds += 1
+        self.holds += 1
 
     return hold
 

@@ -448,10 +448,7 @@ class Connection:
         return self._send(Call(method, on_result, on_end), params)
 
     def _send(self, call: Call, params: bytes) -> int | None:
-        started = self._calls.start(call, params)
-        if started is None:
-            return None
-        call_id, data = started
+        call_id, data = self._calls.start(call, params) or (None, ())
         for part in data:
             self._transport.write(part)
         return call_id

@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from accord.agent import Agent, Turn
+from accord.agent.tools.tool_call import ToolCallControl, ToolCallHandle
 from accord.agent.tools.tool_status import STATUSES_MAX, ToolStatuses
 from accord.errors import LocalProtocolError
 from accord.schema import v2
@@ -179,3 +180,9 @@ def test_lives_are_bounded() -> None:
     tell(lives, "pending")
     with pytest.raises(LocalProtocolError), lives.following(update("pending", "1")):
         pass
+
+
+def test_a_handle_shows_a_handler_nothing_of_the_librarys_own() -> None:
+    """Issue 15: what the turn and the client's cancellation use is behind the public class."""
+    assert not {"settle", "stop", "revise"} & set(dir(ToolCallHandle))
+    assert {"settle", "stop", "revise"} <= set(dir(ToolCallControl))

@@ -23,7 +23,7 @@ from accord.agent.serving.service import Service
 from accord.agent.serving.unstable.mcp_calls import check_server_ids
 from accord.agent.serving.unstable.requests import Handler, UnstableRequests, gated
 from accord.agent.serving.wire import Features, OfficialWire
-from accord.agent.session.turn_run import Outcome
+from accord.agent.session.turn_run import Failure, Outcome
 from accord.agent.session.turn_state import TurnState
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
@@ -346,27 +346,27 @@ class OfficialRequests:
             await self.service.guard.run(turn.session.stored.touch())
         except Exception as problem:  # noqa: BLE001 - a failing store ends the turn and no more
             outcome = Outcome("error", error_for(problem, PROMPT))
+        reason = self._version.stop_reason(outcome.stop_reason, cancelled=turn.is_cancelled)
         try:
-            return self._end(turn, outcome, spent)
+            return self._end(turn, reason, outcome.error, spent)
         except Exception as problem:  # noqa: BLE001 - such as data of an error that is not JSON
-            return self._end(turn, Outcome("error", unforeseen(problem, PROMPT)), spent)
+            return self._end(turn, "error", unforeseen(problem, PROMPT), spent)
 
     def _end(
-        self, turn: TurnState, outcome: Outcome, spent: TokenCount
+        self, turn: TurnState, reason: str, failure: Failure | None, spent: TokenCount
     ) -> bytes | Exception | None:
         session, version = turn.session, self._version
-        reason = version.stop_reason(outcome.stop_reason, cancelled=turn.is_cancelled)
         error: Any = UNSET
-        if outcome.error is not None:
-            code, message, data = outcome.error
+        if failure is not None:
+            code, message, data = failure
             details = UNSET if data is None else to_raw(data)
             error = v2.Error(code=code, message=message, data=details)
         session.last_usage = self._usage(v2, turn.tokens)
         session.enter(Step.WORK_STOPPED, stop_reason=reason, error=error)
         if not version.ends_turn_by_answer:
             return None
-        if outcome.error is not None:
-            return RequestError(*outcome.error)
+        if failure is not None:
+            return RequestError(*failure)
         return encode(version.prompt_response(reason, self._usage(self.schema, spent)))
 
     def _usage(self, schema: Any, spent: TokenCount) -> Any:

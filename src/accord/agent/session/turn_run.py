@@ -9,7 +9,7 @@ What always holds
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import anyio
 
@@ -30,11 +30,15 @@ _log = logger("accord.agent")
 CANCEL_SECONDS_MAX = 3.0
 
 
+Failure: TypeAlias = tuple[int, str, object]
+"""The code, message and data of an error."""
+
+
 class Outcome(NamedTuple):
-    """How a turn ended.  `error` is (code, message, data) when it failed."""
+    """How a turn ended; `error` is set when it failed."""
 
     stop_reason: str
-    error: tuple[int, str, object] | None = None
+    error: Failure | None = None
 
 
 Conclude = Callable[[Outcome], Awaitable[None]]
@@ -135,4 +139,4 @@ def _checked_reason(reason: object, strict: bool) -> str:
     return "end_turn"
 
 
-__all__ = ["CANCEL_SECONDS_MAX", "Outcome", "run_turn"]
+__all__ = ["CANCEL_SECONDS_MAX", "Failure", "Outcome", "run_turn"]
