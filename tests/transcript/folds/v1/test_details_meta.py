@@ -6,7 +6,7 @@ import pytest
 
 from accord.schema.codec import to_python
 from accord.transcript import ConfigOption, ExitStatus, FileDiff
-from accord.transcript.folds.v1.draft_meta import DRAFT
+from accord.transcript.folds.v1.details_meta import DRAFT
 from tests.transcript.wire_updates import Folding, folding_v1
 
 
