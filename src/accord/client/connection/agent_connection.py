@@ -139,7 +139,7 @@ class AgentLink(Generic[S]):
         self.services = Services(options, self.connection)
         self.sessions: dict[str, S] = {}
         self.early = EarlyUpdates(options.limits.early_updates)
-        self.connection.reading.watch(self.early)
+        self.connection.reading.consumers.add(self.early)
         # Closed sessions: late messages about them are not mistakes.
         self.former_ids: deque[str] = deque(maxlen=FORMER_IDS_MAX)
         # The login state that the agent announced last.
@@ -159,7 +159,7 @@ class AgentLink(Generic[S]):
         """Speak an official version to a translation from now on."""
         self.translation = make(self, self._handler)
         self.connection = self.translation.connection
-        self.connection.reading.watch(self.early)
+        self.connection.reading.consumers.add(self.early)
 
     def speak_directly(self) -> None:
         """Speak to the agent itself, in an official version."""

@@ -57,8 +57,7 @@ class MessageHandler:
             depth_max = self._options.limits.depth
             read = notification_reader(SESSION_UPDATE, wanted, depth_max=depth_max)
             read_all = notifications_reader(SESSION_UPDATE, wanted, depth_max=depth_max)
-            take, handle = _frame_handler(read, self._update), self._update
-            link.connection.shortcut = Shortcut(SESSION_UPDATE, take, read_all, handle)
+            link.connection.shortcut = Shortcut(SESSION_UPDATE, read, read_all, self._update)
 
     # ---- requests
 
@@ -212,24 +211,6 @@ def _detailed_requests(link: AgentLink[SessionCore]) -> dict[str, Service]:
     from accord.client.wire.draft.files import offered
 
     return offered(link)
-
-
-def _frame_handler(
-    read: Callable[[bytes], Incoming | None], handle: Callable[[Incoming], None]
-) -> Callable[[bytes], bool]:
-    """A function that handles an update by its whole frame, if the frame is an ordinary one.
-
-    Other frames come again as notifications.
-    """
-
-    def take(frame: bytes) -> bool:
-        incoming = read(frame)
-        if incoming is None:
-            return False
-        handle(incoming)
-        return True
-
-    return take
 
 
 async def _finish(method: str, rest: Awaitable[object]) -> None:

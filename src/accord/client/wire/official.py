@@ -26,7 +26,7 @@ from accord.client.wire.wire import (
     Setup,
     lacks_options,
 )
-from accord.connection.unknown_keys import MessageDecoder
+from accord.connection.unknown_keys import message_decoder
 from accord.schema.codec import Invalid, Report, decode, ignore
 from accord.schema.struct import UNSET, Raw, UnsetType
 from accord.transcript import Dialect
@@ -69,7 +69,7 @@ class OfficialWire(ABC):
 
     def __init__(self, *, strict: bool = False, report: Report = ignore) -> None:
         self._report = report
-        self._decode = MessageDecoder(strict=strict, report=report)
+        self._decode = message_decoder(strict=strict, report=report)
         self.update_params = self._update_type
         self.read_update = self._decode.reading(self._update_type)
 

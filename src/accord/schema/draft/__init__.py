@@ -12,6 +12,8 @@ from accord.lazy_names import on_first_use
 
 if TYPE_CHECKING:
     # ruff: noqa: F403
+    # Each module imports UNSET, a Final, which counts as set again by the next one.
+    # pyright: reportGeneralTypeIssues=false
     from accord.schema.draft.capabilities import *
     from accord.schema.draft.content import *
     from accord.schema.draft.errors import *

@@ -1,6 +1,6 @@
 """ACP v1: every type and method, stable and unstable.
 
-Unstable types say so by `__unstable__`, unstable fields by the mark `U`.
+Unstable types are `UnstableStruct`s, unstable fields have the mark `U`.
 
 A module is imported when a name of it is first used: an agent answers `initialize` before it
 needs most of them.
@@ -12,6 +12,8 @@ from accord.lazy_names import on_first_use
 
 if TYPE_CHECKING:
     # ruff: noqa: F403
+    # Each module imports UNSET, a Final, which counts as set again by the next one.
+    # pyright: reportGeneralTypeIssues=false
     from accord.schema.v1.auth import *
     from accord.schema.v1.cancel import *
     from accord.schema.v1.capabilities import *

@@ -16,6 +16,8 @@ from accord.lazy_names import on_first_use
 
 if TYPE_CHECKING:
     # ruff: noqa: F403
+    # Each module imports UNSET, a Final, which counts as set again by the next one.
+    # pyright: reportGeneralTypeIssues=false
     from accord.schema.v2.auth import *
     from accord.schema.v2.cancel import *
     from accord.schema.v2.capabilities import *

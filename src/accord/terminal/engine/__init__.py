@@ -1,1 +1,1 @@
-"""The agents and sessions behind what is shown: started, spoken to, lost and started again."""
+"""The agents and sessions of the chats: started, used, lost and restarted."""

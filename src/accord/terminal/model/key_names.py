@@ -1,4 +1,4 @@
-"""How a key is called: as people write it in a file, as the screen knows it, as it is shown.
+"""The names of keys: in the configuration, in Textual, and for display.
 
 This module does not know what any key does.
 """
@@ -13,7 +13,7 @@ _NAMED = frozenset(
     | {f"f{number}" for number in range(1, 25)}
 )
 _MODIFIERS = ("alt", "ctrl", "hyper", "meta", "shift", "super")
-# What people write for it.
+# Names in the configuration.
 _ALIASES = {
     "esc": "escape",
     "return": "enter",
@@ -43,14 +43,14 @@ _SHOWN = {
     "left": "←",
     "right": "→",
 }
-# Keys that write something when they are pressed alone.
+# Keys that type a character when pressed alone.
 _TYPED = frozenset({"space", "backspace"})
-# The only action that a key that writes may have: it works where nothing was written yet.
+# The only action that such a key may have: it works while the prompt is empty.
 _MAY_BE_TYPED = "help"
 
 
 def key_named(text: str) -> str | None:
-    """The key as the screen calls it, from how a user wrote it; None if there is none such.
+    """Convert a key of the configuration to Textual's name; None if there is no such key.
 
     Case, `-` for `+`, the order of ctrl, alt and shift, and short names do not matter.
     """
@@ -86,7 +86,7 @@ def _named(text: str) -> str | None:
 
 
 def _character(name: str) -> str | None:
-    # Our names for characters are those of Unicode, but for a few.
+    # Names of characters are those of Unicode, with a few exceptions.
     unicode = next((long for long, short in _ALIASES.items() if short == name), name)
     try:
         found = unicodedata.lookup(
@@ -98,7 +98,7 @@ def _character(name: str) -> str | None:
 
 
 def is_typed(key: str) -> bool:
-    """Whether the key, pressed alone, writes something."""
+    """Whether the key, pressed alone, types a character."""
     return "+" not in key and (key in _TYPED or key not in _NAMED)
 
 
@@ -116,7 +116,7 @@ def key_text(key: str) -> str:
 
 
 def may_have(action: str, key: str) -> bool:
-    """Whether the action may be on this key: one that writes would be lost for writing."""
+    """Whether the action may use this key: one that types a character is needed for typing."""
     return action == _MAY_BE_TYPED or not is_typed(key)
 
 

@@ -1,7 +1,7 @@
 """All frames exchanged with an agent, up to a limit: recorded, paired and saved.
 
-This module does not know any screen.  A frame is only kept when it is heard; what it is, and which
-request it answers, is found when somebody looks.
+This module does not know any screen.  Arriving frames are only stored; their kind, and which
+request they answer, is determined on demand.
 
 Invariants
     * Frames have numbers from 1 on, in the order of the wire; the oldest go when there are too
@@ -109,9 +109,9 @@ class Traffic:
         self._streams: dict[Way, FrameStream] = {}
         self._pairing = Pairing()
         self._forget_streams()
-        # The agent's command, for whoever reads what is saved.
+        # The agent's command, for readers of the saved file.
         self.command: Sequence[str] = ()
-        # Told when something came, while somebody looks.
+        # Called for new frames while a view is open.
         self.on_change: Callable[[], None] | None = None
 
     def _forget_streams(self) -> None:
@@ -186,7 +186,7 @@ class Traffic:
 
     @property
     def next(self) -> int:
-        """The number that the next one will have; it tells whether there are new ones."""
+        """The number of the next frame; it shows whether there are new ones."""
         return self._next
 
     def item(self, number: int) -> Item | None:
@@ -237,7 +237,7 @@ class Traffic:
         """
         from accord.machine.redaction.redactor import Redactor
 
-        # A copy: the conversation goes on meanwhile.
+        # A copy, because the conversation continues.
         items, gone = list(self.items()), dict(self._gone)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         with os.fdopen(os.open(path, flags, 0o600), "wb") as file:

@@ -5,7 +5,7 @@ This module does not know any screen.
 Invariants
     * `numbers` are those of the kept frames that pass the filter, in order.
     * Taking in new frames takes no longer when there are many old ones.
-    * While it is paused, nothing is added; what is too old goes all the same.
+    * While it is paused, nothing is added; frames that are too old are still dropped.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PRETTY_BYTES_MAX = 1024 * 1024
 
 PRETTY_LINES_MAX = 5000
 DEPTH_MAX = 200
-"""Levels of nesting that are indented; a frame that is deeper is shown as it came."""
+"""The most levels that are indented; a deeper frame is shown unchanged."""
 PRETTY_STRING_MAX = 8000
 """Characters of one string that are shown."""
 
@@ -127,7 +127,7 @@ class TrafficView:
         self.update()
 
     def update(self) -> bool:
-        """Take in what came; whether anything is different."""
+        """Add new frames; return whether anything changed."""
         traffic = self.traffic
         gone = bisect_left(self.numbers, traffic.first)
         del self.numbers[:gone]
@@ -152,7 +152,7 @@ class TrafficView:
         return item is not None and item.pair is None
 
     def index_of(self, number: int) -> int | None:
-        """Where a frame stands in `numbers`."""
+        """Return the index of a frame in `numbers`."""
         at = bisect_left(self.numbers, number)
         return at if at < len(self.numbers) and self.numbers[at] == number else None
 
@@ -188,7 +188,7 @@ def pretty(item: Item) -> str:
 
 
 def _shortened(value: Any, depth: int) -> Any:
-    """The value without its longest texts; what is nested deeper than anybody reads is refused."""
+    """Return the value with long texts shortened; too deep nesting is refused."""
     if isinstance(value, str) and len(value) > PRETTY_STRING_MAX:
         return f"{value[:PRETTY_STRING_MAX]}… ({len(value) - PRETTY_STRING_MAX} more characters)"
     if not isinstance(value, list | dict):

@@ -1,4 +1,4 @@
-"""One chat on the screen: the conversation, what is around it, and where the user answers.
+"""One chat on the screen: the conversation, its surroundings, and the prompt or question.
 
 This module does not know tabs, other chats or keys; the app knows those.
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from accord.terminal.screen.inspectors.follow_panel import FollowPanel
 
 BESIDE_COLUMNS_MIN = 110
-"""From this width on the followed file stands beside the conversation, else below it."""
+"""The minimum width to show the followed file next to the conversation, not below."""
 
 
 class ChatPane(Widget):
@@ -87,14 +87,14 @@ class ChatPane(Widget):
         yield self.prompt
 
     def on_mount(self) -> None:
-        """Begin as the settings say."""
+        """Show the followed file at the start, if the settings say so."""
         if self._follows:
             self._follows = False
             self.toggle_follow()
         self.refresh_chat()
 
     def on_resize(self) -> None:
-        """A narrow screen has the followed file below."""
+        """Move the followed file below the conversation on a narrow screen."""
         self.set_class(self.size.width >= BESIDE_COLUMNS_MIN, "-beside")
         if self._dialog is not None and self._dialog.is_mounted:
             # Its own size may be as it was, but not the room that it may take.
@@ -195,7 +195,7 @@ class ChatPane(Widget):
             self._dialog.focus()
 
     def on_dialog_too_early(self, event: Dialog.TooEarly) -> None:
-        """A question came while something was being typed: what was meant for that goes there."""
+        """Send keys that were typed for the prompt to the prompt when a question appears."""
         event.stop()
         if event.character and not self.prompt.is_empty:
             self.prompt.query_one(TextArea).insert(event.character)
@@ -211,7 +211,7 @@ class ChatPane(Widget):
         self._refresh_around()
 
     def tick(self) -> None:
-        """A second has passed: times that are shown move on."""
+        """Update the shown times each second."""
         self.conversation.refresh_chat()
         self._status.refresh_chat()
         self._problem.refresh_chat()

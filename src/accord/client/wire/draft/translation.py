@@ -18,7 +18,7 @@ from accord.client.connection.agent_connection import AgentLink, AgentLinkHandle
 from accord.connection.connection import Connection, IncomingRequest, Work
 from accord.connection.dialect import Dialect
 from accord.connection.translation.junction import Junction
-from accord.connection.unknown_keys import MessageDecoder
+from accord.connection.unknown_keys import message_decoder
 from accord.errors import ConnectionLost, RequestError
 from accord.machine import clock
 from accord.machine.logs import logger
@@ -56,7 +56,7 @@ class Translation:
             peer,
             side=AGENT,
             foreign_spoken="draft",
-            check_result=MessageDecoder(strict=self._strict, report=peer.tolerate),
+            check_result=message_decoder(strict=self._strict, report=peer.tolerate),
         )
         self.connection = Connection(self._junction, handler, limits=self._junction.limits)
         self.connection.begin_within(peer)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from accord.terminal.model.labels.turn_activity import duration_words
 
 _COUNTED = 10
-"""From so many seconds on everybody counts them whole."""
+"""Longer durations are shown in whole seconds."""
 _MINUTE, _HOUR, _DAY, _WEEK = 60, 3600, 86_400, 7 * 86_400
 
 
@@ -17,9 +17,9 @@ def span(seconds: float) -> str:
 
 
 def ago(when: str | None, now: datetime) -> str:
-    """How long before `now` a time of the protocol was; empty if it is none.
+    """Return the age of a time of the protocol; empty if it is invalid.
 
-    From a week on it is the day.
+    After a week it is the date.
     """
     if not when:
         return ""

@@ -1,4 +1,4 @@
-"""What a session is set to and how much of it is used, for display.
+"""The settings and the usage of a session, for display.
 
 This module does not know any screen.  The caller makes the agent's text safe to print.
 """
@@ -40,7 +40,7 @@ def value_name(option: ConfigOption) -> str:
 
 
 def choice_of(option: ConfigOption) -> Choice | None:
-    """The choice that is made."""
+    """Return the current choice."""
     return next((one for one in option.choices if one.value == option.value), None)
 
 

@@ -1,10 +1,10 @@
 """Labels and signs for an agent's activity: kinds, states, times, sizes, outcomes.
 
-Used by the full screen and the line mode.  This module does not know either; words of the agent
-that come back from here are clean.
+Used by the full screen and the line mode.  This module does not know either; returned text of the
+agent is clean.
 
-Invariant: a word of the agent that is on no list of ours is shown as it came, never
-dropped and never taken for one that is.
+Invariant: an unknown value of the agent is shown as it is, never dropped and never taken for a
+known one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from accord.transcript import Cost, ExitStatus, ToolCall, Usage
 from accord.transcript.items.tool_call import DENIED, KINDS_OF_TOOL, STATUSES
 
 WORD_MAX = 60
-"""Characters of a word of the agent's, where a word is expected."""
+"""The most characters of an agent's value that should be a word."""
 
 
 class Sign(NamedTuple):
@@ -69,12 +69,12 @@ _KIND_WORDS = {"switch_mode": "switch mode", "other": "tool"}
 
 
 def kind_sign(call: ToolCall) -> Sign:
-    """The sign of what kind of tool is called."""
+    """Return the sign of the kind of a tool."""
     return _KIND_SIGNS.get(call.kind, _OTHER_SIGN)
 
 
 def kind_word(call: ToolCall) -> str:
-    """The label of the kind; an unknown kind is shown in the agent's word."""
+    """Return the label of the kind; an unknown kind is shown as it is."""
     if call.reported_kind not in KINDS_OF_TOOL:
         return one_line(call.reported_kind, WORD_MAX) or "tool"
     return _KIND_WORDS.get(call.kind, call.kind)
@@ -91,7 +91,7 @@ def call_name(call: ToolCall) -> str:
     return "" if name == call_title(call) else one_line(name, WORD_MAX)
 
 
-# Agents of v1 that run sub-agents tell so beside their calls, each under a name of its own.
+# v1 agents with sub-agents report the parent call in `_meta`, each under its own name.
 _PARENT_KEYS = ("parentToolUseId", "parentToolCallId", "parent_tool_use_id", "parent_tool_call_id")
 
 
@@ -113,7 +113,7 @@ def _custom_name(call: ToolCall) -> str:
 
 
 def parent_of(call: ToolCall) -> str | None:
-    """The id of the call whose sub-agent makes this one, where the agent says so."""
+    """Return the id of the parent call, if the agent reports it."""
     for custom in _customs(call):
         for key in _PARENT_KEYS:
             parent = custom.get(key)
@@ -123,7 +123,7 @@ def parent_of(call: ToolCall) -> str | None:
 
 
 def plain_value(raw: Raw | bytes | None) -> object:
-    """The value of JSON text; None if there is none that Python can hold."""
+    """Return the value of JSON text; None if it is invalid or too large for Python."""
     try:
         value: object = None if raw is None else to_python(raw)
     except Invalid:
@@ -248,7 +248,7 @@ def count_words(number: int) -> str:
 
 def _scaled(number: float, units: tuple[str, ...], gap: str) -> str:
     power = 1
-    # What would be rounded to a thousand is one of the next unit.
+    # A value that would be rounded to a thousand is shown in the next unit.
     while abs(number) / 1000**power >= 999.5 and power < len(units):
         power += 1
     number /= 1000**power
@@ -257,7 +257,7 @@ def _scaled(number: float, units: tuple[str, ...], gap: str) -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    """A number of things, in the singular where there is one."""
+    """Return a count with its noun in the singular or plural."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
@@ -265,7 +265,7 @@ _CURRENCIES = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥"}
 
 
 def cost_words(cost: Cost) -> str:
-    """What it cost: "$0.12", "3.50 credits"."""
+    """Return the cost: "$0.12", "3.50 credits"."""
     amount = cost.amount if math.isfinite(cost.amount) else 0.0
     said = f"{amount:.2f}" if abs(amount) < 1e12 else f"{amount:.3g}"
     unit = one_line(cost.currency, 12)
@@ -284,7 +284,7 @@ def usage_words(usage: Usage) -> str:
 
 
 def path_words(path: str, folder: str) -> str:
-    """A path for a user: from the session's folder on where it is inside of it."""
+    """Return a path for display, relative to the session's folder if it is inside."""
     base = folder.rstrip("/\\")
     if base and path.startswith(base) and path[len(base) : len(base) + 1] in ("/", "\\"):
         path = path[len(base) + 1 :]

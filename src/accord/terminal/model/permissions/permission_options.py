@@ -33,13 +33,12 @@ SUBJECT_CHARACTERS_MAX = 24
 """A longer subject is named by its kind in an answer; the question shows it."""
 
 NAME_CHARACTERS_MAX = 200
-"""Of the agent's name of an option: more of them would push away what is asked about."""
+"""The most characters of an option's name: longer ones would hide the question."""
 
 _DIGITS_MAX = 9
-_TAILS: dict[Scope, str] = {"session": "for this session", "workspace": "always in this folder"}
-# What we offer as a whole where the agent did not ask and so offers nothing itself.
+# What we offer if the agent did not ask, and so has no options of its own.
 _EVERY = {"execute": "every command", "edit": "every edit in this folder"}
-# How agents name their options.  A name in other words may say the opposite of what it does.
+# How agents name their options.  A name without these words may mean the opposite of its effect.
 _YES = "accept|agree|allow|always|approve|confirm|continue|grant|ok|permit|proceed|run|sure|yes"
 _NO = "abort|cancel|decline|deny|disallow|do not|don[’']t|keep|never|no|refuse|reject|skip|stop"
 _SAYS_YES = re.compile(rf"\b(?:{_YES})(?:s|d|ed|ing)?\b", re.IGNORECASE)
@@ -123,7 +122,7 @@ def _of_effect(request: PermissionRequest, effect: Effect, folder: str) -> list[
 
 
 def _named(option: PermissionOption, effect: Effect) -> str:
-    """The agent's name of an option; one that does not say what it does is told that first."""
+    """Return the agent's name of an option, with its effect first if the name is unclear."""
     words = _name(option)
     says = _SAYS_YES if effect == "allow" else _SAYS_NO
     is_opposite = effect == "allow" and _BEGINS_WITH_NO.match(words) is not None
@@ -161,7 +160,7 @@ def _remembered(
     *,
     theirs: bool,
 ) -> list[Choice]:
-    """Our own lasting answers; the agent is told "once", and asks again."""
+    """Return our own lasting answers; the agent gets "once" and will ask again."""
     facts = Facts.of(request, os.path.realpath(folder))
     rules = rules_of(facts, effect, bind_cwd=True)
     if not rules:
@@ -175,7 +174,7 @@ def _remembered(
         ways = [way for way in ways if way[0] == "f"]
     found = [
         Choice(
-            f"{verb} {what} {_TAILS[scope]}",
+            _answer(verb, what, scope),
             effect,
             Decision(option.option_id, scope),
             letter,
@@ -197,6 +196,12 @@ def _remembered(
             )
         )
     return found
+
+
+def _answer(verb: str, what: str, scope: Scope) -> str:
+    if scope == "session":
+        return f"{verb} {what} for this session"
+    return f"Always {verb.lower()} {what} in this folder"
 
 
 def _covers(rules: Sequence[Rule], effect: Effect, scope: Scope, folder: str) -> str:

@@ -28,14 +28,14 @@ from accord.terminal.model.text.display_text import exact, exact_line, one_line
 FactKind: TypeAlias = Literal["text", "command", "path", "json", "warning"]
 
 PATHS_SHOWN_MAX = 256
-"""Paths of one request that are shown; of more it is said how many there are."""
+"""The most paths of one request that are shown; the rest is counted."""
 
 SHOWN_CHARACTERS_MAX = 100_000
 """Of a command or the arguments of a tool; of a longer text the middle is counted."""
 
 TELLING_LINES_MIN = 6
 TELLING_CHARACTERS_MIN = 500
-"""A command with so many lines or characters is shown with its length."""
+"""A longer command is shown with its length."""
 
 OUTSIDE = "outside the project"
 _UNREADABLE = object()
@@ -57,7 +57,7 @@ class Fact:
     left_out: int = 0
 
 
-# ---- what is asked
+# ---- the request
 
 
 def who_asks(request: PermissionRequest, agent_name: str) -> str:

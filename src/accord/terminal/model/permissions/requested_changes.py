@@ -19,7 +19,7 @@ READ_BYTES_MAX = 4 * 1024 * 1024
 
 
 def asked_changes(request: PermissionRequest) -> Sequence[FileDiff]:
-    """The diffs that the agent tells of, or what a write would make of the file as it is now."""
+    """Return the diffs of the request, or the diff of a write with the current file."""
     if request.tool_call is not None:
         return request.tool_call.diffs
     if request.new_text is None or not request.paths:
@@ -30,7 +30,7 @@ def asked_changes(request: PermissionRequest) -> Sequence[FileDiff]:
 
 def _read(path: str) -> str | None:
     try:
-        # Whatever stands there, looking at it never waits.
+        # Never blocks, whatever kind of file it is.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):

@@ -115,7 +115,7 @@ def row_of_grant(grant: Grant, folder: str | None = None) -> Row:
         place += f", for {exact_line(grant.agent)}"
     rule = grant.rule
     if rule.cwd is not None and rule.cwd == grant.workspace:
-        # It is said already.
+        # Already mentioned.
         rule = replace(rule, cwd=None)
     return Row(rule.effect, rule_words(rule, folder), grant.scope, place, grant)
 

@@ -109,7 +109,7 @@ def _unused(what: str, marks: Container[str], number: int = 1) -> str:
 
 
 def pasted_paths(text: str) -> list[Path]:
-    """The files that a pasted text names, as terminals paste what is dropped on them.
+    """Return the files that a pasted text names; terminals paste the names of dropped files.
 
     Touches the disk.
     """

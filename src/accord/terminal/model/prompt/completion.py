@@ -1,4 +1,4 @@
-"""What is being completed where the cursor stands: a command, a file, or nothing.
+"""Finds what to complete at the cursor: a command, a file, or nothing.
 
 This module does not know any screen, nor where the files are.
 
@@ -29,7 +29,7 @@ AskedKind: TypeAlias = Literal["command", "file"]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is looked for, and from which column of the line to the cursor it stands."""
+    """The query, and its first column in the line."""
 
     kind: AskedKind
     query: str
@@ -59,7 +59,7 @@ class CommandChoice:
 
 
 def choices_of(commands: Sequence[Command]) -> list[CommandChoice]:
-    """The commands that can be called; of a kind that we do not know, what is known of it."""
+    """Return the available commands, including those of an unknown kind."""
     found: list[CommandChoice] = []
     for command in commands:
         name = one_line(command.name).lstrip("/")

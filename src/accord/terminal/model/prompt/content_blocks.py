@@ -41,7 +41,7 @@ SENTENCE_END = ".,;:!?)]}'\""
 
 
 class PromptError(ValueError):
-    """The prompt cannot be made; the sentence is for whoever wrote it."""
+    """The prompt cannot be built; the message is for the user."""
 
 
 async def blocks_of(
@@ -72,7 +72,7 @@ def read_blocks(draft: Draft, capabilities: AgentCapabilities, roots: Sequence[s
         elif one.kind != "text":
             blocks.append(_block_of_data(one))
     if roots:
-        # What was typed, not what was pasted.
+        # Typed text, not pasted text.
         paths.update(dict.fromkeys(_typed(draft.text, roots)))
     if len(paths) > FILES_MAX:
         raise PromptError(f"More than {FILES_MAX} files are attached.")
@@ -86,9 +86,9 @@ def read_blocks(draft: Draft, capabilities: AgentCapabilities, roots: Sequence[s
 
 
 def refusal(one: Attachment, capabilities: AgentCapabilities | None) -> str | None:
-    """Why this cannot be sent to this agent, in a sentence; None if it can, or nobody knows yet.
+    """Return why this cannot be sent to this agent; None if it can, or if that is unknown.
 
-    What has a file is linked to instead, so only what has none is refused.
+    Files are linked instead, so only content without a file is refused.
     """
     if capabilities is None or one.path is not None:
         return None
@@ -115,7 +115,7 @@ def with_pasted(draft: Draft) -> str:
 
 
 def place_of(mark: str, text: str) -> int:
-    """Where a mark stands in a text, and not only the beginning of a longer one; -1: nowhere."""
+    """Return the position of a mark in a text, unless a longer one starts there; -1 if none."""
     if not mark.startswith("@"):
         return text.find(mark) if mark else -1
     found = re.search(rf"(?<![\w@/]){re.escape(mark)}(?![\w/-]|\.\w)", text)
@@ -224,7 +224,7 @@ def file_block(path: Path, capabilities: AgentCapabilities, roots: Sequence[str]
 
 def _is_taken_whole(kind: str, capabilities: AgentCapabilities) -> bool:
     if kind == "image/svg+xml":
-        # It is drawn by nobody who looks at pictures; its text says more.
+        # Clients do not draw it as an image; its text is more useful.
         return False
     return (kind.startswith("image/") and capabilities.image) or (
         kind.startswith("audio/") and capabilities.audio

@@ -26,7 +26,7 @@ from accord.terminal.model.prompt.gitignore import Ignore
 
 FILES_MAX = 200_000
 FRESH_SECONDS = 10.0
-"""After so long the disk is looked at again when somebody completes a name."""
+"""After this time the next completion scans the disk again."""
 
 RECENT_MAX = 50
 DEPTH_MAX = 64
@@ -56,14 +56,14 @@ class FilesIndex:
 
     @property
     def was_read(self) -> bool:
-        """Whether the disk was looked at, once at least."""
+        """Whether the disk was scanned at least once."""
         return self._looked_at is not None
 
     def __len__(self) -> int:
         return len(self._finder)
 
     async def refresh(self) -> bool:
-        """Look at the disk, unless that was just done or somebody is at it; whether it was done."""
+        """Scan the disk, unless that is recent or running; return whether it was scanned."""
         if self._looking or not self.is_stale:
             return False
         self._looking = True
@@ -241,7 +241,7 @@ def _rules_above(root: str) -> _Rules:
     while not os.path.exists(os.path.join(above[-1], ".git")):
         parent = os.path.dirname(above[-1])
         if parent == above[-1]:
-            # In no repository: what stands above has no say.
+            # Not in a repository: ignore files of parent folders.
             return _Rules(())
         above.append(parent)
     top = above.pop()

@@ -3,9 +3,9 @@
 This module does not know where the paths come from.
 
 Invariants
-    * A path matches when it has the letters of the query in their order, whatever stands between
+    * A path matches if it has the letters of the query in order, with any letters between
       and whatever their case; nothing else does.
-    * What was found for a query is looked at again for a longer one, and nothing else is.
+    * A longer query searches only the matches of the shorter one.
     * The name counts more than the folders, the beginning of a word more than its middle, a run
       of letters more than single ones, a short path more than a long one.
 """
@@ -17,7 +17,7 @@ from itertools import chain, islice
 
 QUERY_CHARACTERS_MAX = 128
 CANDIDATES_MAX = 400
-"""Of each sort of match so many are compared closely, the first of the list."""
+"""How many matches of each sort are ranked closely, from the start of the list."""
 
 _BREAKS = frozenset("/_-. ")
 _RECENT_POINTS = 150
@@ -45,7 +45,7 @@ class Finder:
         return len(self._paths)
 
     def find(self, query: str, most: int, recent: Mapping[str, int] | None = None) -> list[str]:
-        """The best matches, best first.  `recent` has 0 for what was used last, 1 before that..."""
+        """Return the best matches, best first.  `recent` is 0 for the last used, then 1, …"""
         recent = recent or {}
         query = query[:QUERY_CHARACTERS_MAX].lower()
         used = [self._places[path] for path in recent if path in self._places]

@@ -125,7 +125,7 @@ def _rule(line: str) -> _Rule | None:
 
 
 def _without_trailing_spaces(line: str) -> str:
-    """Spaces at the end go, but for one with a backslash before it."""
+    """Remove trailing spaces, except for one after a backslash."""
     end, at = 0, 0
     while at < len(line):
         if line[at] == "\\":

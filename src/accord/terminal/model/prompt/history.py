@@ -17,7 +17,13 @@ from pathlib import Path
 from time import time
 from typing import Any
 
-from accord.discovery.user_paths import FILE_MODE, locked, make_private, replace_file, state_folder
+from accord.configuration.user_paths import (
+    FILE_MODE,
+    locked,
+    make_private,
+    replace_file,
+    state_folder,
+)
 
 VERSION = 1
 FILE_BYTES_MAX = 1 << 20
@@ -64,7 +70,7 @@ class History:
             del self._texts[PROMPTS_MAX:]
 
     def add(self, text: str, folder: str = "") -> None:
-        """Write down what was said.
+        """Store a prompt.
 
         Raises:
             OSError: it cannot be written.
@@ -104,15 +110,15 @@ class History:
 
 
 class Walk:
-    """Going up and down through what was said, as in a shell.
+    """Moves up and down through earlier prompts, as in a shell.
 
-    Guards: what was being typed, and what was changed on the way, is there when one comes back.
+    Guards: the unsent text, and changes of earlier prompts, are kept while moving.
     """
 
     def __init__(self, history: History) -> None:
         self._history = history
         self._texts: list[str] = []
-        # 0 is what is being typed, 1 the prompt said last.
+        # 0 is the unsent text, 1 the last prompt.
         self._at = 0
         self._changed: dict[int, str] = {}
 
@@ -132,7 +138,7 @@ class Walk:
         return self._go(at, shown) if at <= len(self._texts) else None
 
     def newer(self, shown: str) -> str | None:
-        """The prompt after the one shown, at last what was being typed; None if one is there."""
+        """Return the next newer prompt, and finally the unsent text; None at the end."""
         return self._go(self._at - 1, shown) if self._at else None
 
     def _go(self, at: int, shown: str) -> str:

@@ -21,13 +21,13 @@ _BEGINNINGS: tuple[tuple[bytes, str], ...] = (
     (b"\x1f\x8b", "application/gzip"),
     (b"\x7fELF", "application/x-executable"),
 )
-# Of files in RIFF and ISO containers, by the letters that say what is in them.
+# Files in RIFF and ISO containers, by their type codes.
 _RIFF = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
 _ISO = {b"avif": "image/avif", b"heic": "image/heic", b"M4A ": "audio/mp4"}
 
 
 def media_type_of(name: str, head: bytes = b"") -> str:
-    """The media type of a file of this name that begins so; empty if nobody can tell."""
+    """Return the media type by the name and the first bytes; empty if unknown."""
     by_name = guess_type(name)[0] or ""
     found = _by_beginning(head)
     if found == "application/zip" and by_name:

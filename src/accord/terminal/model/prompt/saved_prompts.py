@@ -22,7 +22,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from accord.discovery.user_paths import replace_file, state_folder
+from accord.configuration.user_paths import replace_file, state_folder
 from accord.terminal.model.prompt.draft import Attachment, Draft
 
 VERSION = 1
@@ -109,7 +109,7 @@ class Drafts:
             return _read_draft(entry)
 
     def release(self, chat: str) -> None:
-        """A chat is closed: what it wrote may be given to another one."""
+        """Note that a chat is closed: its draft may go to another one."""
         with self._lock:
             self._written = {name: who for name, who in self._written.items() if who != chat}
 

@@ -149,7 +149,7 @@ def _size(block: Block) -> int:
 
 
 def _trimmed(old: Sequence[str], new: Sequence[str], block: Block) -> Block:
-    """Without what is the same at its beginning and its end."""
+    """Remove the common beginning and end."""
     i1, i2, j1, j2 = block
     while i1 < i2 and j1 < j2 and old[i1] == new[j1]:
         i1, j1 = i1 + 1, j1 + 1
@@ -174,7 +174,7 @@ def _compared(old: Sequence[str], new: Sequence[str], block: Block) -> list[Bloc
 
 
 def _gaps(old: Sequence[str], new: Sequence[str], block: Block) -> Iterator[Block]:
-    """What stands between the lines that both texts have once, in the same order."""
+    """Return the ranges between the lines that are unique in both texts."""
     i1, i2, j1, j2 = block
     here, there = _once(old, i1, i2), _once(new, j1, j2)
     pairs = [(at, there[line]) for line, at in here.items() if line in there]
@@ -209,7 +209,7 @@ def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _shown(old: Sequence[str], new: Sequence[str], blocks: Sequence[Block]) -> Iterator[DiffLine]:
-    """The blocks with what stands around them; a line between those that are far apart."""
+    """Return the blocks with context, and a separator between distant ones."""
     shown = 0
     for number, (i1, i2, j1, j2) in enumerate(blocks):
         begin = max(i1 - CONTEXT, shown)
@@ -261,19 +261,19 @@ def _of_patch(patch: str) -> Iterator[DiffLine]:
         if hunk:
             is_first = not old and not new
             old, new, inside = int(hunk[1]), int(hunk[2]), True
-            # The numbers stand beside the lines; what else it says is where in the file this is.
+            # Line numbers are shown next to the lines; the rest of the header names the place.
             where = line_text(hunk[3]).strip()
             if where or not is_first:
                 yield DiffLine("hunk", where)
         elif not inside or _begins_file(lines, number):
             inside = False
-            # What names the file stands in the summary already.
+            # The summary already names the file.
             if line.strip() and not line.startswith(_HEADERS):
                 yield DiffLine("note", line_text(line))
         elif line.startswith("\\"):
             yield DiffLine("note", line_text(line[1:].strip()))
         else:
-            # An empty line is one of the context whose blank somebody has stripped.
+            # An empty line is a context line without its leading blank.
             kind = _KINDS.get(line[:1], "same")
             text = line_text(line[1:] if line[:1] in _KINDS else line)
             is_old, is_new = kind != "added", kind != "removed"

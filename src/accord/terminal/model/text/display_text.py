@@ -41,7 +41,7 @@ exact_line = visible_line
 
 
 def one_line(text: str, width: int | None = None) -> str:
-    """The visible text as one line; with a width, what is longer ends with an ellipsis."""
+    """Return the visible text as one line, shortened to a width with an ellipsis."""
     text = _BREAKS.sub(" ", visible(text)).strip()
     if width is None or columns(text) <= width:
         return text
@@ -61,7 +61,7 @@ def exact_code(line: str) -> str:
 
 
 def sgr_only(text: str) -> str:
-    """What stands on the screen after this output was written, with colours and nothing else.
+    """Return the screen content after this output, with colours and nothing else.
 
     Carriage returns and backspaces have overwritten what they overwrite.
     """

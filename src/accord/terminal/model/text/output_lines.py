@@ -22,7 +22,7 @@ TAB_STOPS = 8
 LINES_MAX = 10_000
 """Lines that are kept; the oldest go first."""
 _COMMAND_MAX = 256
-"""Characters of a command that are looked at."""
+"""The longest terminal command that is parsed."""
 
 # One command, the beginning of a string, or one control character.  No alternative can fail after
 # it has read far: a text is read in one pass.
@@ -32,7 +32,7 @@ _COMMAND = re.compile(
     r"|\x1b[ -/]*[0-~]?"
     r"|[\x00-\x1f\x7f-\x9f\u2028\u2029]"
 )
-# What may be the beginning of a command, at the end of what came.
+# A possible start of a terminal command at the end of the input.
 _UNENDED = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*|\x1b[ -/]*")
 # A string runs to its end, or unended to the next escape; an OSC at most to the end of its line,
 # so that one that was cut off does not eat what follows.  The escape of its end is read as a
@@ -69,7 +69,7 @@ def _joined(runs: list[tuple[str, Ink]]) -> Line:
 
 
 class OutputLines:
-    """Output as it stands on a screen.  Guards the invariants of this module."""
+    """Output as a terminal shows it.  Guards the invariants of this module."""
 
     def __init__(self, text: str = "", *, lines_max: int = LINES_MAX) -> None:
         self._lines_max = lines_max

@@ -36,14 +36,14 @@ TEXT_CHARACTERS_MAX = 50_000
 """Of a reason, or of what the tool call says; the rest is counted."""
 
 DIFF_LINES_MAX = 2000
-"""Lines of the change of one file; of more it is said how many there are."""
+"""The most lines of one file's change; the rest is counted."""
 QUICK_LINES_MAX = 100
 """Of a longer change the beginning is shown at once, and the rest a moment later."""
 ROWS_MAX = 10_000
 """Rows of the screen for one line of a file: all of it is there to be read."""
 DIFFS_MAX = 50
 TEXT_COLUMNS_MIN = 12
-"""With fewer columns behind their labels, texts stand below them."""
+"""With fewer columns after their labels, texts are below them."""
 REASON_LINES_MAX = 6
 """Of a reason above the changes; a longer one is below them."""
 TITLE_LINES_MAX = 2
@@ -56,7 +56,7 @@ _STANDS_FOR_OTHERS = re.compile(r"(⟨(?:U\+[0-9A-F]+(?: ×[0-9]+)?|[0-9,]+ [a-z
 
 @dataclass(frozen=True, slots=True)
 class PermissionBody:
-    """The lines of a request, where its parts stand, and what would happen."""
+    """The lines of a request, the places of its parts, and what would happen."""
 
     lines: list[Strip]
     extent: Extent
@@ -66,7 +66,7 @@ class PermissionBody:
 def body_of(
     request: PermissionRequest, chat: Chat, look: Look, limit: int = DIFF_LINES_MAX
 ) -> PermissionBody:
-    """All that is known, the most important first; of a change so many lines."""
+    """Render all facts, the most important first, and a bounded part of the change."""
     facts = facts_of(request, chat.folder, chat.roots)
     diffs = asked_changes(request)
     shown = [fact for fact in facts if not _is_heading(fact, diffs, look, chat)]
@@ -106,7 +106,7 @@ def body_of(
     changes: list[int] = []
     for diff in diffs[:DIFFS_MAX]:
         changed, first, more_lines = _diff(diff, look, chat, limit)
-        # Of a change nobody has to see more than that there is one.
+        # A change need not be scrolled through before it is allowed.
         ends += [] if changes else [len(lines) + 1]
         changes.append(len(lines) + 1 + first)
         lines += [Strip.blank(0), *changed]
@@ -122,7 +122,7 @@ def body_of(
 
 
 def _title(request: PermissionRequest) -> str:
-    """The title, where it says more than the command that stands below it."""
+    """Render the title, if it says more than the command below it."""
     title = one_line(request.title)
     command = None if request.command is None else one_line(request.command)
     return "" if title.removeprefix("Run ").strip("`") == command else title

@@ -27,9 +27,9 @@ READ_FIRST = "Read to the end first: PgDn, End."
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Where the parts of what is said stand, as numbers of lines from the top."""
+    """The places of the parts, as line numbers from the top."""
 
-    # The last lines of each part that must have been in view before somebody agrees.
+    # The last lines of each part that must have been in view before it can be allowed.
     ends: tuple[int, ...] = ()
     # Of each file that would be changed, the first line that shows a change.
     changes: tuple[int, ...] = ()
@@ -40,7 +40,7 @@ class Extent:
 
 
 def ending_of(begin: int, end: int) -> range:
-    """The last lines of a part that stands from `begin` to before `end`."""
+    """Return the last lines of a part from `begin` to before `end`."""
     return range(max(begin, end - ENDING_LINES), end)
 
 
@@ -69,9 +69,9 @@ class Reading:
 
 
 class ExtentLine(Lines, can_focus=False):
-    """One line below what is said, where that does not fit: how much of it is in view.
+    """One line below a text that does not fit: how much of it is in view.
 
-    No text of an agent can imitate it, since it stands outside of what scrolls.
+    No text of an agent can imitate it, since it is outside the scrolled area.
     """
 
 
@@ -88,7 +88,7 @@ def view_of(body: Body) -> tuple[int, int]:
 def extent_lines(
     extent: Extent, view: tuple[int, int], count: int, is_read: bool, look: Look, rows: int
 ) -> list[Strip]:
-    """So many lines about what is in view, the most important last."""
+    """Return lines about what is in view, the most important last."""
     palette = look.palette
     top, bottom = view
     shown = max(bottom - top, 0)
@@ -120,7 +120,7 @@ def extent_lines(
 
 
 def last_columns(text: str, width: int) -> str:
-    """The end of a text, in so many columns."""
+    """Return the end of a text in this many columns."""
     if columns(text) <= width:
         return text
     taken = 1

@@ -1,4 +1,4 @@
-"""Indented JSON in colours, broken to a width, each line drawn only when it is looked at.
+"""Indented JSON in colours, broken to a width; each line is rendered only when visible.
 
 This module does not know what the JSON says.  Text that is not JSON is shown as it is.
 """
@@ -21,7 +21,7 @@ _PARTS = re.compile(r'("(?:[^"\\]++|\\.)*+")(\s*:)?|(-?\d[\d.eE+-]*+)|(true|fals
 
 
 class JsonLines:
-    """A text in lines of at most so many cells."""
+    """Break a text into lines of at most this many cells."""
 
     def __init__(self, text: str, width: int) -> None:
         self._lines = [

@@ -111,12 +111,12 @@ def file_row(
 
 
 def calm(style: Style, other: Style) -> Style:
-    """A colour, or another style where there are none: what is reversed is loud in a list."""
+    """Return a colour, or a quiet style if there are no colours."""
     return other if style.color is None else style
 
 
 def _end_of(name: str, width: int) -> str:
-    """A path in so many cells; its end says more than its beginning."""
+    """Shorten a path at its beginning to this many cells."""
     if cell_len(name) <= width:
         return name
     places = range(len(name))

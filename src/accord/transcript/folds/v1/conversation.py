@@ -13,8 +13,8 @@ from accord.schema import v1
 from accord.schema.struct import UNSET, Omit, Patch
 from accord.transcript.folds.fold_types import Fold, Setup, or_none
 from accord.transcript.folds.v1 import session as fold_v1_session
-from accord.transcript.folds.v1.details_meta import fold_output, merged, patch_of, placed
 from accord.transcript.folds.v1.terminal_meta import fold_told_terminals
+from accord.transcript.folds.v1.translated_tool_calls import fold_output, merged, patch_of, placed
 from accord.transcript.items.message import Role
 from accord.transcript.items.meta import NULL
 from accord.transcript.items.plan import MAIN_PLAN_ID
