@@ -6,11 +6,7 @@ import pytest
 
 from accord.schema.codec import to_python
 from accord.transcript import ConfigOption, ExitStatus, FileDiff
-<<<<<<<< HEAD:tests/transcript/folds/v1/test_details_meta.py
-from accord.transcript.folds.v1.details_meta import DRAFT
-========
 from accord.transcript.folds.v1.translated_tool_calls import DRAFT
->>>>>>>> 1cf3488d63e97da17abce955c204ce5f793b9591:tests/transcript/folds/v1/test_translated_tool_calls.py
 from tests.transcript.wire_updates import Folding, folding_v1
 
 

@@ -44,7 +44,7 @@ draft_asked = watching("V1-GEN-02", "draft", not_asked, needs=responses)
 draft_responses = watching("V1-GEN-03", "draft", looking.bad_responses, needs=responses)
 draft_lines = watching("TR-STDIO-02", "draft", looking.broken_lines)
 draft_noise = watching("TR-STDIO-03", "draft", looking.noise)
-details_meta = watching("D26-19", "draft", looking.odd_meta)
+draft_meta = watching("D26-19", "draft", looking.odd_meta)
 
 
 @monitor("D26-14", version="draft")
