@@ -139,6 +139,35 @@ async def test_the_drafts_own_conversation(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_the_built_in_agent_knows_the_common_names_of_the_draft(tmp_path: Path) -> None:
+    """Issue 15: the draft's five modes and its two options, where it has their meaning."""
+    async with started(sys.executable, "-m", "accord", "agent", folder=tmp_path) as wire:
+        hello = {"protocolVersion": 1, "clientInfo": INFO, "capabilities": {}}
+        await wire.ask(1, "initialize", hello)
+        wishes = {
+            "initialMode": "code",
+            "configOptions": {"autoApprove": True, "maxTokens": 4000, "depth": 1},
+        }
+        made = await wire.ask(2, "session/new", {"workingDirectory": str(tmp_path), **wishes})
+        session = {"sessionId": made["sessionId"]}
+        assert made["_meta"]["acp.draft/2026-02"]["rejectedConfigOptions"] == {"depth": 1}
+        before, number = "auto-edit", 3
+        for name, mode in (
+            ("ask", "read-only"),
+            ("default", "ask_permission"),
+            ("architect", "read-only"),
+            ("plan", "plan"),
+            ("code", "auto-edit"),
+        ):
+            changed = await wire.ask(number, "session/set_mode", {**session, "mode": name})
+            assert changed == {"previousMode": before, "currentMode": mode}
+            before, number = mode, number + 1
+        params = {**session, "key": "maxTokens", "value": 16000}
+        changed = await wire.ask(number, "session/set_config_option", params)
+        assert (changed["key"], changed["previousValue"]) == ("token_limit", "4000")
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
 @pytest.mark.rule("D26-07", "D26-09", "D26-35")
 async def test_the_built_in_agent_serves_the_draft(tmp_path: Path) -> None:
     """Issue 5: without being asked; a session is loaded by another process without its folder."""

@@ -60,3 +60,23 @@ def test_names_that_nobody_offered_are_judged_by_themselves() -> None:
     assert names.draft("plan") == "plan"
     assert names.official("ask") == "ask_questions"
     assert not names.knows("plan")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("default", "ask_permission"),
+        ("code", "auto-edit"),
+        ("ask", "read-only"),
+        ("plan", "plan"),
+        ("architect", "read-only"),
+        ("deep", "deep"),
+    ],
+)
+def test_the_common_names_of_the_draft_stand_for_modes_of_the_same_meaning(
+    name: str, meant: str
+) -> None:
+    """Issue 15: where the agent calls them otherwise."""
+    ids = ("ask", "read-only", "auto-edit", "plan")
+    assert ModeNames.of_official([{"id": one} for one in ids]).meant(name) == meant
+    assert ModeNames().meant(name) == name

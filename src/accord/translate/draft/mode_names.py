@@ -16,6 +16,13 @@ OFFICIAL_ASK: Final = "ask"
 ASK_PERMISSION: Final = "ask_permission"
 ASK_QUESTIONS: Final = "ask_questions"
 
+# The draft's common modes, each with the official mode that does what it promises.
+_MEANT: Final = {
+    DEFAULT_MODE: OFFICIAL_ASK,
+    "code": "auto-edit",
+    "architect": "read-only",
+    DRAFT_ASK: "read-only",
+}
 _OF_PERMISSION: Final = ("permission", "approv", "confirm", "before mak", "before any")
 _OF_QUESTIONS: Final = ("question", "answer", "no action", "read-only", "read only")
 
@@ -78,6 +85,12 @@ class ModeNames:
     def draft(self, official_id: str) -> str:
         """The draft's name; an id that was never offered is judged by itself."""
         return self._to_draft.get(official_id) or draft_mode({"id": official_id})
+
+    def meant(self, name: str) -> str:
+        """The name of the offered mode that one of the draft's common names stands for."""
+        if name in self._to_official:
+            return name
+        return self._to_draft.get(_MEANT.get(name, ""), name)
 
     def official(self, name: str) -> str:
         """The official id; a name that was never offered is judged by itself."""

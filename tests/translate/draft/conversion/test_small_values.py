@@ -10,6 +10,7 @@ from accord.translate.draft.conversion.config_options import (
     chosen_value,
     is_untold,
     made_option,
+    meant_option,
     same,
     setting_for,
     value_of,
@@ -210,3 +211,19 @@ def test_timers_come_up_in_order_and_never_when_cancelled() -> None:
     assert timers.next_at == 3.0
     assert timers.due(9.0) == []
     assert timers.next_at is None
+
+
+@pytest.mark.parametrize(
+    ("known", "key", "meant"),
+    [
+        (("auto_approve",), "autoApprove", "auto_approve"),
+        (("auto_approve", "autoApprove"), "autoApprove", "autoApprove"),
+        ((), "maxTokens", "maxTokens"),
+        (("token_limit",), "depth", "depth"),
+    ],
+)
+def test_the_common_options_of_the_draft_stand_for_ours(
+    known: tuple[str, ...], key: str, meant: str
+) -> None:
+    """Issue 15: where the agent calls them otherwise."""
+    assert meant_option(known, key) == meant

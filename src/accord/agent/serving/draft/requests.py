@@ -44,8 +44,9 @@ from accord.schema.codec import encode, to_python
 from accord.schema.struct import UNSET, Raw
 from accord.store import MemoryStore
 from accord.translate.draft.conversion.capabilities import required_in_draft
+from accord.translate.draft.conversion.config_options import meant_option
 from accord.translate.draft.conversion.meta_restore import keep_all
-from accord.translate.draft.mode_names import ModeNames
+from accord.translate.draft.mode_names import DEFAULT_MODE, ModeNames
 from accord.translate.meta_store import DRAFT, kept
 
 if TYPE_CHECKING:
@@ -141,11 +142,14 @@ class DetailedServing(OfficialRequests):
         options: dict[str, OptionValue] = {}
         rejected: dict[str, Any] = {}
         mode = said.get("initialMode")
+        if isinstance(mode, str) and mode != DEFAULT_MODE:
+            mode = self._modes.meant(mode)
         if isinstance(mode, str) and self._modes.knows(mode):
             options[MODE_OPTION_ID] = self._modes.official(mode)
         given: Any = said.get("configOptions")
         wanted: Any
-        for key, value in given.items() if isinstance(given, dict) else ():
+        for said_key, value in given.items() if isinstance(given, dict) else ():
+            key = meant_option(self.agent.offer.options, said_key)
             option = self.agent.offer.options.get(key)
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             # Some clients send the number that a choice is named.
@@ -153,7 +157,7 @@ class DetailedServing(OfficialRequests):
             if option is not None and option.accepts(wanted):
                 options[key] = wanted
             else:
-                rejected[key] = value
+                rejected[said_key] = value
         return options, rejected
 
     def load(self, request: IncomingRequest) -> Work:

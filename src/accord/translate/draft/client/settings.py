@@ -13,7 +13,13 @@ from accord.translate.adapter import Outs
 from accord.translate.draft.bridge import DraftBridge, invalid
 from accord.translate.draft.client.state import Session, State, mode_option_of
 from accord.translate.draft.client.tool_calls import told
-from accord.translate.draft.conversion.config_options import changes, find, setting_for, value_of
+from accord.translate.draft.conversion.config_options import (
+    changes,
+    find,
+    meant_option,
+    setting_for,
+    value_of,
+)
 from accord.translate.draft.conversion.meta_restore import copied, keep_all, taken
 from accord.translate.draft.vocabulary import DRAFT_CAPABILITY_NOT_SUPPORTED
 from accord.translate.message import (
@@ -63,7 +69,7 @@ class Settings:
     def _set_mode(self, request: Request) -> Outs:
         params = dict(request.params)
         session = self._state.session(params["sessionId"])
-        mode = params.pop("mode")
+        mode = session.names.meant(params.pop("mode"))
         asking = self.mode_request(session, mode)
         if asking is None and session.folder is None:
             # Not a session that was opened here: the agent knows best.
@@ -157,6 +163,7 @@ class Settings:
         key, value = params.pop("key"), params.pop("value")
         if session.folder is None:
             return self._set_unknown(request, session, params, key, value)
+        key = meant_option([one["id"] for one in session.options], key)
         asked = {**params, **self.option_request(session, key, value)}
         option = find(session.options, key)
         assert option is not None

@@ -5,6 +5,7 @@ A draft agent tells no list of values, so for a v1 client an option offers those
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any, Final, NamedTuple
 
 from accord.schema.codec import encode
@@ -31,6 +32,16 @@ class Change(NamedTuple):
 def find(options: list[Json], key: str) -> Json | None:
     """The option of an id."""
     return next((one for one in options if one.get("id") == key), None)
+
+
+# The draft's common options, each with the id of ours that means the same.
+_MEANT: Final = {"autoApprove": "auto_approve", "maxTokens": "token_limit"}
+
+
+def meant_option(known: Container[str], key: str) -> str:
+    """The key of the option that one of the draft's common keys stands for."""
+    ours = _MEANT.get(key, key)
+    return ours if key not in known and ours in known else key
 
 
 def entries_of(option: Json) -> list[Json]:
