@@ -14,6 +14,8 @@ from typing import Literal, NamedTuple
 
 Dialect = Literal["v1", "v2", "draft"]
 
+# The number that each dialect goes by in `initialize`.
+NUMBERS: dict[Dialect, int] = {"v1": 1, "v2": 2, "draft": 1}
 VERSION_MAX = 65535
 INVALID_REQUEST = -32600
 INVALID_PARAMS = -32602
@@ -128,7 +130,7 @@ def judge_answer(result: Mapping[str, object], spoken: Collection[int]) -> Chose
             {"requested": max(spoken), "supported": [version]},
         )
     dialect = _answer_dialect(result)
-    number = 2 if dialect == "v2" else 1
+    number = NUMBERS[dialect]
     if number not in spoken:
         return Refused(
             UNSUPPORTED_VERSION,

@@ -11,7 +11,7 @@ native decoder, the tolerant reader and the comparison with the official schema 
 Must not know: any message of the protocol, and how bytes travel.
 """
 
-from typing import Annotated, TypeAlias, TypeVar
+from typing import Annotated, ClassVar, TypeAlias, TypeVar
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
@@ -58,6 +58,12 @@ class WireStruct(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="
     """
 
     meta: E[Patch[MetaMap]] = field(name="_meta", default=UNSET)
+
+
+class UnstableStruct(WireStruct, frozen=True, kw_only=True):
+    """An object of the unstable schema only: never sent unless the program asked for it."""
+
+    __unstable__: ClassVar[bool] = True
 
 
 class BareStruct(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
@@ -128,6 +134,7 @@ __all__ = [
     "Uint64",
     "UnknownVariant",
     "UnsetType",
+    "UnstableStruct",
     "WireStruct",
     "Z",
     "check_uint64",

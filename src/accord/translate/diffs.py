@@ -29,7 +29,7 @@ def wire_diff(diff: v2.Diff) -> v2.Diff:
 
 
 def _patch(path: str, old_text: str | None, new_text: str) -> v2.DiffPatch | UnsetType:
-    old, new = _lines(old_text or ""), _lines(new_text)
+    old, new = lines_of(old_text or ""), lines_of(new_text)
     if len(old) + len(new) > PATCH_LINES_MAX:
         return UNSET
     # Loaded with the first diff.
@@ -51,7 +51,7 @@ def _patch(path: str, old_text: str | None, new_text: str) -> v2.DiffPatch | Uns
     return v2.DiffPatch(format="git_patch", text="".join(head + body))
 
 
-def _lines(text: str) -> list[str]:
+def lines_of(text: str) -> list[str]:
     """The lines of a text with their ends, as git counts them.
 
     Only "\\n" ends a line: `str.splitlines` also splits at carriage returns, form feeds and the
@@ -116,7 +116,7 @@ def _hunks(patch: str) -> dict[str, tuple[list[str], list[str]]]:
     new: list[str] = []
     in_hunk = False
     previous = ""
-    for line in _lines(patch):
+    for line in lines_of(patch):
         if line.startswith("diff --git "):
             in_hunk, old, new = False, [], []
             paths = line[len("diff --git ") :].rstrip("\n")

@@ -7,12 +7,6 @@ import pytest
 from tests.agent import raw_client
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    """Its parts are tested on both loops where they are; the whole is what people run."""
-    return "asyncio"
-
-
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Fresh folders for configuration and state; whatever the user has set up is not there."""

@@ -9,12 +9,6 @@ import pytest
 from tests.fake_llm import FakeLLM, serve
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    """The providers' libraries know one loop only."""
-    return "asyncio"
-
-
 @pytest.fixture(scope="session")
 def server() -> Iterator[FakeLLM]:
     """The fake model, for all tests; the libraries for it are loaded here, not within a test."""

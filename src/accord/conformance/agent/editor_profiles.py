@@ -12,6 +12,12 @@ from accord.conformance.frames.raw_peer import Message
 from accord.conformance.rule import Version
 
 _FILES: Message = {"readTextFile": True, "writeTextFile": True}
+# The number of a version, and its keys for the client's name and for its capabilities.
+_KEYS: dict[Version, tuple[int, str, str]] = {
+    "1": (1, "clientInfo", "clientCapabilities"),
+    "2": (2, "info", "capabilities"),
+    "draft": (1, "clientInfo", "capabilities"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +30,16 @@ class EditorProfile:
 
     def hello(self, version: Version = "1") -> Message:
         """The params of its `initialize`; in version 2 files and terminals are the agent's."""
-        info = {"name": self.name, "version": "0"}
-        if version == "draft":
-            return {"protocolVersion": 1, "clientInfo": info, "capabilities": self._of_draft()}
-        if version == "1":
-            return {
-                "protocolVersion": 1,
-                "clientInfo": info,
-                "clientCapabilities": self.capabilities,
-            }
-        shared = {
-            key: self.capabilities[key] for key in ("elicitation",) if key in self.capabilities
+        number, info, offer = _KEYS[version]
+        offered = {"1": self.capabilities, "2": self._of_v2(), "draft": self._of_draft()}
+        return {
+            "protocolVersion": number,
+            info: {"name": self.name, "version": "0"},
+            offer: offered[version],
         }
-        return {"protocolVersion": 2, "info": info, "capabilities": shared}
+
+    def _of_v2(self) -> Message:
+        return {key: offer for key, offer in self.capabilities.items() if key == "elicitation"}
 
     def _of_draft(self) -> Message:
         """The same offer in the words of the 2026-02 draft."""

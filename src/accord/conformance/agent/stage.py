@@ -436,7 +436,7 @@ def agent_stages(
     patience: float = 10.0,
 ) -> OpenStage:
     """How checks of this agent are staged."""
-    reached = {version: Reached() for version in DIALECTS}
+    reached = {name: Reached() for name in DIALECTS}
 
     @asynccontextmanager
     async def open_stage(check: Check[Any], judge: Findings) -> AsyncGenerator[AgentStage]:

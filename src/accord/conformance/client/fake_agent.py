@@ -27,7 +27,7 @@ MANUAL = frozenset(
 MODES = ("ask", "code")
 # The number that each version goes by in `initialize`; the 2026-02 draft calls itself 1 too.
 NUMBERS: dict[Version, int] = {"1": 1, "2": 2, "draft": 1}
-# The names of an agent's capabilities and of its name and version in `initialize`.
+# In `initialize`: the keys of an agent's capabilities, and of its name and version.
 OFFERED_AS: dict[Version, tuple[str, str]] = {
     "1": ("agentCapabilities", "agentInfo"),
     "2": ("capabilities", "info"),

@@ -101,7 +101,7 @@ class ClientStage:
         talk = await self.start(purpose, manual=manual)
         with self.reached.step(f"initialize for {purpose!r}"):
             frame = await talk.request("initialize")
-        if self.version != "draft" or is_draft(frame) or self.way == "stdio":
+        if not self._lacks_draft(frame) or self.way == "stdio":
             return talk, frame
         await talk.reply(frame, self.offer().answer(self.version))
         assert self.client is not None
@@ -125,8 +125,12 @@ class ClientStage:
         if isinstance(asked, int) and asked < NUMBERS[self.version]:
             self.judge.skip_open(f"the client speaks version {asked} at most")
             raise NotAsked("another version")
-        self.need(self.version != "draft" or is_draft(frame), "the client does not speak the draft")
+        self.need(not self._lacks_draft(frame), "the client does not speak the draft")
         return talk
+
+    def _lacks_draft(self, frame: Frame) -> bool:
+        """Whether a check of the draft meets an `initialize` of an official version."""
+        return self.version == "draft" and not is_draft(frame)
 
     def offer(self, **more: Any) -> Offer:
         """An agent that has what every client may use: in v2 that takes a capability."""
@@ -222,14 +226,26 @@ async def client_speaks(open_stage: OpenStage, version: Version) -> bool:
             await check.run(cast("ClientStage", stage))
         except Unanswered:
             pass
-    if not first or version == "draft":
-        return bool(first) and is_draft(first[0])
-    params = first[0].params
-    asked = params.get("protocolVersion")
-    later = isinstance(asked, int) and asked >= NUMBERS["2"]
+    return bool(first) and SPEAKS[version](first[0])
+
+
+def _speaks_v1(frame: Frame) -> bool:
     # A client that begins with a later version says so in the words of the first one too.
-    older = not later or "clientCapabilities" in params
-    return later if version == "2" else older and not is_draft(first[0])
+    older = not _speaks_v2(frame) or "clientCapabilities" in frame.params
+    return older and not is_draft(frame)
+
+
+def _speaks_v2(frame: Frame) -> bool:
+    asked = frame.params.get("protocolVersion")
+    return isinstance(asked, int) and asked >= NUMBERS["2"]
+
+
+# Whether an `initialize` shows that the client speaks a version.
+SPEAKS: dict[Version, Callable[[Frame], bool]] = {
+    "1": _speaks_v1,
+    "2": _speaks_v2,
+    "draft": is_draft,
+}
 
 
 def client_stages(

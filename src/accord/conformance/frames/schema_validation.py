@@ -8,12 +8,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from accord.conformance.frames.raw_peer import Frame, Message
 from accord.conformance.rule import Version
 from accord.schema.invalid import Invalid
 from accord.schema.method import Method
+
+METHODS: dict[Version, str] = {
+    "1": "accord.schema.v1.methods",
+    "2": "accord.schema.v2.methods",
+    "draft": "accord.schema.draft.methods",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +47,8 @@ class Flaw:
 
 def tables(version: Version) -> tuple[dict[str, Method], dict[str, Method]]:
     """The methods that the agent handles, and those that the client handles."""
-    if version == "1":
-        from accord.schema.v1 import methods as v1
-
-        return v1.AGENT_METHODS, v1.CLIENT_METHODS
-    if version == "draft":
-        from accord.schema.draft import methods as draft
-
-        return draft.AGENT_METHODS, draft.CLIENT_METHODS
-    from accord.schema.v2 import methods as v2
-
-    return v2.AGENT_METHODS, v2.CLIENT_METHODS
+    methods = import_module(METHODS[version])
+    return methods.AGENT_METHODS, methods.CLIENT_METHODS
 
 
 def flaws(frames: Sequence[Frame], version: Version, *, of_agent: bool) -> Iterator[Flaw]:

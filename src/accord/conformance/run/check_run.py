@@ -231,7 +231,7 @@ def watch(frames: Sequence[Frame], monitors: Sequence[Monitor], check: Check[Any
     found: list[Finding] = []
     # What is said under faults is not a conversation to be judged by.
     for one in () if check.faults else monitors:
-        if one.role != check.role or one.version != check.version:
+        if (one.role, one.version) != (check.role, check.version):
             continue
         judge = Findings(one.rules)
         one.look(frames, judge)

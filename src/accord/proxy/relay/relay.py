@@ -1,6 +1,6 @@
 """The driver of translators: a client's bytes on one side, an agent's on the other.
 
-The client says its version in `initialize`.  The agent's is found out with one `initialize` that
+`initialize` tells the version of the client.  The agent's is found out with one `initialize` that
 has the keys of v1 and v2 together, judged by the shape of its answer; an agent that answers in
 the shape of the 2026-02 draft, or refuses, is started again and asked in the draft's form.  Then
 a translator is chosen, and everything else goes through it.

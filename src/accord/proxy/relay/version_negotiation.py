@@ -18,7 +18,14 @@ from accord.jsonrpc.error_codes import (
     UNSUPPORTED_PROTOCOL_VERSION,
 )
 from accord.machine.logs import logger
-from accord.protocol.negotiation import Chosen, Refused, in_v1_keys, judge_answer, judge_request
+from accord.protocol.negotiation import (
+    NUMBERS,
+    Chosen,
+    Refused,
+    in_v1_keys,
+    judge_answer,
+    judge_request,
+)
 from accord.proxy.relay.translators import Outside
 from accord.schema.codec import encode, to_python
 from accord.schema.invalid import Invalid
@@ -128,7 +135,7 @@ class Opening:
             failure = first or answer
             self._fail(failure.code, failure.message, failure.data)
             return
-        self._take(started, Chosen(spoken, 2 if spoken == "v2" else 1), answer.result)
+        self._take(started, Chosen(spoken, NUMBERS[spoken]), answer.result)
 
     def _begin(self, inside: Spoken) -> _Started:
         translator = self._relay.candidate(self._outside, inside)
@@ -195,7 +202,7 @@ def alone(params: Json, spoken: Spoken) -> Json:
     if spoken == "v2" and "info" not in kept:
         # A client of a newer version may introduce itself otherwise.
         kept["info"] = {"name": "unknown", "version": "unknown"}
-    return {**kept, "protocolVersion": 2 if spoken == "v2" else 1}
+    return {**kept, "protocolVersion": NUMBERS[spoken]}
 
 
 def meant(params: Json, only: Outside | None) -> Json:

@@ -1,6 +1,6 @@
 """ACP v1: every type and method, stable and unstable.
 
-Unstable types say so by `__unstable__`, unstable fields by the mark `U`.
+Unstable types are `UnstableStruct`s, unstable fields have the mark `U`.
 
 A module is imported when a name of it is first used: an agent answers `initialize` before it
 needs most of them.

@@ -3,9 +3,9 @@
 Must not know: how a login is run; the agent does it, or a terminal the client opens.
 """
 
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from accord.schema.struct import ES, UNSET, E, Omit, Patch, WireStruct, Z
+from accord.schema.struct import ES, UNSET, E, Omit, Patch, UnstableStruct, WireStruct, Z
 
 AuthMethodId: TypeAlias = str
 AuthState: TypeAlias = Literal["authenticated", "unauthenticated", "not_required", "unknown"] | str
@@ -44,10 +44,8 @@ class LogoutResponse(WireStruct, frozen=True, kw_only=True):
     """The credentials are gone."""
 
 
-class AuthAccount(WireStruct, frozen=True, kw_only=True):
+class AuthAccount(UnstableStruct, frozen=True, kw_only=True):
     """An account, for display only; keep it out of logs."""
-
-    __unstable__: ClassVar[bool] = True
 
     label: str
     active: E[Patch[bool]] = UNSET
@@ -56,25 +54,19 @@ class AuthAccount(WireStruct, frozen=True, kw_only=True):
     organization: E[Patch[str]] = UNSET
 
 
-class AuthStatusRequest(WireStruct, frozen=True, kw_only=True):
+class AuthStatusRequest(UnstableStruct, frozen=True, kw_only=True):
     """Ask whether a login is needed; changes nothing."""
 
-    __unstable__: ClassVar[bool] = True
 
-
-class AuthStatusResponse(WireStruct, frozen=True, kw_only=True):
+class AuthStatusResponse(UnstableStruct, frozen=True, kw_only=True):
     """Whether a login is needed; a state that is not understood means unknown."""
-
-    __unstable__: ClassVar[bool] = True
 
     state: AuthState
     accounts: ES[Omit[list[AuthAccount]]] = UNSET
 
 
-class AuthStatusUpdateNotification(WireStruct, frozen=True, kw_only=True):
+class AuthStatusUpdateNotification(UnstableStruct, frozen=True, kw_only=True):
     """The login state changed."""
-
-    __unstable__: ClassVar[bool] = True
 
     state: AuthState
     accounts: ES[Omit[list[AuthAccount]]] = UNSET

@@ -4,9 +4,7 @@ A boolean counts when it is true; a marker object counts when it is there and no
 it is empty.  Must not know: which method a capability opens; `methods.py` says that.
 """
 
-from typing import ClassVar
-
-from accord.schema.struct import UNSET, BareStruct, E, Omit, Patch, U, WireStruct
+from accord.schema.struct import UNSET, BareStruct, E, Omit, Patch, U, UnstableStruct, WireStruct
 
 
 class FileSystemCapabilities(WireStruct, frozen=True, kw_only=True):
@@ -63,16 +61,12 @@ class ElicitationCapabilities(WireStruct, frozen=True, kw_only=True):
     url: E[Patch[ElicitationUrlCapabilities]] = UNSET
 
 
-class SubagentCapabilities(WireStruct, frozen=True, kw_only=True):
+class SubagentCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """Marker: the client understands child sessions."""
 
-    __unstable__: ClassVar[bool] = True
 
-
-class PlanCapabilities(WireStruct, frozen=True, kw_only=True):
+class PlanCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """Marker: the client understands plans with ids."""
-
-    __unstable__: ClassVar[bool] = True
 
 
 class ClientCapabilities(WireStruct, frozen=True, kw_only=True):
@@ -103,10 +97,8 @@ class McpCapabilities(WireStruct, frozen=True, kw_only=True):
     acp: U[E[bool]] = False
 
 
-class AuthStatusCapabilities(WireStruct, frozen=True, kw_only=True):
+class AuthStatusCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """Marker: the agent can say whether it is logged in."""
-
-    __unstable__: ClassVar[bool] = True
 
 
 class LogoutCapabilities(WireStruct, frozen=True, kw_only=True):
@@ -132,50 +124,36 @@ class SessionAdditionalDirectoriesCapabilities(WireStruct, frozen=True, kw_only=
     """Marker: a session may have more roots than its working directory."""
 
 
-class SessionSystemPromptOverrideCapabilities(WireStruct, frozen=True, kw_only=True):
+class SessionSystemPromptOverrideCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """Marker: a system prompt may replace the agent's own."""
 
-    __unstable__: ClassVar[bool] = True
 
-
-class SessionSystemPromptModeCapabilities(WireStruct, frozen=True, kw_only=True):
+class SessionSystemPromptModeCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """How a system prompt may be combined with the agent's own."""
-
-    __unstable__: ClassVar[bool] = True
 
     override: E[Patch[SessionSystemPromptOverrideCapabilities]] = UNSET
 
 
-class SessionSystemPromptCapabilities(WireStruct, frozen=True, kw_only=True):
+class SessionSystemPromptCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """The agent takes a system prompt for a session."""
-
-    __unstable__: ClassVar[bool] = True
 
     mode: E[Patch[SessionSystemPromptModeCapabilities]] = UNSET
 
 
-class SessionForkCapabilities(WireStruct, frozen=True, kw_only=True):
+class SessionForkCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """Marker: the agent can fork a session."""
 
-    __unstable__: ClassVar[bool] = True
 
-
-class SessionArchiveCapabilities(WireStruct, frozen=True, kw_only=True):
+class SessionArchiveCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """Marker: the agent can hide sessions from its list and bring them back."""
 
-    __unstable__: ClassVar[bool] = True
 
-
-class SessionStatusCapabilities(WireStruct, frozen=True, kw_only=True):
+class SessionStatusCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """Marker: the agent can say whether a session is in memory."""
 
-    __unstable__: ClassVar[bool] = True
 
-
-class SessionTitleCapabilities(WireStruct, frozen=True, kw_only=True):
+class SessionTitleCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """Marker: the client may rename sessions."""
-
-    __unstable__: ClassVar[bool] = True
 
 
 class SessionResumeCapabilities(WireStruct, frozen=True, kw_only=True):
@@ -201,10 +179,8 @@ class SessionCapabilities(WireStruct, frozen=True, kw_only=True):
     close: E[Patch[SessionCloseCapabilities]] = UNSET
 
 
-class ProvidersCapabilities(WireStruct, frozen=True, kw_only=True):
+class ProvidersCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """Marker: the client may set the agent's model providers."""
-
-    __unstable__: ClassVar[bool] = True
 
 
 class AgentCapabilities(WireStruct, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from accord.schema.struct import (
     Patch,
     Raw,
     U,
+    UnstableStruct,
     WireStruct,
     Z,
 )
@@ -81,10 +82,8 @@ class McpError(BareStruct, frozen=True, kw_only=True):
     data: Omit[Raw] = UNSET
 
 
-class MessageMcpRequest(WireStruct, frozen=True, kw_only=True):
+class MessageMcpRequest(UnstableStruct, frozen=True, kw_only=True):
     """An MCP request to a server behind the peer; `request_id` is made by the caller."""
-
-    __unstable__: ClassVar[bool] = True
 
     server_id: McpServerAcpId
     request_id: McpRequestId
@@ -92,10 +91,8 @@ class MessageMcpRequest(WireStruct, frozen=True, kw_only=True):
     params: Patch[dict[str, Raw]] = UNSET
 
 
-class MessageMcpResponse(WireStruct, frozen=True, kw_only=True):
+class MessageMcpResponse(UnstableStruct, frozen=True, kw_only=True):
     """The outcome of the inner request: `result`, or `error` with every key it came with."""
-
-    __unstable__: ClassVar[bool] = True
 
     result: Omit[Raw] = UNSET
     error: Omit[Raw] = UNSET
@@ -114,10 +111,8 @@ class MessageMcpResponse(WireStruct, frozen=True, kw_only=True):
         return None
 
 
-class MessageMcpNotification(WireStruct, frozen=True, kw_only=True):
+class MessageMcpNotification(UnstableStruct, frozen=True, kw_only=True):
     """An MCP notification about an inner request that is still running."""
-
-    __unstable__: ClassVar[bool] = True
 
     server_id: McpServerAcpId
     request_id: McpRequestId

@@ -1,8 +1,8 @@
 """Plans: the one list of v1, and the unstable plans that have ids."""
 
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from accord.schema.struct import ES, UnknownVariant, WireStruct
+from accord.schema.struct import ES, UnknownVariant, UnstableStruct, WireStruct
 
 PlanId: TypeAlias = str
 PlanEntryPriority: TypeAlias = Literal["high", "medium", "low"] | str
@@ -23,28 +23,22 @@ class Plan(WireStruct, frozen=True, kw_only=True, tag_field="sessionUpdate", tag
     entries: ES[list[PlanEntry]]
 
 
-class PlanItems(WireStruct, frozen=True, kw_only=True, tag_field="type", tag="items"):
+class PlanItems(UnstableStruct, frozen=True, kw_only=True, tag_field="type", tag="items"):
     """A plan as a list of tasks."""
-
-    __unstable__: ClassVar[bool] = True
 
     plan_id: PlanId
     entries: ES[list[PlanEntry]]
 
 
-class PlanFile(WireStruct, frozen=True, kw_only=True, tag_field="type", tag="file"):
+class PlanFile(UnstableStruct, frozen=True, kw_only=True, tag_field="type", tag="file"):
     """A plan that is kept in a file."""
-
-    __unstable__: ClassVar[bool] = True
 
     plan_id: PlanId
     uri: str
 
 
-class PlanMarkdown(WireStruct, frozen=True, kw_only=True, tag_field="type", tag="markdown"):
+class PlanMarkdown(UnstableStruct, frozen=True, kw_only=True, tag_field="type", tag="markdown"):
     """A plan as free text."""
-
-    __unstable__: ClassVar[bool] = True
 
     plan_id: PlanId
     content: str
@@ -57,20 +51,16 @@ else:
 
 
 class PlanUpdate(
-    WireStruct, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="plan_update"
+    UnstableStruct, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="plan_update"
 ):
     """One of several plans, new or replaced."""
-
-    __unstable__: ClassVar[bool] = True
 
     plan: PlanUpdateContent
 
 
 class PlanRemoved(
-    WireStruct, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="plan_removed"
+    UnstableStruct, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="plan_removed"
 ):
     """One of several plans is gone."""
-
-    __unstable__: ClassVar[bool] = True
 
     plan_id: PlanId

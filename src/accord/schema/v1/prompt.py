@@ -1,8 +1,17 @@
 """`session/prompt`: one turn from the user's words to the stop reason."""
 
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from accord.schema.struct import UNSET, E, Patch, U, Uint64, WireStruct, check_uint64
+from accord.schema.struct import (
+    UNSET,
+    E,
+    Patch,
+    U,
+    Uint64,
+    UnstableStruct,
+    WireStruct,
+    check_uint64,
+)
 from accord.schema.v1.content import ContentBlock
 
 StopReason: TypeAlias = (
@@ -10,10 +19,8 @@ StopReason: TypeAlias = (
 )
 
 
-class Usage(WireStruct, frozen=True, kw_only=True):
+class Usage(UnstableStruct, frozen=True, kw_only=True):
     """Tokens that were used."""
-
-    __unstable__: ClassVar[bool] = True
 
     total_tokens: Uint64
     input_tokens: Uint64

@@ -1,26 +1,22 @@
 """`providers/*`: which service runs the agent's model.  All of it is unstable."""
 
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from accord.schema.struct import ES, UNSET, Omit, Patch, WireStruct
+from accord.schema.struct import ES, UNSET, Omit, Patch, UnstableStruct
 
 ProviderId: TypeAlias = str
 LlmProtocol: TypeAlias = Literal["anthropic", "openai", "azure", "vertex", "bedrock"] | str
 
 
-class ProviderCurrentConfig(WireStruct, frozen=True, kw_only=True):
+class ProviderCurrentConfig(UnstableStruct, frozen=True, kw_only=True):
     """What a provider slot is set to."""
-
-    __unstable__: ClassVar[bool] = True
 
     api_type: LlmProtocol
     base_url: str
 
 
-class ProviderInfo(WireStruct, frozen=True, kw_only=True):
+class ProviderInfo(UnstableStruct, frozen=True, kw_only=True):
     """A provider slot; without `current` it is disabled."""
-
-    __unstable__: ClassVar[bool] = True
 
     provider_id: ProviderId
     supported: ES[list[LlmProtocol]]
@@ -28,22 +24,16 @@ class ProviderInfo(WireStruct, frozen=True, kw_only=True):
     current: Patch[ProviderCurrentConfig] = UNSET
 
 
-class ListProvidersRequest(WireStruct, frozen=True, kw_only=True):
+class ListProvidersRequest(UnstableStruct, frozen=True, kw_only=True):
     """Ask for the provider slots."""
 
-    __unstable__: ClassVar[bool] = True
 
-
-class ListProvidersResponse(WireStruct, frozen=True, kw_only=True):
-    __unstable__: ClassVar[bool] = True
-
+class ListProvidersResponse(UnstableStruct, frozen=True, kw_only=True):
     providers: list[ProviderInfo]
 
 
-class SetProviderRequest(WireStruct, frozen=True, kw_only=True):
+class SetProviderRequest(UnstableStruct, frozen=True, kw_only=True):
     """Set up a slot from scratch.  The headers may hold secrets."""
-
-    __unstable__: ClassVar[bool] = True
 
     provider_id: ProviderId
     api_type: LlmProtocol
@@ -51,21 +41,15 @@ class SetProviderRequest(WireStruct, frozen=True, kw_only=True):
     headers: Omit[dict[str, str]] = UNSET
 
 
-class SetProviderResponse(WireStruct, frozen=True, kw_only=True):
+class SetProviderResponse(UnstableStruct, frozen=True, kw_only=True):
     """The slot is set up."""
 
-    __unstable__: ClassVar[bool] = True
 
-
-class DisableProviderRequest(WireStruct, frozen=True, kw_only=True):
+class DisableProviderRequest(UnstableStruct, frozen=True, kw_only=True):
     """Switch a slot off."""
-
-    __unstable__: ClassVar[bool] = True
 
     provider_id: ProviderId
 
 
-class DisableProviderResponse(WireStruct, frozen=True, kw_only=True):
+class DisableProviderResponse(UnstableStruct, frozen=True, kw_only=True):
     """The slot is off."""
-
-    __unstable__: ClassVar[bool] = True

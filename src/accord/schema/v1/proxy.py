@@ -2,7 +2,7 @@
 
 from typing import ClassVar, TypeAlias
 
-from accord.schema.struct import UNSET, Omit, Raw, WireStruct
+from accord.schema.struct import UNSET, Omit, Raw, UnstableStruct
 from accord.schema.v1.initialize import InitializeRequest, InitializeResponse
 
 
@@ -18,19 +18,15 @@ class InitializeProxyResponse(InitializeResponse, frozen=True, kw_only=True):
     __unstable__: ClassVar[bool] = True
 
 
-class ProxySuccessorRequest(WireStruct, frozen=True, kw_only=True):
+class ProxySuccessorRequest(UnstableStruct, frozen=True, kw_only=True):
     """A request to, or from, the successor, wrapped; its `_meta` concerns this hop alone."""
-
-    __unstable__: ClassVar[bool] = True
 
     method: str
     params: Omit[Raw] = UNSET
 
 
-class ProxySuccessorNotification(WireStruct, frozen=True, kw_only=True):
+class ProxySuccessorNotification(UnstableStruct, frozen=True, kw_only=True):
     """A notification to, or from, the successor, wrapped."""
-
-    __unstable__: ClassVar[bool] = True
 
     method: str
     params: Omit[Raw] = UNSET

@@ -1,6 +1,6 @@
 """Creating, loading, listing and ending sessions."""
 
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from accord.schema.struct import (
     ES,
@@ -10,6 +10,7 @@ from accord.schema.struct import (
     Omit,
     Patch,
     U,
+    UnstableStruct,
     WireStruct,
     Z,
 )
@@ -23,10 +24,8 @@ SessionArchiveFilter: TypeAlias = Literal["exclude", "include", "only"] | str
 SessionStatus: TypeAlias = Literal["open", "saved"] | str
 
 
-class SystemPrompt(WireStruct, frozen=True, kw_only=True):
+class SystemPrompt(UnstableStruct, frozen=True, kw_only=True):
     """Instructions that the client adds to, or puts in place of, the agent's own."""
-
-    __unstable__: ClassVar[bool] = True
 
     mode: SystemPromptMode
     content: list[ContentBlock]
@@ -86,10 +85,8 @@ class ResumeSessionResponse(WireStruct, frozen=True, kw_only=True):
     models: E[Patch[SessionModelState]] = UNSET
 
 
-class ForkSessionRequest(WireStruct, frozen=True, kw_only=True):
+class ForkSessionRequest(UnstableStruct, frozen=True, kw_only=True):
     """Open a new session with the context of another."""
-
-    __unstable__: ClassVar[bool] = True
 
     session_id: SessionId
     cwd: AbsolutePath
@@ -98,10 +95,8 @@ class ForkSessionRequest(WireStruct, frozen=True, kw_only=True):
     system_prompt: Patch[SystemPrompt] = UNSET
 
 
-class ForkSessionResponse(WireStruct, frozen=True, kw_only=True):
+class ForkSessionResponse(UnstableStruct, frozen=True, kw_only=True):
     """The fork, which is active at once."""
-
-    __unstable__: ClassVar[bool] = True
 
     session_id: SessionId
     modes: E[Patch[SessionModeState]] = UNSET
@@ -154,60 +149,44 @@ class DeleteSessionResponse(WireStruct, frozen=True, kw_only=True):
     """The session is off the list."""
 
 
-class ArchiveSessionRequest(WireStruct, frozen=True, kw_only=True):
+class ArchiveSessionRequest(UnstableStruct, frozen=True, kw_only=True):
     """Hide a session from the default list."""
 
-    __unstable__: ClassVar[bool] = True
-
     session_id: SessionId
 
 
-class ArchiveSessionResponse(WireStruct, frozen=True, kw_only=True):
+class ArchiveSessionResponse(UnstableStruct, frozen=True, kw_only=True):
     """The session is hidden."""
 
-    __unstable__: ClassVar[bool] = True
 
-
-class UnarchiveSessionRequest(WireStruct, frozen=True, kw_only=True):
+class UnarchiveSessionRequest(UnstableStruct, frozen=True, kw_only=True):
     """Show a hidden session again."""
 
-    __unstable__: ClassVar[bool] = True
-
     session_id: SessionId
 
 
-class UnarchiveSessionResponse(WireStruct, frozen=True, kw_only=True):
+class UnarchiveSessionResponse(UnstableStruct, frozen=True, kw_only=True):
     """The session is listed again."""
 
-    __unstable__: ClassVar[bool] = True
 
-
-class SessionStatusRequest(WireStruct, frozen=True, kw_only=True):
+class SessionStatusRequest(UnstableStruct, frozen=True, kw_only=True):
     """Ask whether a session is in the agent's memory."""
-
-    __unstable__: ClassVar[bool] = True
 
     session_id: SessionId
 
 
-class SessionStatusResponse(WireStruct, frozen=True, kw_only=True):
+class SessionStatusResponse(UnstableStruct, frozen=True, kw_only=True):
     """Where the session is; a status that is not understood means saved."""
-
-    __unstable__: ClassVar[bool] = True
 
     status: SessionStatus
 
 
-class SetSessionTitleRequest(WireStruct, frozen=True, kw_only=True):
-    __unstable__: ClassVar[bool] = True
-
+class SetSessionTitleRequest(UnstableStruct, frozen=True, kw_only=True):
     session_id: SessionId
     title: str
 
 
-class SetSessionTitleResponse(WireStruct, frozen=True, kw_only=True):
+class SetSessionTitleResponse(UnstableStruct, frozen=True, kw_only=True):
     """The title as the agent stored it."""
-
-    __unstable__: ClassVar[bool] = True
 
     title: str

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
-from accord.schema.struct import ES, UNSET, E, Patch, UnknownVariant, WireStruct
+from accord.schema.struct import ES, UNSET, E, Patch, UnknownVariant, UnstableStruct, WireStruct
 from accord.schema.v1.content import ContentBlock
 from accord.schema.v1.errors import Error
 from accord.schema.v1.prompt import Usage
@@ -16,10 +16,8 @@ class RunningStateUpdate(WireStruct, frozen=True, kw_only=True, tag_field="state
     __unstable__: ClassVar[bool] = True
 
 
-class IdleStateUpdate(WireStruct, frozen=True, kw_only=True, tag_field="state", tag="idle"):
+class IdleStateUpdate(UnstableStruct, frozen=True, kw_only=True, tag_field="state", tag="idle"):
     """The child waits for more; why it stopped, if it said so.  `error` goes with that reason."""
-
-    __unstable__: ClassVar[bool] = True
 
     usage: E[Patch[Usage]] = UNSET
     stop_reason: E[Patch[IdleStopReason]] = UNSET
@@ -27,17 +25,15 @@ class IdleStateUpdate(WireStruct, frozen=True, kw_only=True, tag_field="state", 
 
 
 class RequiresActionStateUpdate(
-    WireStruct, frozen=True, kw_only=True, tag_field="state", tag="requires_action"
+    UnstableStruct, frozen=True, kw_only=True, tag_field="state", tag="requires_action"
 ):
     """The child waits for the user."""
 
-    __unstable__: ClassVar[bool] = True
 
-
-class UnknownStateUpdate(WireStruct, frozen=True, kw_only=True, tag_field="state", tag="unknown"):
+class UnknownStateUpdate(
+    UnstableStruct, frozen=True, kw_only=True, tag_field="state", tag="unknown"
+):
     """The agent cannot tell."""
-
-    __unstable__: ClassVar[bool] = True
 
 
 if TYPE_CHECKING:
@@ -54,26 +50,20 @@ else:
     )
 
 
-class SessionCancelCapabilities(WireStruct, frozen=True, kw_only=True):
+class SessionCancelCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """Marker: the client may cancel the child."""
 
-    __unstable__: ClassVar[bool] = True
 
-
-class SubagentSessionCapabilities(WireStruct, frozen=True, kw_only=True):
+class SubagentSessionCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """What the client may do to a child."""
-
-    __unstable__: ClassVar[bool] = True
 
     cancel: E[Patch[SessionCancelCapabilities]] = UNSET
 
 
 class SubagentUpdate(
-    WireStruct, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="subagent_update"
+    UnstableStruct, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="subagent_update"
 ):
     """A child session, new or changed; absent keeps, null clears."""
-
-    __unstable__: ClassVar[bool] = True
 
     session_id: str
     title: E[Patch[str]] = UNSET
@@ -85,11 +75,9 @@ class SubagentUpdate(
 
 
 class SessionMessage(
-    WireStruct, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="session_message"
+    UnstableStruct, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="session_message"
 ):
     """A message between sessions, new or changed, as one of them sees it."""
-
-    __unstable__: ClassVar[bool] = True
 
     message_id: str
     sender_session_id: E[Patch[str]] = UNSET
@@ -100,11 +88,13 @@ class SessionMessage(
 
 
 class SessionMessageChunk(
-    WireStruct, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="session_message_chunk"
+    UnstableStruct,
+    frozen=True,
+    kw_only=True,
+    tag_field="sessionUpdate",
+    tag="session_message_chunk",
 ):
     """One more block of a message between sessions."""
-
-    __unstable__: ClassVar[bool] = True
 
     message_id: str
     content: ContentBlock

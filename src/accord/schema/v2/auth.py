@@ -1,8 +1,18 @@
 """Logging in and out, and asking who is logged in."""
 
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from accord.schema.struct import ES, UNSET, E, Omit, Patch, UnknownVariant, WireStruct, Z
+from accord.schema.struct import (
+    ES,
+    UNSET,
+    E,
+    Omit,
+    Patch,
+    UnknownVariant,
+    UnstableStruct,
+    WireStruct,
+    Z,
+)
 from accord.schema.v2.identifiers import AuthMethodId
 from accord.schema.v2.mcp import EnvVariable
 
@@ -51,10 +61,8 @@ class LogoutAuthResponse(WireStruct, frozen=True, kw_only=True):
     """Empty: the agent has forgotten the credentials."""
 
 
-class AuthAccount(WireStruct, frozen=True, kw_only=True):
+class AuthAccount(UnstableStruct, frozen=True, kw_only=True):
     """An account to show to the user; no key, and nothing for logs."""
-
-    __unstable__: ClassVar[bool] = True
 
     label: str
     active: E[Patch[bool]] = UNSET
@@ -63,25 +71,19 @@ class AuthAccount(WireStruct, frozen=True, kw_only=True):
     organization: E[Patch[str]] = UNSET
 
 
-class AuthStatusRequest(WireStruct, frozen=True, kw_only=True):
+class AuthStatusRequest(UnstableStruct, frozen=True, kw_only=True):
     """Ask whether a login is needed; asking changes nothing."""
 
-    __unstable__: ClassVar[bool] = True
 
-
-class AuthStatusResponse(WireStruct, frozen=True, kw_only=True):
+class AuthStatusResponse(UnstableStruct, frozen=True, kw_only=True):
     """The state to act on, and accounts to show."""
-
-    __unstable__: ClassVar[bool] = True
 
     state: AuthState
     accounts: ES[Omit[list[AuthAccount]]] = UNSET
 
 
-class AuthStatusUpdateNotification(WireStruct, frozen=True, kw_only=True):
+class AuthStatusUpdateNotification(UnstableStruct, frozen=True, kw_only=True):
     """The answer that `auth/status` would give now has changed to this."""
-
-    __unstable__: ClassVar[bool] = True
 
     state: AuthState
     accounts: ES[Omit[list[AuthAccount]]] = UNSET

@@ -4,9 +4,7 @@ Support is said by an object, and `{}` is a whole yes.  Absent, null and malform
 a flag such as v1's `"image": true` does not count as support.
 """
 
-from typing import ClassVar
-
-from accord.schema.struct import UNSET, E, Patch, U, WireStruct
+from accord.schema.struct import UNSET, E, Patch, U, UnstableStruct, WireStruct
 
 
 class TerminalAuthCapabilities(WireStruct, frozen=True, kw_only=True):
@@ -21,10 +19,8 @@ class ElicitationUrlCapabilities(WireStruct, frozen=True, kw_only=True):
     """The client can send the user to a URL."""
 
 
-class AuthStatusCapabilities(WireStruct, frozen=True, kw_only=True):
+class AuthStatusCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """The agent answers `auth/status` and announces changes of it."""
-
-    __unstable__: ClassVar[bool] = True
 
 
 class McpStdioCapabilities(WireStruct, frozen=True, kw_only=True):
@@ -35,10 +31,8 @@ class McpHttpCapabilities(WireStruct, frozen=True, kw_only=True):
     """MCP servers over HTTP may be named."""
 
 
-class McpAcpCapabilities(WireStruct, frozen=True, kw_only=True):
+class McpAcpCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """MCP servers that are reached through this connection may be named."""
-
-    __unstable__: ClassVar[bool] = True
 
 
 class PromptImageCapabilities(WireStruct, frozen=True, kw_only=True):
@@ -53,54 +47,40 @@ class PromptEmbeddedContextCapabilities(WireStruct, frozen=True, kw_only=True):
     """Prompts may hold embedded resources."""
 
 
-class ProvidersCapabilities(WireStruct, frozen=True, kw_only=True):
+class ProvidersCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """The agent answers `providers/*`."""
-
-    __unstable__: ClassVar[bool] = True
 
 
 class SessionAdditionalDirectoriesCapabilities(WireStruct, frozen=True, kw_only=True):
     """Sessions may have more roots than their `cwd`."""
 
 
-class SessionArchiveCapabilities(WireStruct, frozen=True, kw_only=True):
+class SessionArchiveCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """Sessions can be archived, and lists filtered by that."""
 
-    __unstable__: ClassVar[bool] = True
 
-
-class SessionCancelCapabilities(WireStruct, frozen=True, kw_only=True):
+class SessionCancelCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """A child session may be cancelled by the client."""
-
-    __unstable__: ClassVar[bool] = True
 
 
 class SessionDeleteCapabilities(WireStruct, frozen=True, kw_only=True):
     """The agent answers `session/delete`."""
 
 
-class SessionForkCapabilities(WireStruct, frozen=True, kw_only=True):
+class SessionForkCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """The agent answers `session/fork`."""
 
-    __unstable__: ClassVar[bool] = True
 
-
-class SessionStatusCapabilities(WireStruct, frozen=True, kw_only=True):
+class SessionStatusCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """The agent answers `session/status`."""
 
-    __unstable__: ClassVar[bool] = True
 
-
-class SessionSystemPromptOverrideCapabilities(WireStruct, frozen=True, kw_only=True):
+class SessionSystemPromptOverrideCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """A system prompt may replace the agent's own."""
 
-    __unstable__: ClassVar[bool] = True
 
-
-class SessionTitleCapabilities(WireStruct, frozen=True, kw_only=True):
+class SessionTitleCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """The agent answers `session/set_title`."""
-
-    __unstable__: ClassVar[bool] = True
 
 
 class TerminalCancelCapabilities(WireStruct, frozen=True, kw_only=True):
@@ -153,18 +133,14 @@ class McpCapabilities(WireStruct, frozen=True, kw_only=True):
     acp: U[E[Patch[McpAcpCapabilities]]] = UNSET
 
 
-class SessionSystemPromptModeCapabilities(WireStruct, frozen=True, kw_only=True):
+class SessionSystemPromptModeCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """Which modes besides `append` a system prompt may have."""
-
-    __unstable__: ClassVar[bool] = True
 
     override: E[Patch[SessionSystemPromptOverrideCapabilities]] = UNSET
 
 
-class SessionSystemPromptCapabilities(WireStruct, frozen=True, kw_only=True):
+class SessionSystemPromptCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """Sessions may bring a system prompt."""
-
-    __unstable__: ClassVar[bool] = True
 
     mode: E[Patch[SessionSystemPromptModeCapabilities]] = UNSET
 
@@ -203,9 +179,7 @@ class TerminalCapabilities(WireStruct, frozen=True, kw_only=True):
     cancel: E[Patch[TerminalCancelCapabilities]] = UNSET
 
 
-class SubagentSessionCapabilities(WireStruct, frozen=True, kw_only=True):
+class SubagentSessionCapabilities(UnstableStruct, frozen=True, kw_only=True):
     """What the client may do to a child session."""
-
-    __unstable__: ClassVar[bool] = True
 
     cancel: E[Patch[SessionCancelCapabilities]] = UNSET

@@ -12,6 +12,7 @@ from accord.schema.struct import (
     Patch,
     Raw,
     UnknownVariant,
+    UnstableStruct,
     WireStruct,
     Z,
 )
@@ -49,10 +50,8 @@ class McpServerHttp(WireStruct, frozen=True, kw_only=True, tag_field="type", tag
     headers: Z[Omit[list[HttpHeader]]] = UNSET
 
 
-class McpServerAcp(WireStruct, frozen=True, kw_only=True, tag_field="type", tag="acp"):
+class McpServerAcp(UnstableStruct, frozen=True, kw_only=True, tag_field="type", tag="acp"):
     """A server that the client runs itself and reaches through this connection."""
-
-    __unstable__: ClassVar[bool] = True
 
     name: str
     server_id: McpServerAcpId
@@ -64,10 +63,8 @@ else:
     McpServer = McpServerHttp | McpServerAcp | McpServerStdio
 
 
-class MessageMcpRequest(WireStruct, frozen=True, kw_only=True):
+class MessageMcpRequest(UnstableStruct, frozen=True, kw_only=True):
     """An MCP request for a server behind the other side; `request_id` is MCP's own."""
-
-    __unstable__: ClassVar[bool] = True
 
     server_id: McpServerAcpId
     request_id: McpRequestId
@@ -75,10 +72,8 @@ class MessageMcpRequest(WireStruct, frozen=True, kw_only=True):
     params: Patch[dict[str, Raw]] = UNSET
 
 
-class MessageMcpNotification(WireStruct, frozen=True, kw_only=True):
+class MessageMcpNotification(UnstableStruct, frozen=True, kw_only=True):
     """An MCP notification that belongs to an open inner request."""
-
-    __unstable__: ClassVar[bool] = True
 
     server_id: McpServerAcpId
     request_id: McpRequestId
@@ -96,14 +91,12 @@ class McpError(BareStruct, frozen=True, kw_only=True):
     data: Omit[Raw] = UNSET
 
 
-class MessageMcpResponse(WireStruct, frozen=True, kw_only=True):
+class MessageMcpResponse(UnstableStruct, frozen=True, kw_only=True):
     """The inner answer: a result, which may be JSON null, or else an error.
 
     A peer that sends both means the result.  The error is kept as it came, because MCP may put
     more into it than we know; that it is one at all is checked.
     """
-
-    __unstable__: ClassVar[bool] = True
 
     result: Omit[Raw] = UNSET
     error: Omit[Raw] = UNSET

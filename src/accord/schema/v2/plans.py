@@ -5,7 +5,7 @@ The first drafts of v2 wrote `id` for `planId`; that is read as well.
 
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
-from accord.schema.struct import S, UnknownVariant, WireStruct
+from accord.schema.struct import S, UnknownVariant, UnstableStruct, WireStruct
 from accord.schema.v2.identifiers import PlanId
 
 PlanEntryPriority: TypeAlias = Literal["high", "medium", "low"] | str
@@ -27,20 +27,18 @@ class PlanItems(WireStruct, frozen=True, kw_only=True, tag_field="type", tag="it
     entries: S[list[PlanEntry]]
 
 
-class PlanFile(WireStruct, frozen=True, kw_only=True, tag_field="type", tag="file"):
+class PlanFile(UnstableStruct, frozen=True, kw_only=True, tag_field="type", tag="file"):
     """A plan that is kept in a file."""
 
-    __unstable__: ClassVar[bool] = True
     __aliases__: ClassVar[dict[str, str]] = {"id": "planId"}
 
     plan_id: PlanId
     uri: str
 
 
-class PlanMarkdown(WireStruct, frozen=True, kw_only=True, tag_field="type", tag="markdown"):
+class PlanMarkdown(UnstableStruct, frozen=True, kw_only=True, tag_field="type", tag="markdown"):
     """A plan as free text."""
 
-    __unstable__: ClassVar[bool] = True
     __aliases__: ClassVar[dict[str, str]] = {"id": "planId"}
 
     plan_id: PlanId
@@ -62,11 +60,10 @@ class PlanUpdate(
 
 
 class PlanRemoved(
-    WireStruct, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="plan_removed"
+    UnstableStruct, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="plan_removed"
 ):
     """The plan of that id is gone."""
 
-    __unstable__: ClassVar[bool] = True
     __aliases__: ClassVar[dict[str, str]] = {"id": "planId"}
 
     plan_id: PlanId

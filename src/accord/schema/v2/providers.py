@@ -2,25 +2,21 @@
 
 from typing import ClassVar, Literal, TypeAlias
 
-from accord.schema.struct import ES, UNSET, Omit, Patch, WireStruct
+from accord.schema.struct import ES, UNSET, Omit, Patch, UnstableStruct, WireStruct
 from accord.schema.v2.identifiers import ProviderId
 
 LlmProtocol: TypeAlias = Literal["anthropic", "openai", "azure", "vertex", "bedrock"] | str
 
 
-class ProviderCurrentConfig(WireStruct, frozen=True, kw_only=True):
+class ProviderCurrentConfig(UnstableStruct, frozen=True, kw_only=True):
     """How a provider is reached now."""
-
-    __unstable__: ClassVar[bool] = True
 
     api_type: LlmProtocol
     base_url: str
 
 
-class ProviderInfo(WireStruct, frozen=True, kw_only=True):
+class ProviderInfo(UnstableStruct, frozen=True, kw_only=True):
     """A slot for a provider; without `current` it is disabled."""
-
-    __unstable__: ClassVar[bool] = True
 
     provider_id: ProviderId
     supported: ES[list[LlmProtocol]]
@@ -28,22 +24,16 @@ class ProviderInfo(WireStruct, frozen=True, kw_only=True):
     current: Patch[ProviderCurrentConfig] = UNSET
 
 
-class ListProvidersRequest(WireStruct, frozen=True, kw_only=True):
+class ListProvidersRequest(UnstableStruct, frozen=True, kw_only=True):
     """Ask for all slots."""
 
-    __unstable__: ClassVar[bool] = True
 
-
-class ListProvidersResponse(WireStruct, frozen=True, kw_only=True):
-    __unstable__: ClassVar[bool] = True
-
+class ListProvidersResponse(UnstableStruct, frozen=True, kw_only=True):
     providers: list[ProviderInfo]
 
 
-class SetProviderRequest(WireStruct, frozen=True, kw_only=True):
+class SetProviderRequest(UnstableStruct, frozen=True, kw_only=True):
     """Replace the whole configuration of a slot; headers may hold secrets."""
-
-    __unstable__: ClassVar[bool] = True
 
     provider_id: ProviderId
     api_type: LlmProtocol
@@ -55,10 +45,8 @@ class SetProviderResponse(WireStruct, frozen=True, kw_only=True):
     __unstable__: ClassVar[bool] = True
 
 
-class DisableProviderRequest(WireStruct, frozen=True, kw_only=True):
+class DisableProviderRequest(UnstableStruct, frozen=True, kw_only=True):
     """Switch a slot off."""
-
-    __unstable__: ClassVar[bool] = True
 
     provider_id: ProviderId
 

@@ -5,7 +5,7 @@ What is wrapped stays JSON text: a proxy passes on what it does not understand.
 
 from typing import ClassVar, TypeAlias
 
-from accord.schema.struct import UNSET, Omit, Raw, WireStruct
+from accord.schema.struct import UNSET, Omit, Raw, UnstableStruct
 from accord.schema.v2.initialize import InitializeRequest, InitializeResponse
 
 
@@ -21,19 +21,15 @@ class InitializeProxyResponse(InitializeResponse, frozen=True, kw_only=True):
     __unstable__: ClassVar[bool] = True
 
 
-class ProxySuccessorRequest(WireStruct, frozen=True, kw_only=True):
+class ProxySuccessorRequest(UnstableStruct, frozen=True, kw_only=True):
     """A request to the successor, or from it."""
-
-    __unstable__: ClassVar[bool] = True
 
     method: str
     params: Omit[Raw] = UNSET
 
 
-class ProxySuccessorNotification(WireStruct, frozen=True, kw_only=True):
+class ProxySuccessorNotification(UnstableStruct, frozen=True, kw_only=True):
     """A notification to the successor, or from it."""
-
-    __unstable__: ClassVar[bool] = True
 
     method: str
     params: Omit[Raw] = UNSET

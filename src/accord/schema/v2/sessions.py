@@ -11,6 +11,7 @@ from accord.schema.struct import (
     Patch,
     U,
     UnknownVariant,
+    UnstableStruct,
     WireStruct,
     Z,
 )
@@ -26,10 +27,8 @@ SessionArchiveFilter: TypeAlias = Literal["exclude", "include", "only"] | str
 SessionStatus: TypeAlias = Literal["open", "saved"] | str
 
 
-class SystemPrompt(WireStruct, frozen=True, kw_only=True):
+class SystemPrompt(UnstableStruct, frozen=True, kw_only=True):
     """Instructions for the agent; a mode it does not support is an error, never swapped."""
-
-    __unstable__: ClassVar[bool] = True
 
     mode: SystemPromptMode
     content: list[ContentBlock]
@@ -135,10 +134,8 @@ class DeleteSessionResponse(WireStruct, frozen=True, kw_only=True):
     """Deleted, or it was not there."""
 
 
-class ForkSessionRequest(WireStruct, frozen=True, kw_only=True):
+class ForkSessionRequest(UnstableStruct, frozen=True, kw_only=True):
     """Start a session that continues another's history on its own."""
-
-    __unstable__: ClassVar[bool] = True
 
     session_id: SessionId
     cwd: AbsolutePath
@@ -147,34 +144,26 @@ class ForkSessionRequest(WireStruct, frozen=True, kw_only=True):
     system_prompt: Patch[SystemPrompt] = UNSET
 
 
-class ForkSessionResponse(WireStruct, frozen=True, kw_only=True):
+class ForkSessionResponse(UnstableStruct, frozen=True, kw_only=True):
     """The fork is there and active."""
-
-    __unstable__: ClassVar[bool] = True
 
     session_id: SessionId
     config_options: ES[Omit[list[SessionConfigOption]]] = UNSET
     available_commands: ES[Omit[list[AvailableCommand]]] = UNSET
 
 
-class ArchiveSessionRequest(WireStruct, frozen=True, kw_only=True):
+class ArchiveSessionRequest(UnstableStruct, frozen=True, kw_only=True):
     """Close a session if it lives, and hide it from lists."""
-
-    __unstable__: ClassVar[bool] = True
 
     session_id: SessionId
 
 
-class ArchiveSessionResponse(WireStruct, frozen=True, kw_only=True):
+class ArchiveSessionResponse(UnstableStruct, frozen=True, kw_only=True):
     """Archived, now or before."""
 
-    __unstable__: ClassVar[bool] = True
 
-
-class UnarchiveSessionRequest(WireStruct, frozen=True, kw_only=True):
+class UnarchiveSessionRequest(UnstableStruct, frozen=True, kw_only=True):
     """Show a session in lists again, without loading it."""
-
-    __unstable__: ClassVar[bool] = True
 
     session_id: SessionId
 
@@ -183,33 +172,25 @@ class UnarchiveSessionResponse(WireStruct, frozen=True, kw_only=True):
     __unstable__: ClassVar[bool] = True
 
 
-class SessionStatusRequest(WireStruct, frozen=True, kw_only=True):
+class SessionStatusRequest(UnstableStruct, frozen=True, kw_only=True):
     """Ask whether a session is in memory and what it is doing; asking changes nothing."""
-
-    __unstable__: ClassVar[bool] = True
 
     session_id: SessionId
 
 
-class SessionStatusResponse(WireStruct, frozen=True, kw_only=True):
+class SessionStatusResponse(UnstableStruct, frozen=True, kw_only=True):
     """A missing `state` is not idle, and a status that we do not know is `saved`."""
-
-    __unstable__: ClassVar[bool] = True
 
     status: SessionStatus
     state: E[Patch[StateSnapshot]] = UNSET
 
 
-class SetSessionTitleRequest(WireStruct, frozen=True, kw_only=True):
-    __unstable__: ClassVar[bool] = True
-
+class SetSessionTitleRequest(UnstableStruct, frozen=True, kw_only=True):
     session_id: SessionId
     title: str
 
 
-class SetSessionTitleResponse(WireStruct, frozen=True, kw_only=True):
+class SetSessionTitleResponse(UnstableStruct, frozen=True, kw_only=True):
     """The title as it was stored, which is the one to show."""
-
-    __unstable__: ClassVar[bool] = True
 
     title: str

@@ -5,7 +5,7 @@ struct per combination: all fields are optional and tolerant, so one flat struct
 and a state or reason that we do not know is simply another string.
 """
 
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from accord.schema.struct import (
     UNSET,
@@ -14,6 +14,7 @@ from accord.schema.struct import (
     U,
     Uint64,
     UnknownVariant,
+    UnstableStruct,
     WireStruct,
     check_uint64,
 )
@@ -27,10 +28,8 @@ StopReason: TypeAlias = (
 )
 
 
-class Usage(WireStruct, frozen=True, kw_only=True):
+class Usage(UnstableStruct, frozen=True, kw_only=True):
     """Tokens that the work which just ended has cost."""
-
-    __unstable__: ClassVar[bool] = True
 
     total_tokens: Uint64
     input_tokens: Uint64
@@ -56,10 +55,10 @@ class BackgroundToolCall(WireStruct, frozen=True, kw_only=True, tag_field="type"
     tool_call_id: ToolCallId
 
 
-class BackgroundSubagent(WireStruct, frozen=True, kw_only=True, tag_field="type", tag="subagent"):
+class BackgroundSubagent(
+    UnstableStruct, frozen=True, kw_only=True, tag_field="type", tag="subagent"
+):
     """A child session in which anything is running."""
-
-    __unstable__: ClassVar[bool] = True
 
     session_id: SessionId
 

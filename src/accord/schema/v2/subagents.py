@@ -1,8 +1,6 @@
 """Child sessions of a session, and the messages that sessions send each other.  Unstable."""
 
-from typing import ClassVar
-
-from accord.schema.struct import EN, ES, UNSET, E, Patch, WireStruct
+from accord.schema.struct import EN, ES, UNSET, E, Patch, UnstableStruct
 from accord.schema.v2.capabilities import SubagentSessionCapabilities
 from accord.schema.v2.content import ContentBlock
 from accord.schema.v2.identifiers import MessageId, SessionId
@@ -10,14 +8,12 @@ from accord.schema.v2.state import StateSnapshot
 
 
 class SubagentUpdate(
-    WireStruct, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="subagent_update"
+    UnstableStruct, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="subagent_update"
 ):
     """Announces a child session to its parent's readers, and patches what is known of it.
 
     A `state` of null is "activity unknown", not idle.
     """
-
-    __unstable__: ClassVar[bool] = True
 
     session_id: SessionId
     title: E[Patch[str]] = UNSET
@@ -29,11 +25,9 @@ class SubagentUpdate(
 
 
 class SessionMessage(
-    WireStruct, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="session_message"
+    UnstableStruct, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="session_message"
 ):
     """A message between two sessions as one of them sees it; an upsert."""
-
-    __unstable__: ClassVar[bool] = True
 
     message_id: MessageId
     sender_session_id: E[Patch[SessionId]] = UNSET
@@ -44,11 +38,13 @@ class SessionMessage(
 
 
 class SessionMessageChunk(
-    WireStruct, frozen=True, kw_only=True, tag_field="sessionUpdate", tag="session_message_chunk"
+    UnstableStruct,
+    frozen=True,
+    kw_only=True,
+    tag_field="sessionUpdate",
+    tag="session_message_chunk",
 ):
     """One more block at the end of such a message."""
-
-    __unstable__: ClassVar[bool] = True
 
     message_id: MessageId
     content: ContentBlock

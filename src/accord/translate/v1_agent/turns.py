@@ -25,6 +25,7 @@ from accord.jsonrpc.error_codes import (
 from accord.schema.codec import encode
 from accord.schema.method import CANCEL_REQUEST
 from accord.translate.adapter import NOTHING, Outs
+from accord.translate.json_blocks import prompted_block_to_v1
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -39,7 +40,6 @@ from accord.translate.message import (
     Result,
 )
 from accord.translate.meta_store import OFFICIAL, keep, restore
-from accord.translate.v1_agent.content import block_to_v1
 from accord.translate.v1_agent.core import Core
 from accord.translate.v1_agent.session_state import (
     FINAL_STATUSES,
@@ -102,7 +102,7 @@ class Turns:
                     f"this agent takes no {block['type']!r} content",
                     {"type": block["type"], "reason": f"{needed} is not offered"},
                 )
-        asked = [block_to_v1(block, self._core.lost) for block in deepcopy(blocks)]
+        asked = [prompted_block_to_v1(block, self._core.lost) for block in deepcopy(blocks)]
         return Prompt(request.key, blocks, {**request.params, "prompt": asked})
 
     def _begin(self, session: Session, prompt: Prompt) -> Outs:

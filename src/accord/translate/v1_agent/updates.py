@@ -14,11 +14,11 @@ from typing import Any, Final
 
 from accord.schema.method import SESSION_UPDATE
 from accord.translate.adapter import NOTHING, Outs
+from accord.translate.json_blocks import block_to_v2, blocks_to_v2
 from accord.translate.message import AGENT, CLIENT, CannotTranslate, Json, Notification, Out
 from accord.translate.meta_store import OFFICIAL, Check, is_text, keep, restore, taken
 from accord.translate.v1_agent.commands import commands_to_v2, time_to_v2
 from accord.translate.v1_agent.config_options import Options
-from accord.translate.v1_agent.content import block_to_v2, blocks_to_v2
 from accord.translate.v1_agent.core import NOT_HISTORY, Core
 from accord.translate.v1_agent.session_state import Past, Session
 from accord.translate.v1_agent.terminal_meta import shown_terminals

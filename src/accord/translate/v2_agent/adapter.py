@@ -21,6 +21,7 @@ from accord.jsonrpc.error_codes import (
 )
 from accord.schema.method import CANCEL_REQUEST
 from accord.translate.adapter import OnNotification, OnRequest, Outs
+from accord.translate.json_blocks import blocks_to_v2
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -36,7 +37,6 @@ from accord.translate.message import (
     Surroundings,
 )
 from accord.translate.meta_store import OFFICIAL, is_text, keep, restore
-from accord.translate.v2_agent.content import block_to_v2
 from accord.translate.v2_agent.core import Core
 from accord.translate.v2_agent.initialize import (
     Offer,
@@ -140,7 +140,7 @@ class V2Agent(Core):
         params["mcpServers"] = servers_to_v2(servers, self._offer, self.around.find_program)
         prompt = params.get("systemPrompt")
         if prompt is not None:
-            prompt["content"] = [block_to_v2(block) for block in prompt["content"]]
+            prompt["content"] = blocks_to_v2(prompt["content"])
         is_new = method in ("session/new", "session/fork")
         named: str = params.get("sessionId", "")
         if method == "session/load":
@@ -221,7 +221,7 @@ class V2Agent(Core):
         params = request.params
         if not params["prompt"]:
             raise CannotTranslate(INVALID_PARAMS, "a prompt needs content", {"path": "prompt"})
-        params["prompt"] = [block_to_v2(block) for block in params["prompt"]]
+        params["prompt"] = blocks_to_v2(params["prompt"])
         return self._session(params["sessionId"]).turns.prompt(request)
 
     def _cancel(self, params: Json) -> Outs:

@@ -17,8 +17,8 @@ from accord.builtin.offline.prompt.sentence_grammar import (
     QUOTED,
     THE,
     Row,
-    pattern,
     plain_intent,
+    row,
     with_arguments,
 )
 
@@ -53,191 +53,147 @@ def _about(match: Match[str]) -> Intent | None:
 
 
 QUESTIONS: tuple[Row, ...] = (
-    (
-        pattern(
-            rf"{ASK}(?:what(?:'s| is| does)|explain|describe|summari[sz]e|tell me "
-            rf"about|show(?: me)?|"
-            rf"give me an overview of|overview of|map|analy[sz]e|look at) "
-            rf"{THE}(?:whole )?{PROJECT}"
-            r"(?: (?:about|do|does|for|made of|structure|map|all about|here))*|"
-            r"(?:project )?(?:map|overview|structure|summary)|what(?:'s| is) (?:this|here|in here)|"
-            r"what (?:do we have|is there)(?: here)?|where am i"
-        ),
+    row(
+        rf"{ASK}(?:what(?:'s| is| does)|explain|describe|summari[sz]e|tell me "
+        rf"about|show(?: me)?|"
+        rf"give me an overview of|overview of|map|analy[sz]e|look at) "
+        rf"{THE}(?:whole )?{PROJECT}"
+        r"(?: (?:about|do|does|for|made of|structure|map|all about|here))*|"
+        r"(?:project )?(?:map|overview|structure|summary)|what(?:'s| is) (?:this|here|in here)|"
+        r"what (?:do we have|is there)(?: here)?|where am i",
         plain_intent("map"),
     ),
-    (
-        pattern(
-            rf"{ASK}(?:list|show|what)(?: me)? {THE}files(?: (?:are )?(?:there|here))?|ls|files"
-        ),
+    row(
+        rf"{ASK}(?:list|show|what)(?: me)? {THE}files(?: (?:are )?(?:there|here))?|ls|files",
         plain_intent("files"),
     ),
-    (
-        pattern(
-            rf"{ASK}(?:show|list|find|what)(?: me)? {THE}(?:open )?todos?(?: "
-            rf"(?:are there|left))?|"
-            r"todos?"
-        ),
+    row(
+        rf"{ASK}(?:show|list|find|what)(?: me)? {THE}(?:open )?todos?(?: "
+        rf"(?:are there|left))?|"
+        r"todos?",
         lambda match: Intent("find", {"text": "TODO"}),
     ),
-    (
-        pattern(
-            rf"{ASK}(?:who|what|which (?:code|functions?|files?)) (?:calls?|uses?|"
-            rf"invokes?|imports?|"
-            rf"references?|needs?) {THE}{KIND}(?P<name>\S+?)"
-        ),
+    row(
+        rf"{ASK}(?:who|what|which (?:code|functions?|files?)) (?:calls?|uses?|"
+        rf"invokes?|imports?|"
+        rf"references?|needs?) {THE}{KIND}(?P<name>\S+?)",
         with_arguments("callers", name=name_of),
     ),
-    (
-        pattern(
-            rf"{ASK}(?:(?:find|show|list)(?: me)? )?{THE}(?:callers?|uses?|usages?|"
-            rf"references?|calls?)"
-            rf" (?:of|to|for) {THE}{KIND}(?P<name>\S+?)"
-        ),
+    row(
+        rf"{ASK}(?:(?:find|show|list)(?: me)? )?{THE}(?:callers?|uses?|usages?|"
+        rf"references?|calls?)"
+        rf" (?:of|to|for) {THE}{KIND}(?P<name>\S+?)",
         with_arguments("callers", name=name_of),
     ),
-    (
-        pattern(
-            rf"{ASK}where (?:is|are|do (?:we|you|i)|does) {THE}{KIND}(?P<name>\S+?) "
-            r"(?:used|called|referenced|imported|invoked)"
-        ),
+    row(
+        rf"{ASK}where (?:is|are|do (?:we|you|i)|does) {THE}{KIND}(?P<name>\S+?) "
+        r"(?:used|called|referenced|imported|invoked)",
         with_arguments("callers", name=name_of),
     ),
-    (
-        pattern(
-            rf"{ASK}where(?:'s| is| are| can i find| do (?:we|you|i) (?:define|"
-            rf"have)| did .* define) "
-            rf"{THE}{KIND}(?P<name>\S+?)(?: (?:defined|declared|implemented|from|located))?"
-        ),
+    row(
+        rf"{ASK}where(?:'s| is| are| can i find| do (?:we|you|i) (?:define|"
+        rf"have)| did .* define) "
+        rf"{THE}{KIND}(?P<name>\S+?)(?: (?:defined|declared|implemented|from|located))?",
         with_arguments("where", name=target_of),
     ),
-    (
-        pattern(
-            rf"{ASK}(?:(?:find|show|go to|goto|jump to)(?: me)? )?{THE}"
-            rf"(?:definition|declaration|def) of {THE}{KIND}(?P<name>\S+?)"
-        ),
+    row(
+        rf"{ASK}(?:(?:find|show|go to|goto|jump to)(?: me)? )?{THE}"
+        rf"(?:definition|declaration|def) of {THE}{KIND}(?P<name>\S+?)",
         with_arguments("where", name=name_of),
     ),
-    (
-        pattern(
-            rf"{ASK}(?:find|locate|where is) {THE}(?:function|method|class|symbol) (?P<name>\S+?)"
-        ),
+    row(
+        rf"{ASK}(?:find|locate|where is) {THE}(?:function|method|class|symbol) (?P<name>\S+?)",
         with_arguments("where", name=name_of),
     ),
-    (
-        pattern(
-            rf"{ASK}(?:show|read|open|cat|print|display|view)(?: me)? {THE}(?:file "
-            rf"|contents? of )*"
-            r"(?P<path>\S+?)(?::(?P<line>\d+))?"
-        ),
+    row(
+        rf"{ASK}(?:show|read|open|cat|print|display|view)(?: me)? {THE}(?:file "
+        rf"|contents? of )*"
+        r"(?P<path>\S+?)(?::(?P<line>\d+))?",
         with_arguments("show", path=path_of, line=str),
     ),
-    (
-        pattern(
-            rf"{ASK}(?:explain|describe|summari[sz]e|document|tell me about|show|"
-            rf"understand)(?: me)?"
-            rf"(?: to me)? {THE}{KIND}(?P<target>\S+?)(?: (?:to me|please))*"
-        ),
+    row(
+        rf"{ASK}(?:explain|describe|summari[sz]e|document|tell me about|show|"
+        rf"understand)(?: me)?"
+        rf"(?: to me)? {THE}{KIND}(?P<target>\S+?)(?: (?:to me|please))*",
         with_arguments("explain", target=target_of),
     ),
-    (
-        pattern(
-            rf"{ASK}(?:what(?:'s| is| does)|how does|how do) {THE}{KIND}(?P<target>\S+?)"
-            r"(?: (?:do|does|for|about|work|works|mean|doing))+"
-        ),
+    row(
+        rf"{ASK}(?:what(?:'s| is| does)|how does|how do) {THE}{KIND}(?P<target>\S+?)"
+        r"(?: (?:do|does|for|about|work|works|mean|doing))+",
         with_arguments("explain", target=target_of),
     ),
-    (
-        pattern(rf"{ASK}what(?:'s| is) {THE}{KIND}(?P<target>\S+?)"),
+    row(
+        rf"{ASK}what(?:'s| is) {THE}{KIND}(?P<target>\S+?)",
         with_arguments("explain", target=target_of),
     ),
-    (
-        pattern(
-            rf"{ASK}(?:find|search|grep|look|locate)(?: me)?(?: for| up| through)? "
-            rf"{THE}{KIND}(?P<text>{QUOTED}|.+?)(?: (?:everywhere|in all files|in "
-            rf"{THE}{PROJECT}))?"
-        ),
+    row(
+        rf"{ASK}(?:find|search|grep|look|locate)(?: me)?(?: for| up| through)? "
+        rf"{THE}{KIND}(?P<text>{QUOTED}|.+?)(?: (?:everywhere|in all files|in "
+        rf"{THE}{PROJECT}))?",
         with_arguments("find", text=_searched),
     ),
 )
 
 BROAD_QUESTIONS: tuple[Row, ...] = (
-    (
-        pattern(
-            rf"{ASK}(?:what(?:'s| is| does| stands)|show me what(?:'s| is)|tell me what(?:'s| is)) "
-            rf"(?:in|inside|written in|contained in) {THE}{KIND}(?P<path>\S+?)(?: (?:file|folder))?"
-        ),
+    row(
+        rf"{ASK}(?:what(?:'s| is| does| stands)|show me what(?:'s| is)|tell me what(?:'s| is)) "
+        rf"(?:in|inside|written in|contained in) {THE}{KIND}(?P<path>\S+?)(?: (?:file|folder))?",
         with_arguments("contents", path=target_of),
     ),
-    (
-        pattern(
-            rf"{ASK}(?:list|show|what|which)(?: me| are)? {THE}{_DEFINED}"
-            rf" (?:are |does |do )?(?:there )?(?:in |of |from )?{THE}{KIND}(?P<target>\S+?)"
-            r"(?: (?:have|has|define|defines|contain|contains))?"
-        ),
+    row(
+        rf"{ASK}(?:list|show|what|which)(?: me| are)? {THE}{_DEFINED}"
+        rf" (?:are |does |do )?(?:there )?(?:in |of |from )?{THE}{KIND}(?P<target>\S+?)"
+        r"(?: (?:have|has|define|defines|contain|contains))?",
         with_arguments("explain", target=target_of),
     ),
-    (
-        pattern(
-            rf"{ASK}(?:outline|signature|docs?|docstring|source)(?: (?:of|for))? {THE}{KIND}"
-            r"(?P<target>\S+?)"
-        ),
+    row(
+        rf"{ASK}(?:outline|signature|docs?|docstring|source)(?: (?:of|for))? {THE}{KIND}"
+        r"(?P<target>\S+?)",
         with_arguments("explain", target=target_of),
     ),
-    (
-        pattern(
-            rf"{ASK}what (?:does|do|can|should|will) {THE}{KIND}(?P<target>\S+?) (?:return|returns|"
-            r"take|takes|accept|accepts|expect|expects|need|needs|require|contain|contains|define|"
-            r"raise|raises|look like)"
-        ),
+    row(
+        rf"{ASK}what (?:does|do|can|should|will) {THE}{KIND}(?P<target>\S+?) (?:return|returns|"
+        r"take|takes|accept|accepts|expect|expects|need|needs|require|contain|contains|define|"
+        r"raise|raises|look like)",
         with_arguments("explain", target=target_of),
     ),
-    (
-        pattern(
-            rf"how (?:do i|do you|to|can i|do we) (?:run|start|use|build|launch|install)"
-            rf"(?: (?:this|it|{THE}{PROJECT}|{THE}app))?|"
-            r"how (?:many|much) (?:lines|files|code|tests|modules|functions|classes)\b.*|"
-            r"how (?:big|large) is .*|"
-            r"(?:what|which) (?:programming )?languages?\b.*|"
-            r"(?:what|which|list|show)(?: me)?(?: the| all)? (?:tests|entry ?points?|modules)\b.*|"
-            rf"(?:what can|what does|how does) (?:this|it|{THE}{PROJECT}) (?:do|work)|"
-            r"(?:where|how) (?:do|should|can) i (?:start|begin)|tell me more about (?:this|it)"
-        ),
+    row(
+        rf"how (?:do i|do you|to|can i|do we) (?:run|start|use|build|launch|install)"
+        rf"(?: (?:this|it|{THE}{PROJECT}|{THE}app))?|"
+        r"how (?:many|much) (?:lines|files|code|tests|modules|functions|classes)\b.*|"
+        r"how (?:big|large) is .*|"
+        r"(?:what|which) (?:programming )?languages?\b.*|"
+        r"(?:what|which|list|show)(?: me)?(?: the| all)? (?:tests|entry ?points?|modules)\b.*|"
+        rf"(?:what can|what does|how does) (?:this|it|{THE}{PROJECT}) (?:do|work)|"
+        r"(?:where|how) (?:do|should|can) i (?:start|begin)|tell me more about (?:this|it)",
         plain_intent("map"),
     ),
-    (
-        pattern(rf"{ASK}(?:who|what) (?:depends on|is using|is calling) {THE}{KIND}(?P<name>\S+?)"),
+    row(
+        rf"{ASK}(?:who|what) (?:depends on|is using|is calling) {THE}{KIND}(?P<name>\S+?)",
         with_arguments("callers", name=name_of),
     ),
     # ---- files whose names have no ending that is known
-    (
-        pattern(
-            rf"{ASK}(?:show|read|open|cat|print|display|view|explain)(?: me)? {THE}(?:file )?"
-            r"(?P<path>(?:~|\.\.?)?/\S+?)"
-        ),
+    row(
+        rf"{ASK}(?:show|read|open|cat|print|display|view|explain)(?: me)? {THE}(?:file )?"
+        r"(?P<path>(?:~|\.\.?)?/\S+?)",
         with_arguments("show", path=path_of),
     ),
     # ---- questions in words
-    (
-        pattern(
-            rf"{ASK}(?:(?:find|show|tell)(?: me)? |do you know )?where(?:'s| is| are| was| were| do"
-            r"| does| did| can| could| should| in the code)* (?:we |you |i |they |it |one )?"
-            r"(?P<words>.+?)(?: (?:happening|located|done|going on))?"
-        ),
+    row(
+        rf"{ASK}(?:(?:find|show|tell)(?: me)? |do you know )?where(?:'s| is| are| was| were| do"
+        r"| does| did| can| could| should| in the code)* (?:we |you |i |they |it |one )?"
+        r"(?P<words>.+?)(?: (?:happening|located|done|going on))?",
         _about,
     ),
-    (
-        pattern(
-            rf"{ASK}(?:(?:find|show)(?: me)? )?(?:which|what|the) (?:functions?|methods?|code|"
-            r"files?|modules?|class(?:es)?|parts?(?: of the code)?|places?|lines?) "
-            r"(?:that |which |does |do |is |are )*(?P<words>.+?)"
-        ),
+    row(
+        rf"{ASK}(?:(?:find|show)(?: me)? )?(?:which|what|the) (?:functions?|methods?|code|"
+        r"files?|modules?|class(?:es)?|parts?(?: of the code)?|places?|lines?) "
+        r"(?:that |which |does |do |is |are )*(?P<words>.+?)",
         _about,
     ),
-    (
-        pattern(
-            rf"{ASK}how (?:is|are|do we|does it|do you|does {THE}{PROJECT}) (?P<words>.+?)"
-            r"(?: (?:done|handled|implemented))?"
-        ),
+    row(
+        rf"{ASK}how (?:is|are|do we|does it|do you|does {THE}{PROJECT}) (?P<words>.+?)"
+        r"(?: (?:done|handled|implemented))?",
         _about,
     ),
 )

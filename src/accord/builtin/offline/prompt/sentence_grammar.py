@@ -66,6 +66,11 @@ def pattern(text: str) -> Pattern[str]:
     return re.compile(rf"\s*(?:{text})[\s.!?]*", re.IGNORECASE | re.DOTALL)
 
 
+def row(text: str, make: Make) -> Row:
+    """What to make of a line that fits a pattern."""
+    return pattern(text), make
+
+
 def command_pattern(text: str) -> Pattern[str]:
     """Compile a pattern for a line that ends with a command, punctuation included."""
     return re.compile(rf"\s*(?:{text})", re.IGNORECASE | re.DOTALL)

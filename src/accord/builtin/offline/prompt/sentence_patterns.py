@@ -19,8 +19,8 @@ from accord.builtin.offline.prompt.sentence_grammar import (
     THE,
     Row,
     first_match,
-    pattern,
     plain_intent,
+    row,
     with_arguments,
 )
 from accord.builtin.offline.prompt.task_patterns import (
@@ -41,73 +41,57 @@ def _tool_call(match: Match[str]) -> Intent | None:
 
 
 _TALK: tuple[Row, ...] = (
-    (
-        pattern(
-            r"(?:hi|hello|hey|hallo|good (?:morning|evening|day|afternoon))(?: there| accord)?"
-        ),
+    row(
+        r"(?:hi|hello|hey|hallo|good (?:morning|evening|day|afternoon))(?: there| accord)?",
         plain_intent("hello"),
     ),
-    (
-        pattern(
-            r"(?:many )?(?:thanks?|thank you|thx|great|nice|cool|perfect|ok|okay|yes|no)(?: you)?"
-            r"(?: (?:very|so) much| a lot)?"
-        ),
+    row(
+        r"(?:many )?(?:thanks?|thank you|thx|great|nice|cool|perfect|ok|okay|yes|no)(?: you)?"
+        r"(?: (?:very|so) much| a lot)?",
         plain_intent("thanks"),
     ),
-    (
-        pattern(
-            rf"{ASK}help(?: me)?|\?+|commands|what can (?:you|i) (?:do|type|say|ask)(?: here)?|"
-            r"how do(?:es)? (?:i|this) (?:use this|use you|work)|who are you|what are you"
-        ),
+    row(
+        rf"{ASK}help(?: me)?|\?+|commands|what can (?:you|i) (?:do|type|say|ask)(?: here)?|"
+        r"how do(?:es)? (?:i|this) (?:use this|use you|work)|who are you|what are you",
         plain_intent("help"),
     ),
-    (
-        pattern(
-            r"(?:which |what |use |set |choose |change |pick |select )?(?:a |the |an? llm )?model"
-            r"(?: (?:are you|do you use|is this))?|how (?:do i|to|can i) (?:set|use|choose|pick)"
-            r" (?:a |the )?model"
-        ),
+    row(
+        r"(?:which |what |use |set |choose |change |pick |select )?(?:a |the |an? llm )?model"
+        r"(?: (?:are you|do you use|is this))?|how (?:do i|to|can i) (?:set|use|choose|pick)"
+        r" (?:a |the )?model",
         plain_intent("model"),
     ),
-    (
-        pattern(
-            rf"{ASK}(?:undo|revert|roll ?back|take (?:it|that|this) back)"
-            rf"(?: (?:it|that|this|everything|(?:the |your |my )?(?:last |latest |previous )?"
-            r"(?:changes?|edits?|turn|rename|fix)))?"
-        ),
+    row(
+        rf"{ASK}(?:undo|revert|roll ?back|take (?:it|that|this) back)"
+        rf"(?: (?:it|that|this|everything|(?:the |your |my )?(?:last |latest |previous )?"
+        r"(?:changes?|edits?|turn|rename|fix)))?",
         plain_intent("undo"),
     ),
 )
 
 _TOOLS_AND_PLANS: tuple[Row, ...] = (
-    (
-        pattern(
-            rf"{ASK}(?:list|show|what|which)(?: me)? {THE}mcp(?: (?:servers?|tools?))*"
-            r"(?: are there| do you have)?|mcp(?: (?:servers?|tools?))*"
-        ),
+    row(
+        rf"{ASK}(?:list|show|what|which)(?: me)? {THE}mcp(?: (?:servers?|tools?))*"
+        r"(?: are there| do you have)?|mcp(?: (?:servers?|tools?))*",
         plain_intent("mcp"),
     ),
-    (
-        pattern(
-            r"(?:call "
-            r")?(?P<tool>[\w.:/-]+)(?P<values>(?:\s+[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*'|\S+))+)"
-        ),
+    row(
+        r"(?:call "
+        r")?(?P<tool>[\w.:/-]+)(?P<values>(?:\s+[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*'|\S+))+)",
         _tool_call,
     ),
-    (
-        pattern(r"call (?P<tool>[\w.:/-]+)\s*(?P<values>\{.*\})?"),
+    row(
+        r"call (?P<tool>[\w.:/-]+)\s*(?P<values>\{.*\})?",
         with_arguments("call", tool=target_of, values=str.strip),
     ),
-    (
-        pattern(
-            rf"{ASK}(?:make |draw up |draft |write )?(?:a )?plan(?: to| for|:)?\s+(?P<text>.+?)"
-        ),
+    row(
+        rf"{ASK}(?:make |draw up |draft |write )?(?:a )?plan(?: to| for|:)?\s+(?P<text>.+?)",
         with_arguments("plan", text=str.strip),
     ),
 )
 
 _GOODBYE: tuple[Row, ...] = (
-    (pattern(r"(?:good ?)?bye|exit|quit|q|:q|see you(?: later)?|stop"), plain_intent("thanks")),
+    row(r"(?:good ?)?bye|exit|quit|q|:q|see you(?: later)?|stop", plain_intent("thanks")),
 )
 
 TABLE: tuple[Row, ...] = (

@@ -24,6 +24,7 @@ from accord.builtin.offline.prompt.sentence_grammar import (
     pattern,
     plain_intent,
     rename_intent,
+    row,
     with_arguments,
 )
 
@@ -104,83 +105,67 @@ def _not_a_command(match: Match[str]) -> Intent | None:
 
 
 TESTS_AND_REPAIRS: tuple[Row, ...] = (
-    (
-        pattern(
-            rf"{ASK}(?:(?:re-?)?run|execute|start|do) {THE}(?:unit )?tests?(?: suite)?"
-            r"(?: again| now| once more)?"
-        ),
+    row(
+        rf"{ASK}(?:(?:re-?)?run|execute|start|do) {THE}(?:unit )?tests?(?: suite)?"
+        r"(?: again| now| once more)?",
         plain_intent("test"),
     ),
-    (
-        pattern(
-            rf"{ASK}(?:re-?)?tests?(?: (?:it|again|everything|all|this|the {PROJECT}))?|"
-            r"pytest|do (?:the |all )?tests pass|are the tests (?:green|red|ok|passing)|"
-            r"check (?:the )?tests"
-        ),
+    row(
+        rf"{ASK}(?:re-?)?tests?(?: (?:it|again|everything|all|this|the {PROJECT}))?|"
+        r"pytest|do (?:the |all )?tests pass|are the tests (?:green|red|ok|passing)|"
+        r"check (?:the )?tests",
         plain_intent("test"),
     ),
-    (
-        pattern(
-            rf"{ASK}(?:run )?(?:the )?(?:tests? (?:in|of|for|from) |test |pytest )"
-            r"(?P<target>\S+)"
-        ),
+    row(
+        rf"{ASK}(?:run )?(?:the )?(?:tests? (?:in|of|for|from) |test |pytest )"
+        r"(?P<target>\S+)",
         with_arguments("test", target=path_of),
     ),
-    (
-        pattern(rf"{ASK}run (?:the )?(?:tests? )?(?P<target>(?:\S*/)?(?:test_\w+|\w+_test)\.py)"),
+    row(
+        rf"{ASK}run (?:the )?(?:tests? )?(?P<target>(?:\S*/)?(?:test_\w+|\w+_test)\.py)",
         with_arguments("test", target=path_of),
     ),
-    (
-        pattern(
-            r"why|(?:tell me )?more|details|"
-            rf"{ASK}(?:why|what)(?:'s| is| does| do| did| are)? {THE}"
-            r"(?:(?:tests? )?(?:fail(?:s|ed|ing|ures?)?|wrong|broken|errors?)|"
-            r"(?:it|tests?|that) (?:fail(?:s|ed|ing)?|broken|red|wrong)|tests? wrong)"
-        ),
+    row(
+        r"why|(?:tell me )?more|details|"
+        rf"{ASK}(?:why|what)(?:'s| is| does| do| did| are)? {THE}"
+        r"(?:(?:tests? )?(?:fail(?:s|ed|ing|ures?)?|wrong|broken|errors?)|"
+        r"(?:it|tests?|that) (?:fail(?:s|ed|ing)?|broken|red|wrong)|tests? wrong)",
         plain_intent("why"),
     ),
-    (
-        pattern(
-            rf"{ASK}(?:fix|repair|mend|solve|correct|debug)(?: (?:it|this|that|them|{THE}"
-            rf"(?:failing |broken |failed |red )?(?:tests?|bugs?|errors?|failures?|"
-            rf"problems?|issues?|"
-            rf"{PROJECT}|build)))?(?: in \S+)?(?: (?:please|now|for me))?|"
-            r"(?:make|get|turn) (?:it|the tests?|them|tests?|all tests?) (?:to "
-            r")?(?:pass|green|work)"
-        ),
+    row(
+        rf"{ASK}(?:fix|repair|mend|solve|correct|debug)(?: (?:it|this|that|them|{THE}"
+        rf"(?:failing |broken |failed |red )?(?:tests?|bugs?|errors?|failures?|"
+        rf"problems?|issues?|"
+        rf"{PROJECT}|build)))?(?: in \S+)?(?: (?:please|now|for me))?|"
+        r"(?:make|get|turn) (?:it|the tests?|them|tests?|all tests?) (?:to "
+        r")?(?:pass|green|work)",
         plain_intent("fix"),
     ),
 )
 
 EDITS: tuple[Row, ...] = (
-    (
-        pattern(
-            rf"{ASK}(?:rename|refactor) {THE}{KIND}(?P<old>{SOURCE})\s+"
-            rf"(?:to|into|as|=>|->|→)\s+(?P<new>{SOURCE})(?: (?:everywhere|in all files|please))?"
-        ),
+    row(
+        rf"{ASK}(?:rename|refactor) {THE}{KIND}(?P<old>{SOURCE})\s+"
+        rf"(?:to|into|as|=>|->|→)\s+(?P<new>{SOURCE})(?: (?:everywhere|in all files|please))?",
         rename_intent,
     ),
-    (
-        pattern(rf"{ASK}move {THE}{KIND}(?P<path>\S+) (?:to|into) (?P<target>\S+?)"),
+    row(
+        rf"{ASK}move {THE}{KIND}(?P<path>\S+) (?:to|into) (?P<target>\S+?)",
         with_arguments("move", path=path_of, target=target_of),
     ),
-    (
-        pattern(rf"{ASK}(?:delete|remove|rm) {THE}(?:file )?(?P<path>\S+)"),
+    row(
+        rf"{ASK}(?:delete|remove|rm) {THE}(?:file )?(?P<path>\S+)",
         with_arguments("delete", path=path_of),
     ),
-    (
-        pattern(
-            rf"{ASK}(?:change|replace|substitute) (?P<old>{QUOTED})\s+"
-            rf"(?:to|with|by|into|for|=>|->|→)\s+(?P<new>{QUOTED})"
-            rf"(?:\s+(?:in|inside|of)\s+{THE}(?:file )?(?P<path>{SOURCE}))?"
-        ),
+    row(
+        rf"{ASK}(?:change|replace|substitute) (?P<old>{QUOTED})\s+"
+        rf"(?:to|with|by|into|for|=>|->|→)\s+(?P<new>{QUOTED})"
+        rf"(?:\s+(?:in|inside|of)\s+{THE}(?:file )?(?P<path>{SOURCE}))?",
         _change,
     ),
-    (
-        pattern(
-            rf"{ASK}(?:change|replace|substitute) (?P<old>\S+)\s+(?:to|with|by|into|=>|->|→)\s+"
-            rf"(?P<new>{SOURCE})\s+(?:in|inside|of)\s+{THE}(?:file )?(?P<path>{SOURCE})"
-        ),
+    row(
+        rf"{ASK}(?:change|replace|substitute) (?P<old>\S+)\s+(?:to|with|by|into|=>|->|→)\s+"
+        rf"(?P<new>{SOURCE})\s+(?:in|inside|of)\s+{THE}(?:file )?(?P<path>{SOURCE})",
         _change,
     ),
 )
@@ -195,54 +180,41 @@ COMMANDS: tuple[Row, ...] = (
 )
 
 BROAD_TASKS: tuple[Row, ...] = (
-    (
-        pattern(
-            rf"{ASK}(?:(?:show|list)(?: me)? )?{THE}(?:diff|(?:uncommitted |my |your )*changes)|"
-            rf"what(?:'s| has| have| did)? ?(?:i |you |we )?(?:been )?changed?(?: here| so far)?"
-        ),
+    row(
+        rf"{ASK}(?:(?:show|list)(?: me)? )?{THE}(?:diff|(?:uncommitted |my |your )*changes)|"
+        rf"what(?:'s| has| have| did)? ?(?:i |you |we )?(?:been )?changed?(?: here| so far)?",
         lambda match: Intent("run", {"command": "git diff"}),
     ),
-    (
-        pattern(
-            rf"{ASK}rename {THE}{KIND}(?P<old>{SOURCE})\s+(?:to|into|as)\s+(?P<new>{SOURCE})"
-            r",?\s+(?:and|then)\s+(?:re-?run|run|execute) .*tests?"
-        ),
+    row(
+        rf"{ASK}rename {THE}{KIND}(?P<old>{SOURCE})\s+(?:to|into|as)\s+(?P<new>{SOURCE})"
+        r",?\s+(?:and|then)\s+(?:re-?run|run|execute) .*tests?",
         rename_intent,
     ),
-    (
-        pattern(
-            rf"{ASK}(?:fix|repair|mend|solve|debug) {THE}(?:failing |broken |failed )?"
-            rf"(?:tests? |bugs? in |errors? in |problems? (?:in|with) )?(?:test_\w+|{_FILE_WORD})"
-        ),
+    row(
+        rf"{ASK}(?:fix|repair|mend|solve|debug) {THE}(?:failing |broken |failed )?"
+        rf"(?:tests? |bugs? in |errors? in |problems? (?:in|with) )?(?:test_\w+|{_FILE_WORD})",
         plain_intent("fix"),
     ),
-    (
-        pattern(
-            rf"{ASK}(?:fix|repair|mend|solve|debug) (?:(?:what|whatever|everything|anything|all)"
-            r"(?: (?:that|which))?(?:'s| is| are| was| has)?(?: still)? "
-            r"(?:fail(?:s|ed|ing)?|broken|br(?:eaks|oke)|red|wrong|not working)|"
-            rf"everything|all|{THE}(?:failing |broken |failed )?tests?"
-            r"(?: (?:that|which) fail(?:s|ed)?)?|"
-            rf"{THE}(?:failures?|errors?|bugs?|problems?|issues?))(?: (?:you|that you) find)?{_END}"
-        ),
+    row(
+        rf"{ASK}(?:fix|repair|mend|solve|debug) (?:(?:what|whatever|everything|anything|all)"
+        r"(?: (?:that|which))?(?:'s| is| are| was| has)?(?: still)? "
+        r"(?:fail(?:s|ed|ing)?|broken|br(?:eaks|oke)|red|wrong|not working)|"
+        rf"everything|all|{THE}(?:failing |broken |failed )?tests?"
+        r"(?: (?:that|which) fail(?:s|ed)?)?|"
+        rf"{THE}(?:failures?|errors?|bugs?|problems?|issues?))(?: (?:you|that you) find)?{_END}",
         plain_intent("fix"),
     ),
-    (
-        pattern(
-            rf"{ASK}{_DO} {THE}(?:(?:my|our|the|unit|whole|full|complete|entire) )*tests?"
-            rf"(?: ?suite)?{_END}|"
-            r"(?:do|did|will) (?:the |all |my |our |all the )?tests? (?:still )?(?:pass|work|run)|"
-            r"are (?:the |all |my |our |all the )?tests? (?:still )?"
-            r"(?:green|red|ok|okay|passing|failing|broken)"
-        ),
+    row(
+        rf"{ASK}{_DO} {THE}(?:(?:my|our|the|unit|whole|full|complete|entire) )*tests?"
+        rf"(?: ?suite)?{_END}|"
+        r"(?:do|did|will) (?:the |all |my |our |all the )?tests? (?:still )?(?:pass|work|run)|"
+        r"are (?:the |all |my |our |all the )?tests? (?:still )?"
+        r"(?:green|red|ok|okay|passing|failing|broken)",
         plain_intent("test"),
     ),
     *(_task(name) for name in _TASKS),
 )
 
 BROAD_COMMANDS: tuple[Row, ...] = (
-    (
-        pattern(rf"{ASK}(?:run|execute|launch) {THE}(?:command |program )?(?P<text>\S.*)"),
-        _not_a_command,
-    ),
+    row(rf"{ASK}(?:run|execute|launch) {THE}(?:command |program )?(?P<text>\S.*)", _not_a_command),
 )

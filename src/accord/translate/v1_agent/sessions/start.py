@@ -12,6 +12,7 @@ from typing import Any, Final
 from accord.jsonrpc.error_codes import INVALID_PARAMS
 from accord.schema.method import SESSION_UPDATE
 from accord.translate.adapter import NOTHING, Outs
+from accord.translate.json_blocks import prompted_block_to_v1
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -27,7 +28,6 @@ from accord.translate.message import (
 from accord.translate.meta_store import OFFICIAL, keep
 from accord.translate.v1_agent.commands import commands_to_v2, time_to_v2
 from accord.translate.v1_agent.config_options import Options
-from accord.translate.v1_agent.content import block_to_v1
 from accord.translate.v1_agent.core import Core, not_found
 from accord.translate.v1_agent.mcp_servers import servers_to_v1
 from accord.translate.v1_agent.session_replay import Replay
@@ -212,7 +212,7 @@ class Opening:
         system: Any = params.get("systemPrompt")
         if system is not None:
             for block in system["content"]:
-                block_to_v1(block, self._core.lost)
+                prompted_block_to_v1(block, self._core.lost)
 
     def _opened(self, session: Session, result: Json) -> None:
         if "availableCommands" in result:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from accord.translate.diffs import quoted
+from accord.translate.diffs import lines_of, quoted
 
 HEADER: Final = "diff --git "
 # As many lines around a change as git and difflib give; fewer after it mean that the file ends.
@@ -57,13 +57,6 @@ def texts(
         return there, after
     before = _applied(lines, [(hunk.new_start, hunk.new, hunk.old) for hunk in hunks])
     return None if before is None else (before, there)
-
-
-def lines_of(text: str) -> list[str]:
-    """The lines of a text with their ends."""
-    *whole, last = text.split("\n")
-    lines = [f"{line}\n" for line in whole]
-    return [*lines, last] if last else lines
 
 
 def _applied(lines: list[str], hunks: list[tuple[int, list[str], list[str]]]) -> str | None:

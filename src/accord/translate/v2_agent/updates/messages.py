@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from accord.translate.json_blocks import block_to_v1, blocks_to_v1, size_of
 from accord.translate.message import Json
 from accord.translate.meta_store import OFFICIAL, keep
-from accord.translate.v2_agent.content import block_to_v1, blocks_to_v1, size_of
 from accord.translate.v2_agent.session_writer import Voice, copied, merged_meta
 
 MESSAGES_KEPT: Final = 1024
@@ -69,7 +69,7 @@ class Messages:
             part: Part = block["text"]
             size = len(part) + 64
         else:
-            update["content"] = block_to_v1(block, self._voice)
+            update["content"] = block_to_v1(block, self._voice.lost)
             part = copied(update["content"])
             size = size_of(part)
         parts = said.parts
@@ -92,7 +92,7 @@ class Messages:
             said.meta = merged_meta(said.meta, update["_meta"])[1]
         if "content" not in update:
             return ()
-        blocks = blocks_to_v1(update["content"] or [], self._voice)
+        blocks = blocks_to_v1(update["content"] or [], self._voice.lost)
         parts = [_part(copied(block)) for block in blocks]
         if said.replaces is None and said.parts != []:
             rest = None if said.parts is None else _rest(said.parts, parts)
@@ -110,7 +110,7 @@ class Messages:
         """A message of the user that the client knows, because it is its own prompt."""
         key = (CHUNKS["user_message"], message_id)
         said = self._said.get(key) or self._new(key)
-        blocks = blocks_to_v1([copied(block) for block in prompt], self._voice)
+        blocks = blocks_to_v1([copied(block) for block in prompt], self._voice.lost)
         self._remember(said, [_part(block) for block in blocks])
 
     def rested(self) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from accord.translate.json_blocks import block_to_v1, blocks_to_v1
 from accord.translate.message import Json
 from accord.translate.meta_store import OFFICIAL, is_text, is_valid, kept, restore, take
-from accord.translate.v2_agent.content import block_to_v1, blocks_to_v1
 from accord.translate.v2_agent.session_writer import Voice, merged_meta
 
 # Of so many compactions, child sessions and the like, what was attached to them is known.
@@ -87,7 +87,7 @@ class Facts:
         """The context is, or was, being compacted."""
         if self._voice.features.compaction:
             if update.get("summary"):
-                update["summary"] = blocks_to_v1(update["summary"], self._voice)
+                update["summary"] = blocks_to_v1(update["summary"], self._voice.lost)
             return self._same(update, update["compactionId"])
         key = ("compaction", update["compactionId"])
         status = update["status"]
@@ -105,7 +105,7 @@ class Facts:
         if not self._voice.features.compaction:
             self._voice.lost("compaction summary")
             return ()
-        update["content"] = block_to_v1(update["content"], self._voice)
+        update["content"] = block_to_v1(update["content"], self._voice.lost)
         return (update,)
 
     def _words(self, text: str, update: Json, kind: str) -> Json:
@@ -139,7 +139,7 @@ class Facts:
             self._voice.lost("session message")
             return ()
         if update.get("content"):
-            update["content"] = blocks_to_v1(update["content"], self._voice)
+            update["content"] = blocks_to_v1(update["content"], self._voice.lost)
         return self._same(update, update["messageId"])
 
     def session_message_chunk(self, update: Json) -> Sequence[Json]:
@@ -147,7 +147,7 @@ class Facts:
         if not self._voice.features.subagents:
             self._voice.lost("session message")
             return ()
-        update["content"] = block_to_v1(update["content"], self._voice)
+        update["content"] = block_to_v1(update["content"], self._voice.lost)
         return (update,)
 
     # ---- inside

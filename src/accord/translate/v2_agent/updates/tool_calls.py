@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from accord.protocol.tool_status import is_final
+from accord.translate.json_blocks import block_to_v1, size_of
 from accord.translate.message import CannotTranslate, Json
 from accord.translate.meta_store import OFFICIAL, keep, restore
-from accord.translate.v2_agent.content import block_to_v1, size_of
 from accord.translate.v2_agent.session_writer import Voice, copied, merged_meta
 from accord.translate.v2_agent.updates.diffs import diff_to_v1, text_item
 from accord.translate.v2_agent.updates.terminals import TERMINALS_KEPT, Terminals
@@ -278,7 +278,7 @@ class ToolCalls:
     def _item(self, item: Json) -> list[Json | str]:
         kind = item["type"]
         if kind == "content":
-            item["content"] = block_to_v1(item["content"], self._voice)
+            item["content"] = block_to_v1(item["content"], self._voice.lost)
             return [item]
         if kind == "diff":
             return list[Json | str](diff_to_v1(item, self._voice))

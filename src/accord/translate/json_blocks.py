@@ -1,10 +1,9 @@
-"""Content blocks: the agent's in v2's form, and what the client prompts with in v1's.
+"""Content blocks as plain JSON: v1's in v2's form and v2's in v1's.
 
 The two are alike but for what v1 may say and v2 may not (a priority outside 0 to 1, a size below
-zero), and the other way round (icons, other roles and types, a size above an int64).
+zero), and the other way round (icons, other roles and types, a size above an int64).  `content.py`
+does the same for wire types.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -20,7 +19,6 @@ from accord.translate.meta_store import (
     keep,
     kept,
     restore,
-    taken,
 )
 
 TYPES: Final = frozenset({"text", "image", "audio", "resource_link", "resource"})
@@ -28,6 +26,7 @@ ROLES: Final = frozenset({"user", "assistant"})
 INT64_MAX: Final = 2**63 - 1
 
 Lost = Callable[[str], None]
+"""Counts what one version cannot carry, by its kind."""
 
 
 def _are_icons(value: Any) -> bool:
@@ -37,7 +36,7 @@ def _are_icons(value: Any) -> bool:
 
 
 def _are_roles(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(role, str) for role in value)
+    return isinstance(value, list) and all(map(is_text, value))
 
 
 def _is_large(value: Any) -> bool:
@@ -51,11 +50,12 @@ def _is_negative(value: Any) -> bool:
 _LINK_TO_V2: Final[dict[str, Check]] = {"icons": _are_icons, "size": _is_large}
 _ANNOTATIONS_TO_V2: Final[dict[str, Check]] = {"audience": _are_roles}
 _LINK_TO_V1: Final[dict[str, Check]] = {"size": _is_negative}
+# Clamped on the way into v2; v1 has no bounds.
 _ANNOTATIONS_TO_V1: Final[dict[str, Check]] = {"priority": is_number}
 
 
 def block_to_v2(block: Json) -> Json:
-    """A block of the agent; changed in place unless another one was kept on it."""
+    """A block as v2 says it; changed in place unless another one was kept on it."""
     kind = block["type"]
     if kind == "text" and len(block) == 2:
         return block
@@ -86,6 +86,22 @@ def blocks_to_v2(blocks: list[Json]) -> list[Json]:
 
 
 def block_to_v1(block: Json, lost: Lost) -> Json:
+    """A block as v1 shows it; one of a type that v1 lacks becomes text, and is kept on that."""
+    kind = block.get("type")
+    if kind in TYPES:
+        return _known_to_v1(block, lost)
+    said: Json = {"type": "text", "text": f"[{kind}]"}
+    keep(said, OFFICIAL, "raw", block)
+    lost("content block")
+    return said
+
+
+def blocks_to_v1(blocks: list[Json], lost: Lost) -> list[Json]:
+    """Every block as v1 shows it."""
+    return [block_to_v1(block, lost) for block in blocks]
+
+
+def prompted_block_to_v1(block: Json, lost: Lost) -> Json:
     """A block of a prompt, changed in place.
 
     Raises:
@@ -96,11 +112,23 @@ def block_to_v1(block: Json, lost: Lost) -> Json:
         raise CannotTranslate(
             INVALID_PARAMS, f"a prompt cannot hold a block of type {kind}", {"type": kind}
         )
-    if kind == "resource_link":
+    return _known_to_v1(block, lost)
+
+
+def _known_to_v1(block: Json, lost: Lost) -> Json:
+    if block["type"] == "text" and len(block) == 2:
+        return block
+    if block["type"] == "resource_link":
         _link_to_v1(block, lost)
     annotations = block.get("annotations")
     if isinstance(annotations, dict):
-        _annotations_to_v1(annotations, lost)
+        if "priority" in annotations:
+            restore(annotations, _ANNOTATIONS_TO_V1)
+        audience = annotations.get("audience")
+        if audience and not ROLES.issuperset(audience):
+            annotations["audience"] = [role for role in audience if role in ROLES]
+            keep(annotations, OFFICIAL, "audience", audience)
+            lost("role")
     return block
 
 
@@ -118,25 +146,12 @@ def _link_to_v1(block: Json, lost: Lost) -> None:
         lost("icons")
 
 
-def _annotations_to_v1(annotations: Json, lost: Lost) -> None:
-    if "priority" in annotations:
-        restore(annotations, _ANNOTATIONS_TO_V1)
-    audience = annotations.get("audience")
-    if audience and not ROLES.issuperset(audience):
-        annotations["audience"] = [role for role in audience if role in ROLES]
-        keep(annotations, OFFICIAL, "audience", audience)
-        lost("role")
-
-
-__all__ = [
-    "Check",
-    "Lost",
-    "block_to_v1",
-    "block_to_v2",
-    "blocks_to_v2",
-    "is_number",
-    "is_text",
-    "is_valid",
-    "restore",
-    "taken",
-]
+def size_of(block: Any) -> int:
+    """About how many characters a block keeps in memory."""
+    if isinstance(block, str):
+        return len(block) + 64
+    if isinstance(block, dict):
+        return 128 + sum(len(key) + size_of(value) for key, value in block.items())
+    if isinstance(block, list):
+        return 64 + sum(map(size_of, block))
+    return 32
