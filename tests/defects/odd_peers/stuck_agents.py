@@ -181,3 +181,18 @@ ODD.judged("V2-CANCEL-18", "V2-CANCEL-17", version="2", tries=True, opens="V2-CA
 class HasNoSingleCancel(OffersNoSingleCancel):
     def request_tool_call_cancel(self, params: Json) -> Json:
         raise Refused(-32601, "Method not found")
+
+
+@ODD.judged(
+    "V2-SESS-15", "V2-SESS-16", "V2-SESS-17", version="2", tries=True, silent=True,
+    fails="V2-SESS-15 V2-SESS-16 V2-SESS-17",
+)  # fmt: skip
+class IsIdleAfterItsClose(AgentV2):
+    """Closes at once, ends the turn a moment later, and forgets the prompt that it held."""
+
+    def request_session_close(self, params: Json) -> Json:
+        session = self.sessions.get(params["sessionId"])
+        if session is not None and session["work"] is not None:
+            session["held"].clear()
+            threading.Timer(0.05, lambda: self.stop(session["work"])).start()
+        return {}

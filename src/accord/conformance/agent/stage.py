@@ -235,7 +235,7 @@ class Talk:
         came = self.peer.frames[since:]
         status = {
             one.get("toolCallId", one.get("id")): one["status"]
-            for one in self.updates(since=since)
+            for one in self.updates(since=since, session=self.session_of(sent))
             if one.get("status") and one.get("sessionUpdate") in TOOL_UPDATES
         }
         answered = [one.object.get("id") for one in came if one.sent and one.is_response]
@@ -294,9 +294,7 @@ class Talk:
         def fits(frame: Frame) -> bool:
             if frame.is_response:
                 return "error" in frame.object and same(frame.object.get("id"), prompt)
-            return self.dialect.update_of(frame).get("state") == "idle" and (
-                frame.params.get("sessionId") == session
-            )
+            return self.update_in(frame, session).get("state") == "idle"
 
         frame = await self.peer.expect(
             fits, "an idle state", since=since, timeout=timeout or self.seconds
@@ -305,15 +303,33 @@ class Talk:
             raise self.refusal(frame.object)
         return self.dialect.update_of(frame)
 
+    def session_of(self, sent: Any) -> Any:
+        """The session of the request with this id."""
+        at = self.peer.place_of(sent)
+        return None if at is None else self.peer.frames[at].params.get("sessionId")
+
+    def update_in(self, frame: Frame, session: Any) -> Message:
+        """The update of this session in a frame, or an empty object."""
+        own = frame.params.get("sessionId") == session
+        return self.dialect.update_of(frame) if own else {}
+
     def updates(
-        self, *, since: int = 0, until: int | None = None, kind: str | None = None
+        self,
+        *,
+        since: int = 0,
+        until: int | None = None,
+        kind: str | None = None,
+        session: Any = None,
     ) -> list[Message]:
-        """The updates of a stretch, those of one kind if one is given.
+        """The updates of a stretch: those of one kind and of one session, if these are given.
 
         One of the draft is its data, with its type as `sessionUpdate`.
         """
-        look = self.dialect.update_of
-        found = [look(frame) for frame in self.peer.frames[since:until] if not frame.sent]
+        found = [
+            self.dialect.update_of(frame) if session is None else self.update_in(frame, session)
+            for frame in self.peer.frames[since:until]
+            if not frame.sent
+        ]
         return [one for one in found if one and (kind is None or one.get("sessionUpdate") == kind)]
 
     def said(self, *, since: int = 0) -> str:

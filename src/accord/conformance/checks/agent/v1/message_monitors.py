@@ -251,11 +251,11 @@ def reports(frames: Sequence[Frame], judge: Findings) -> None:
 
 
 def _compactions(frames: Sequence[Frame], judge: Findings) -> None:
-    state: dict[str, str] = {}
-    for _, frame, _, update in looking.updates(
+    state: dict[tuple[str, str], str] = {}
+    for _, frame, session, update in looking.updates(
         frames, "compaction_update", "compaction_summary_chunk"
     ):
-        name = str(update.get("compactionId"))
+        name = session, str(update.get("compactionId"))
         before, status = state.get(name, ""), update.get("status")
         if update.get("sessionUpdate") == "compaction_summary_chunk":
             ok = before == "in_progress"

@@ -92,7 +92,7 @@ async def loading_replays_the_whole_conversation(stage: AgentStage) -> None:
         stage.judge.skip_open("the agent has no loadSession")
         return
     session, said = await two_turns(stage, "tool", "plan")
-    lived = talk.updates()
+    lived = talk.updates(session=session)
     try:
         talk = await taken_up(stage, session, "session/load")
     except NeverTakenUp as error:
@@ -121,7 +121,8 @@ async def loading_replays_the_whole_conversation(stage: AgentStage) -> None:
         holds_in_order("".join(said), [late]) or any(holds_in_order(late, [one]) for one in told)
     )
     stage.judge.judge("V1-LOAD-04", not again, "history came after the result", came=late)
-    replay, later = talk.updates(since=since, until=until), talk.updates(since=until)
+    replay = talk.updates(since=since, until=until, session=session)
+    later = talk.updates(since=until, session=session)
     old_ones = [one for one in later if is_history(one, lived, replay)]
     stage.judge.judge("V1-LOAD-04", not old_ones, "history came after the result", came=old_ones)
     lost = any(map(call_of, lived)) and not any(map(call_of, replay))
@@ -207,7 +208,7 @@ async def resuming_replays_nothing(stage: AgentStage) -> None:
         stage.judge.skip_open("the agent has no session/resume")
         return
     session, _ = await two_turns(stage, "tool")
-    lived = talk.updates()
+    lived = talk.updates(session=session)
     try:
         talk = await taken_up(stage, session, "session/resume")
     except NeverTakenUp as error:
@@ -225,7 +226,7 @@ async def resuming_replays_nothing(stage: AgentStage) -> None:
     until = talk.peer.place_of_answer(sent)
     came = said_in(talk, since, until)
     stage.judge.judge("V1-LOAD-08", not came, "history was replayed", came=came)
-    told = talk.updates(since=since, until=until)
+    told = talk.updates(since=since, until=until, session=session)
     calls = [one for one in told if call_of(one) and is_history(one, lived, [])]
     stage.judge.judge("V1-LOAD-08", not calls, "history was replayed", came=calls)
     sent = await talk.send_prompt(session, stage.scenario.prompt("say") or "")
@@ -244,17 +245,23 @@ async def calls_of_a_loaded_session_are_new(stage: AgentStage) -> None:
         return
     since = len(talk.peer.frames)
     await talk.say(session, stage.scenario.prompt("tool"))
-    before = {one.get("toolCallId") for one in talk.updates(since=since, kind="tool_call")}
+    before = made_calls(talk, session, since)
     talk = await taken_up(stage, session, "session/load")
     await talk.prepare("session/load", old(stage, session))
     await talk.peer.settled()
     since = len(talk.peer.frames)
     await talk.say(session, stage.scenario.prompt("tool"))
-    after = {one.get("toolCallId") for one in talk.updates(since=since, kind="tool_call")}
+    after = made_calls(talk, session, since)
     if before and after:
         twice = sorted(map(str, before & after))
         said = f"ids of calls are used again after a load: {', '.join(twice)}"
         stage.judge.judge("V1-TOOL-02", not twice, said)
+
+
+def made_calls(talk: Talk, session: str, since: int) -> set[Any]:
+    """The ids of the tool calls that a session has made from there on."""
+    told = talk.updates(since=since, kind="tool_call", session=session)
+    return {one.get("toolCallId") for one in told}
 
 
 @check("V1-LOAD-06")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from accord.conformance.agent.dialects import update_of
 from accord.conformance.agent.stage import AgentStage, Talk
 from accord.conformance.agent.turn import at_work_before_another, call_of, is_short
 from accord.conformance.check import check
@@ -47,7 +46,7 @@ async def two_turns(stage: AgentStage) -> tuple[str, Texts]:
     session = await talk.session()
     for _ in range(2):
         await talk.say(session, stage.scenario.prompt("say"))
-    return session, fold(talk.updates())
+    return session, fold(talk.updates(session=session))
 
 
 @check("V2-SESS-02", "V2-SESS-03", version="2", basic=True)
@@ -96,7 +95,7 @@ async def resuming_replays_what_is_asked(stage: AgentStage) -> None:
     session, said = await two_turns(stage)
     if (tool := stage.scenario.prompt("tool")) is not None:
         await stage.talk.say(session, tool)
-    lived = set(map(call_of, stage.talk.updates()))
+    lived = set(map(call_of, stage.talk.updates(session=session)))
     try:
         talk = await taken_up(stage, session, "session/resume")
     except NeverTakenUp as never:
@@ -104,23 +103,23 @@ async def resuming_replays_what_is_asked(stage: AgentStage) -> None:
         raise
     since = len(talk.peer.frames)
     await talk.ask("session/resume", old(stage, session), timeout=talk.seconds)
-    came = spoken(fold(talk.updates(since=since)))
+    came = spoken(fold(talk.updates(since=since, session=session)))
     stage.judge.judge("V2-SESS-09", not came, "history unasked", came=came)
-    told = talk.updates(since=since)
+    told = talk.updates(since=since, session=session)
     calls = [one for one in told if call_of(one) is not None and call_of(one) in lived]
     stage.judge.judge("V2-SESS-09", not calls, "history unasked", came=calls)
-    _state_last(stage, talk, since)
+    _state_last(stage, talk, session, since)
     await talk.prepare("session/close", {"sessionId": session})
     since = len(talk.peer.frames)
     params = old(stage, session) | FROM_START
     sent = await talk.peer.ask("session/resume", params)
     answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
     until = talk.peer.place_of_answer(sent)
-    came = spoken(fold(talk.updates(since=since, until=until)))
+    came = spoken(fold(talk.updates(since=since, until=until, session=session)))
     ok = holds_in_order("\n".join(came), spoken(said))
     what = "the replay has not both sides' messages in their order"
     stage.judge.judge("V2-SESS-10", ok, what, sent=spoken(said), came=came or answer)
-    _state_last(stage, talk, since)
+    _state_last(stage, talk, session, since)
     await talk.prepare("session/close", {"sessionId": session})
     for bad in ({"type": "_accord_check"}, 5, {}, "start", {"type": 5}):
         params = old(stage, session) | {"replayFrom": bad}
@@ -142,8 +141,8 @@ async def a_replay_does_not_double_what_is_held(stage: AgentStage) -> None:
         await talk.prepare("session/close", {"sessionId": session})
         since = len(talk.peer.frames)
         await talk.prepare("session/resume", params)
-    replayed = fold(talk.updates(since=since))
-    now = fold(talk.updates(since=since), held)
+    replayed = fold(talk.updates(since=since, session=session))
+    now = fold(talk.updates(since=since, session=session), held)
     if not spoken(replayed):
         stage.judge.close("nothing was replayed", failing=False)
         return
@@ -186,7 +185,11 @@ async def user_messages_keep_their_ids(stage: AgentStage) -> None:
     talk = await taken_up(stage, session, "session/resume")
     since = len(talk.peer.frames)
     await talk.prepare("session/resume", old(stage, session) | FROM_START)
-    found = [name for kind, name in fold(talk.updates(since=since)) if kind == "user_message"]
+    found = [
+        name
+        for kind, name in fold(talk.updates(since=since, session=session))
+        if kind == "user_message"
+    ]
     if not found:
         stage.judge.close("no user message was replayed", failing=False)
         return
@@ -195,19 +198,14 @@ async def user_messages_keep_their_ids(stage: AgentStage) -> None:
     stage.judge.judge("V2-SESS-28", ok, said, sent=names, came=found)
 
 
-def _state_last(stage: AgentStage, talk: Talk, since: int) -> None:
-    """The last update before the result is the state."""
-    kinds = [
-        update_of(frame).get("sessionUpdate")
-        for frame in talk.peer.frames[since:]
-        if not frame.sent and frame.method == "session/update"
-    ]
-    at = [n for n, frame in enumerate(talk.peer.frames[since:]) if frame.is_response]
-    before = [
-        update_of(frame).get("sessionUpdate")
-        for frame in talk.peer.frames[since:][: at[-1] if at else 0]
-        if not frame.sent and frame.method == "session/update"
-    ]
+def _state_last(stage: AgentStage, talk: Talk, session: str, since: int) -> None:
+    """The last update of the session before the result is the state."""
+    at = [n for n, frame in enumerate(talk.peer.frames) if n >= since and frame.is_response]
+    until = at[-1] if at else since
+    kinds, before = (
+        [one.get("sessionUpdate") for one in talk.updates(since=since, until=end, session=session)]
+        for end in (None, until)
+    )
     ok = before[-1:] == ["state_update"] and before.count("state_update") >= 1
     said = f"the last update before the result is {before[-1:] or 'none'}"
     stage.judge.judge("V2-SESS-11", ok, said, came=kinds)
@@ -243,13 +241,14 @@ async def closing_ends_the_work(stage: AgentStage) -> None:
     if "error" in answer:
         raise NotReady(f"session/close does not work: {answer}")
     end = talk.peer.place_of_answer(closing)
-    states = talk.updates(since=since, until=end, kind="state_update")
+    told = talk.updates(since=since, until=end, session=session)
+    states = [one for one in told if one.get("sessionUpdate") == "state_update"]
     ok = bool(states) and states[-1].get("state") == "idle"
     ok = ok and states[-1].get("stopReason") == "cancelled"
     if not ok and await is_short(talk, first, end - 1):
         raise TooLate("the turn was over before the session was closed")
     stage.judge.judge("V2-SESS-16", ok, "no idle cancelled before the result", came=states[-1:])
-    left = open_calls(talk.updates(since=since, until=end))
+    left = open_calls(told)
     stage.judge.judge("V2-SESS-16", not left, f"not over at the result: {', '.join(left)}")
     for name, what in ((held, "held"), (first, "inserted")):
         try:

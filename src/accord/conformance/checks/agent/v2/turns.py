@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from accord.conformance.agent.dialects import update_of
 from accord.conformance.agent.fake_client import always, choosing, filling
 from accord.conformance.agent.stage import KNOWN_METHOD, AgentStage, Talk
 from accord.conformance.agent.turn import (
@@ -108,7 +107,7 @@ async def a_cancelled_turn_ends_idle_cancelled(stage: AgentStage) -> None:
     state = await _cancelled(stage, session, since, limit)
     if state.get("stopReason") != "cancelled" and await is_short(talk, first, since):
         raise TooLate(OVER)
-    end = since + talk.peer.frames[since:].index(stopped_at(talk, since))
+    end = since + talk.peer.frames[since:].index(stopped_at(talk, session, since))
     for rule in ("V2-CANCEL-03", "V2-CANCEL-04", "V2-PROMPT-17"):
         ok = state.get("stopReason") == "cancelled"
         stage.judge.judge(rule, ok, "idle, but not cancelled", came=state)
@@ -126,7 +125,7 @@ async def a_cancelled_turn_ends_idle_cancelled(stage: AgentStage) -> None:
         stage.judge.judge("V2-CANCEL-05", ok, "a held prompt is not -32800", came=answer)
         await talk.peer.settled()
         await talk.peer.quiet()
-        late = work_in(talk.updates(since=end), state)
+        late = work_in(talk.updates(since=end, session=session), state)
         stage.judge.judge("V2-CANCEL-03", not late, "updates of the work after idle", came=late)
     result = await talk.say(session, stage.scenario.prompt("say"))
     ok = result.get("stopReason") != "cancelled"
@@ -177,9 +176,10 @@ async def a_cancelled_command_ends_cancelled(stage: AgentStage) -> None:
         stage.judge.judge(rule, ok, "idle, but not cancelled", came=state)
 
 
-def stopped_at(talk: Talk, since: int) -> Frame:
-    """The first idle state from there on, which has come."""
-    return next(one for one in talk.peer.frames[since:] if update_of(one).get("state") == "idle")
+def stopped_at(talk: Talk, session: str, since: int) -> Frame:
+    """The first idle state of a session from there on, which has come."""
+    frames = talk.peer.frames[since:]
+    return next(one for one in frames if talk.update_in(one, session).get("state") == "idle")
 
 
 @check("V2-CANCEL-06", "V2-PROMPT-26", needs="edit", version="2")
@@ -224,7 +224,8 @@ async def cancelled_requests_are_answered_once(stage: AgentStage) -> None:
         # It was answered when it was taken in, and what it led to is not a request.
         await talk.peer.notify("$/cancel_request", {"requestId": going_on})
         await talk.peer.settled()
-        ended = [one for one in talk.updates(since=since) if one.get("stopReason") == "cancelled"]
+        told = talk.updates(since=since, session=session)
+        ended = [one for one in told if one.get("stopReason") == "cancelled"]
         said = "a prompt that was answered is withdrawn, and its turn is cancelled"
         stage.judge.judge("V2-CANCEL-15", not ended, said, came=ended)
     held = await talk.send_prompt(session, stage.scenario.prompt("say") or "")
@@ -412,7 +413,7 @@ async def single_calls_can_be_cancelled(stage: AgentStage) -> None:
     await talk.ask("tool_call/cancel", call)
 
     def ended(frame: Frame) -> bool:
-        update = frame.params.get("update") or {}
+        update = talk.update_in(frame, session)
         same = update.get("toolCallId") == call["toolCallId"]
         return same and update.get("status") in FINAL
 
