@@ -9,7 +9,7 @@ from accord.conformance.agent.turn import end_by_cancel, long_turn
 from accord.conformance.check import check
 from accord.conformance.checks.agent.v1.wire import CODES, judge_refusal
 from accord.conformance.frames import frame_queries as looking
-from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered
+from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered, as_json
 
 # So many options are set; some agents have one for each of many tools.
 OPTIONS_MAX = 8
@@ -61,7 +61,7 @@ async def _judge_own_change(stage: AgentStage, session: str, prompt: str, before
             now = looking.at(answer, "result.modes.currentModeId") or now
     # One that takes up its sessions in the mode of the start may do so.
     if now not in (None, before, announced):
-        said = f"the mode is {now!r} now, and {announced!r} by what was announced"
+        said = f"the mode is {as_json(now)} now, and {as_json(announced)} by what was announced"
         stage.judge.failed("V1-MODE-03", said, came=told)
     elif announced == before:
         stage.judge.not_exercised("V1-MODE-03", "no change of the mode was seen")

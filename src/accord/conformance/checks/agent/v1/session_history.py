@@ -20,7 +20,7 @@ from accord.conformance.agent.turn import (
 from accord.conformance.check import check
 from accord.conformance.checks.agent.v1.sessions import ROOTS, listed, more_sessions
 from accord.conformance.checks.agent.v1.wire import OPENED_AGAIN
-from accord.conformance.frames.raw_peer import Message, NotReady, TooLate, Unanswered
+from accord.conformance.frames.raw_peer import Message, NotReady, TooLate, Unanswered, as_json
 
 NOT_FOUND = -32002
 PAGE_MAX = 100
@@ -241,7 +241,7 @@ async def calls_of_a_loaded_session_are_new(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
     if not talk.can("loadSession"):
-        stage.judge.close("the agent has no loadSession", failing=False)
+        stage.judge.skip_open("the agent has no loadSession")
         return
     since = len(talk.peer.frames)
     await talk.say(session, stage.scenario.prompt("tool"))
@@ -344,7 +344,7 @@ async def closing_ends_the_work(stage: AgentStage) -> None:
     stage.judge.judge("V1-CLOSE-02", bool(error), "a closed session can be prompted")
 
 
-@check("V1-CLOSE-05", "V1-CLOSE-08", "V1-CLOSE-10", "V1-CLOSE-11", "V1-CLOSE-13")
+@check("V1-CLOSE-05", "V1-CLOSE-08", "V1-CLOSE-11", "V1-CLOSE-13")
 async def sessions_are_listed(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
@@ -360,8 +360,7 @@ async def sessions_are_listed(stage: AgentStage) -> None:
     # A session that nothing was said in yet, which the list may leave out.
     fresh = await talk.session()
     await talk.ask("session/list", {})
-    sent = await talk.send_prompt(fresh, stage.scenario.prompt("say") or "")
-    answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
+    answer = await talk.answered(fresh, stage.scenario.prompt("say"))
     session, _ = await two_turns(stage)
     # That a plain prompt works at all is shown by the two turns.
     said = "a new session cannot be prompted after a list"
@@ -406,7 +405,7 @@ async def listing_leaves_turns_alone(stage: AgentStage) -> None:
         other = await ended_by_cancel(stage)
         if (other.get("result") or {}).get("stopReason") != "cancelled":
             raise NotReady("a cancelled turn does not end cancelled, listed or not")
-    said = f"a turn that was cancelled after a list ended with {reason!r}"
+    said = f"a turn that was cancelled after a list ended with {as_json(reason)}"
     stage.judge.judge("V1-CLOSE-13", reason == "cancelled", said, came=answer)
 
 
@@ -424,11 +423,11 @@ async def long_lists_come_in_pages(stage: AgentStage) -> None:
     if not talk.can("sessionCapabilities.list"):
         stage.judge.skip_open("the agent has no session/list")
         return
-    made = len(await more_sessions(talk, PAGE_MAX + 20))
+    await more_sessions(talk, PAGE_MAX + 20)
     page = await talk.prepare("session/list", {})
     count, cursor = len(page["sessions"]), page.get("nextCursor")
     if cursor is None and count <= PAGE_MAX:
-        said = f"of {made} sessions that were made in time, {count} are listed: too few for pages"
+        said = f"{count} sessions were listed, too few for a second page"
         stage.judge.close(said, failing=False)
         return
     stage.judge.judge("V1-CLOSE-09", count <= PAGE_MAX, f"{count} sessions on one page")

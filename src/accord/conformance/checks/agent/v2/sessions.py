@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from accord.conformance.agent.stage import AgentStage, Talk
+from accord.conformance.agent.stage import AgentStage, Refused, Talk
 from accord.conformance.agent.turn import at_work_before_another, call_of, is_short
 from accord.conformance.check import check
 from accord.conformance.checks.agent.v1.modes_and_options import values_of
@@ -26,7 +26,7 @@ from accord.conformance.checks.agent.v1.sessions import (
 )
 from accord.conformance.checks.agent.v1.wire import CODES, INVALID_PARAMS, judge_refusal
 from accord.conformance.frames.message_fold import Texts, fold
-from accord.conformance.frames.raw_peer import Message, NotReady, TooLate, Unanswered
+from accord.conformance.frames.raw_peer import Message, NotReady, TooLate, Unanswered, brief
 
 FINAL = ("completed", "failed", "cancelled")
 # Every message from the first on.
@@ -102,7 +102,11 @@ async def resuming_replays_what_is_asked(stage: AgentStage) -> None:
         stage.judge.failed("V2-SESS-09", str(never))
         raise
     since = len(talk.peer.frames)
-    await talk.ask("session/resume", old(stage, session), timeout=talk.seconds)
+    try:
+        await talk.ask("session/resume", old(stage, session), timeout=talk.seconds)
+    except Refused as refused:
+        # That it works is V2-INIT-10's matter; nothing was replayed.
+        raise NotReady(str(refused)) from None
     came = spoken(fold(talk.updates(since=since, session=session)))
     stage.judge.judge("V2-SESS-09", not came, "history unasked", came=came)
     told = talk.updates(since=since, session=session)
@@ -152,7 +156,7 @@ async def a_replay_does_not_double_what_is_held(stage: AgentStage) -> None:
         for kind, name in replayed
         if now[kind, name] != replayed[kind, name]
     }
-    said = "a message that the client holds is said once more behind itself"
+    said = "a message that the client holds is appended to itself"
     if not stage.judge.judge("V2-SESS-27", not doubled, said, came=doubled):
         return
     # A user message with another name is V2-SESS-28's matter.
@@ -207,7 +211,7 @@ def _state_last(stage: AgentStage, talk: Talk, session: str, since: int) -> None
         for end in (None, until)
     )
     ok = before[-1:] == ["state_update"] and before.count("state_update") >= 1
-    said = f"the last update before the result is {before[-1:] or 'none'}"
+    said = f"the last update before the result is {before[-1] if before else 'missing'}"
     stage.judge.judge("V2-SESS-11", ok, said, came=kinds)
 
 
@@ -225,7 +229,7 @@ async def old_servers_are_not_connected_again(stage: AgentStage) -> None:
     if log.exists():
         log.unlink()
     params = {"sessionId": session, "cwd": str(stage.folder)}
-    await talk.ask("session/resume", params, timeout=talk.seconds)
+    await talk.prepare("session/resume", params)
     await talk.say(session, stage.scenario.prompt("say"))
     said = "a server that was not sent again was started"
     stage.judge.judge("V2-SESS-08", not log.exists(), said, sent=params)
@@ -239,7 +243,7 @@ async def closing_ends_the_work(stage: AgentStage) -> None:
     closing = await talk.peer.ask("session/close", {"sessionId": session})
     answer = await talk.peer.answer_to(closing, timeout=talk.seconds)
     if "error" in answer:
-        raise NotReady(f"session/close does not work: {answer}")
+        raise NotReady(f"session/close does not work: {brief(answer)}")
     end = talk.peer.place_of_answer(closing)
     told = talk.updates(since=since, until=end, session=session)
     states = [one for one in told if one.get("sessionUpdate") == "state_update"]
@@ -250,6 +254,11 @@ async def closing_ends_the_work(stage: AgentStage) -> None:
     stage.judge.judge("V2-SESS-16", ok, "no idle cancelled before the result", came=states[-1:])
     left = open_calls(told)
     stage.judge.judge("V2-SESS-16", not left, f"not over at the result: {', '.join(left)}")
+    await talk.peer.settled()
+    await talk.peer.quiet(AFTER_CLOSE_SECONDS)
+    later = [f for f in talk.peer.frames[end:] if not f.sent and f.method == "session/update"]
+    late = [f for f in later if f.params.get("sessionId") == session]
+    stage.judge.judge("V2-SESS-15", not late, "updates after the close", came=late)
     for name, what in ((held, "held"), (first, "inserted")):
         try:
             answer = await talk.peer.answer_to(name, timeout=talk.seconds)
@@ -259,11 +268,6 @@ async def closing_ends_the_work(stage: AgentStage) -> None:
         ok = "messageId" in (answer.get("result") or {}) or (name == held and code == CANCELLED)
         said = f"a prompt that was {what} got {code or 'no answer'}"
         stage.judge.judge("V2-SESS-17", ok, said, came=answer)
-    await talk.peer.settled()
-    await talk.peer.quiet(AFTER_CLOSE_SECONDS)
-    later = [f for f in talk.peer.frames[end:] if not f.sent and f.method == "session/update"]
-    late = [f for f in later if f.params.get("sessionId") == session]
-    stage.judge.judge("V2-SESS-15", not late, "updates after the close", came=late)
 
 
 def open_calls(updates: Iterable[Message]) -> list[str]:
