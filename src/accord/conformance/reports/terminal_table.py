@@ -198,7 +198,8 @@ def ways_on(report: Report) -> Iterator[str]:
     never = [
         name
         for name, one in OCCASIONS.items()
-        if one.assumed and any(one.about(result.rule.id) for result in report.unjudged)
+        if name in report.never
+        or (one.assumed and any(one.about(result.rule.id) for result in report.unjudged))
     ]
     if never:
         yield f"    never = {json.dumps(never)}  # only what your agent never does"

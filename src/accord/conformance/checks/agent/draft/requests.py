@@ -10,7 +10,7 @@ from accord.conformance.agent.fake_draft_client import granted
 from accord.conformance.agent.stage import NO_METHOD, AgentStage, Talk
 from accord.conformance.agent.turn import ASKING, asked_in, begun, calls_of
 from accord.conformance.check import check
-from accord.conformance.checks.agent.v1.sessions import wait_for_server
+from accord.conformance.checks.agent.v1.sessions import asked_of, comes_true
 from accord.conformance.checks.agent.v1.wire import INVALID_PARAMS, alive
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import TooLate, as_json, same
@@ -389,7 +389,7 @@ async def logins_of_servers_stay_hidden(stage: AgentStage) -> None:
     }
     made = await talk.new_session(mcpServers=[{"name": "accord-check", "transport": transport}])
     await talk.say(str(made["sessionId"]), stage.scenario.prompt("mcp"))
-    if not await wait_for_server(talk, log, "initialize"):
+    if not await comes_true(talk, lambda: bool(asked_of(log))):
         raise TooLate("the server was not started")
     ok = "s3cr3t-of-the-server" not in talk.came()
     stage.judge.judge("D26-28", ok, "the server's token is in what the agent sent")
