@@ -114,9 +114,10 @@ def test_an_agent_that_lists_all_its_sessions_at_once_can_be_conformant(tmp_path
 @pytest.mark.slow
 def test_a_rule_of_a_capability_waits_for_it_before_it_wants_a_prompt(tmp_path: Path) -> None:
     """Issue 13: closing and listing were needed of an agent that offers neither."""
-    only = ("V1-CLOSE-02", "V1-CLOSE-13", "V1-SESS-0[45]", "V1-SESS-12", "V1-PROMPT-0*")
-    only = tuple(f"{one[:-1]}[{one[-1]}]" if one[-1].isdigit() else one for one in only)
-    _, report = judged(tmp_path, "--scenario", "none", "--", *HELLO, only=only)
+    # Patterns: a rule that is named applies.
+    only = ("V1-CLOSE-0[2]", "V1-CLOSE-1[3]", "V1-SESS-0[45]", "V1-SESS-1[2]")
+    words = ("--scenario", "none", "--", *PEER, "1", "odd-OffersNothing")
+    _, report = judged(tmp_path, *words, only=only)
     assert report["runs"][0]["unjudged"] == ["V1-SESS-05"]
 
 

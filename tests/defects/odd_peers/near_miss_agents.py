@@ -467,3 +467,9 @@ class ListsAllAtOnce(AgentV1):
             if page.get("nextCursor") is None:
                 return {"sessions": entries}
             more = {"cursor": page["nextCursor"]}
+
+
+@ODD.judged("V1-CLOSE-02", "V1-CLOSE-13", opens="V1-CLOSE-02 V1-CLOSE-13")
+class OffersNothing(AgentV1):
+    def capabilities(self) -> Json:
+        return {"mcpCapabilities": {"http": True}}

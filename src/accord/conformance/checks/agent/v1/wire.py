@@ -90,6 +90,7 @@ async def ids_come_back_as_they_were(stage: AgentStage) -> None:
         )
         ok = same(frame.object.get("id"), request_id)
         if not stage.judge.judge("V1-GEN-02", ok, "another id", sent=sent, came=frame):
+            stage.judge.close("answers have other ids than their requests", failing=False)
             return
     await judge_ids_of_results(stage)
     await judge_unknown_method(stage)
