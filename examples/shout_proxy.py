@@ -1,4 +1,4 @@
-"""A proxy: everything the agent says is in capital letters.  Usage: shout_proxy.py COMMAND..."""
+"""A proxy that turns everything the agent says into capital letters.  Usage: shout_proxy.py COMMAND..."""
 
 import sys
 from typing import Any

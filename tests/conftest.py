@@ -1,7 +1,5 @@
 """What every test shares: Hypothesis profiles, signals, garbage, a lifeline, node or none."""
 
-from __future__ import annotations
-
 import gc
 import shutil
 import signal

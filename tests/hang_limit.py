@@ -5,8 +5,6 @@ as long, and now and then much longer; only something that hangs reaches the lim
 whole test (`timeout` in pyproject.toml) is larger, so that the step that hangs is named.
 """
 
-from __future__ import annotations
-
 import signal
 import time
 from collections.abc import Iterator

@@ -8,8 +8,6 @@ does.  Time that other processes and threads take is real, and programs that tes
 of their own.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 import selectors

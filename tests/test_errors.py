@@ -1,7 +1,5 @@
 """The errors that a caller can catch: their tree, their texts, and what they carry."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How modules are loaded: what a start does not need stays out of it, and the collector waits."""
 
-from __future__ import annotations
-
 import gc
 import subprocess
 import sys

@@ -10,7 +10,7 @@ Services      FileService  TerminalService  Elicitations  FormRequest  UrlReques
 Content       TextContent  ImageContent  AudioContent  ResourceLink
               EmbeddedResource  EmbeddedResourceResource
 In between    Proxy  Translated
-MCP servers   McpServerStdio  McpServerHttp  EnvVariable  HttpHeader
+MCP servers   McpServerStdio  McpServerHttp  EnvVariable  HttpHeader  McpServers
 Transports    Transport  Receiver  Ended
 Bounds        Limits
 Errors        AccordError
@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         StoreError,
         VersionMismatch,
     )
+    from accord.mcp.servers import McpServers
     from accord.proxy import Proxy, Translated
     from accord.schema.v2 import (
         AudioContent,
@@ -144,6 +145,7 @@ _PLACES = {
         "StoreError",
         "VersionMismatch",
     ),
+    "accord.mcp.servers": ("McpServers",),
     "accord.proxy.proxy": ("Proxy",),
     "accord.proxy.relay.translated_transport": ("Translated",),
     "accord.schema.v2": (
@@ -219,6 +221,7 @@ __all__ = [
     "McpCallFailed",
     "McpServerHttp",
     "McpServerStdio",
+    "McpServers",
     "MemoryStore",
     "Message",
     "MethodMissing",

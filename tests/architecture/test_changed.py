@@ -1,7 +1,5 @@
 """`make quick` runs the tests that are about what was changed."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

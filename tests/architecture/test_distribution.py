@@ -1,7 +1,5 @@
 """What people get: the wheel, the command, the extras."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tomllib

@@ -1,7 +1,5 @@
 """`scripts/environment.py`: what it installs, what it tells of it, and what it leaves half-made."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """The source tree keeps the shape that ARCHITECTURE.md describes."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter
@@ -10,6 +8,8 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+import accord
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src/accord"
@@ -117,3 +117,20 @@ def test_what_the_page_says_is_unknown_is_not_imported(
     for path in [place] if place.is_file() else place.rglob("*.py"):
         known = [name for name in imports_of(path) if name.startswith(forbidden)]
         assert known == [], path
+
+
+def test_the_page_lists_folders_from_the_bottom_up() -> None:
+    """ARCHITECTURE.md, section 3: a folder imports only those that stand before it."""
+    order = re.findall(r"^\*\*`(\w+)/`\*\*", PAGE, re.MULTILINE)
+    for place, folder in enumerate(order):
+        for path in (SOURCE / folder).rglob("*.py"):
+            used = {name.split(".")[1] for name in imports_of(path) if name.count(".")}
+            assert used & set(order[place + 1 :]) == set(), path
+
+
+def test_public_exceptions_derive_from_one_class() -> None:
+    """ARCHITECTURE.md, `errors.py`."""
+    public = [getattr(accord, name) for name in accord.__all__]
+    errors = [one for one in public if isinstance(one, type) and issubclass(one, Exception)]
+    assert errors
+    assert [one for one in errors if not issubclass(one, accord.AccordError)] == []

@@ -1,7 +1,5 @@
 """The import contracts of pyproject.toml fail when a module imports what it must not know."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

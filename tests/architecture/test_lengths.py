@@ -1,7 +1,5 @@
 """The check of lengths sees what is too long."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Files that docstrings and comments mention exist where a reader looks for them."""
 
-from __future__ import annotations
-
 import io
 import re
 import tokenize

@@ -1,7 +1,5 @@
 """Which files start processes and look up programs.  A new one has to find its place here."""
 
-from __future__ import annotations
-
 import ast
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The public names are pinned: a change of `accord.__all__` is a decision, not an accident."""
 
-from __future__ import annotations
-
 import inspect
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The programs of README.md run as they stand there, against each other."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

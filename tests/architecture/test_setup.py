@@ -1,7 +1,5 @@
 """From a checkout to running: `./accord` on machines that have what it needs and that do not."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Text reaches the terminal through the few places that make it visible, and through no other."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from functools import cache

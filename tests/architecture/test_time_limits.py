@@ -1,7 +1,5 @@
 """Time limits of tests find hangs and nothing else: there is one, in tests/hang_limit.py."""
 
-from __future__ import annotations
-
 import ast
 import tomllib
 from collections.abc import Iterator

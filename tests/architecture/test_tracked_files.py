@@ -1,7 +1,5 @@
 """What no file of the project may contain: machines, package indexes, dead links."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The check of words sees what is not plain English."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

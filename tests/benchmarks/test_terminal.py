@@ -1,7 +1,5 @@
 """What the benchmark of the terminal client measures with, without measuring anything."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A real Chromium, driven by Playwright.  Without either, the tests here are skipped and say so."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from importlib import import_module

@@ -1,7 +1,5 @@
 """The page of `accord trace`, as a person uses it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -9,6 +9,8 @@ import pytest
 
 from accord.connection import Connection, IncomingRequest, Limits
 from accord.errors import ConnectionLost, LimitExceeded, LocalProtocolError, RequestError
+from accord.jsonrpc.envelope import notification_frame
+from accord.jsonrpc.framing import Framing, splitter_for
 from accord.schema.codec import to_python
 from accord.schema.struct import Raw
 from accord.transport.memory import memory_pair
@@ -360,15 +362,43 @@ async def test_an_end_that_is_not_clean_is_logged(caplog: pytest.LogCaptureFixtu
     assert "took nothing" in caplog.text
 
 
-async def test_what_is_sent_very_often_has_a_short_way() -> None:
-    """Ours: the same frame, and the same end."""
-    async with connected() as (connection, peer):
-        post = connection.poster("update")
-        post(b'{"n":1}')
-        assert (await peer.asked("update"))["params"] == {"n": 1}
-        await connection.aclose()
-        with pytest.raises(ConnectionLost):
-            post(b"{}")
+class Receiver:
+    """Keeps the bytes that arrive."""
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    def data_received(self, data: bytes) -> None:
+        """Keep them."""
+        self.data += data
+
+    def ended(self, why: Ended) -> None:
+        """Nothing more comes."""
+
+
+@pytest.mark.parametrize("framing", ["lines", "content-length", None])
+async def test_what_is_sent_very_often_has_a_short_way(framing: Framing | None) -> None:
+    """Ours: the same frames, the same limit, and the same end."""
+    ours, theirs = memory_pair()
+    received = Receiver()
+    limits = Limits(frame_bytes=100)
+    async with anyio.create_task_group() as tasks:
+        await theirs.start(received, tasks)
+        async with Connection(ours, Role(), limits=limits, framing=framing) as connection:
+            post = connection.poster("update", b'{"n":', b"}")
+            room = b'"%b"' % (b"x" * (100 - len(notification_frame("update", b'{"n":""}'))))
+            values = (b"1", b'{"a":\n1}', b"[\r]", room)
+            for value in values:
+                assert post(value) is False
+            with pytest.raises(LocalProtocolError, match="update is too long"):
+                post(room + b" ")
+            await connection.aclose()
+            with pytest.raises(ConnectionLost):
+                post(b"1")
+        await theirs.aclose()
+    splitter = splitter_for(framing)
+    frames = [notification_frame("update", b'{"n":%b}' % value) for value in values]
+    assert received.data == splitter.encode_all(frames)
 
 
 async def test_a_large_answer_waits_for_a_slow_peer_in_its_own_task() -> None:

@@ -56,6 +56,13 @@ def test_errors_of_ours_carry_their_text(
     assert (None if encoded[2] is None else to_python(encoded[2])) == data
 
 
+def test_a_time_out_is_told_as_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """Issue 15: the draft has a number for it."""
+    code, _, data = error_for(TimeoutError(), "x")
+    assert (code, data["reason"]) == (-32603, "timeout")
+    assert data["correlationId"] in capsys.readouterr().err
+
+
 def test_what_nobody_foresaw_goes_to_stderr_with_an_id(capsys: pytest.CaptureFixture[str]) -> None:
     """Issue: the peer learns the id alone; two errors have two ids."""
     ids = set()

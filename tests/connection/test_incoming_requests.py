@@ -185,3 +185,25 @@ async def test_a_peer_that_stopped_sending_is_not_waited_for_for_ever() -> None:
             await connection.closed.wait()
         assert answers(peer, 1) == []
     assert role.ends == [1]
+
+
+async def test_work_that_fails_after_its_answer_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """Ours: the peer has its answer and gets no second one; the author must see the error."""
+    role = Holding()
+
+    def early(request: IncomingRequest) -> Any:
+        async def work() -> None:
+            request.settle(b'"early"')
+            raise ValueError("too late")
+
+        return work
+
+    role.methods["early"] = early
+    async with connected(role) as (_, peer):
+        peer.request(1, "early")
+        assert (await peer.answer(1))["result"] == "early"
+        peer.request(2, "ping")
+        await peer.answer(2)
+    assert [one.get("id") for one in peer.messages] == [1, 2]
+    assert "early failed after its answer" in caplog.text
+    assert "too late" in caplog.text

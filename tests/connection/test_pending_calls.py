@@ -11,7 +11,7 @@ import pytest
 
 from accord.connection import Limits
 from accord.connection.limits import MALFORMED_BYTES_KEPT
-from accord.connection.pending_calls import PendingCalls
+from accord.connection.pending_calls import Call, PendingCalls
 from accord.errors import (
     AuthenticationRequired,
     ConnectionLost,
@@ -21,6 +21,7 @@ from accord.errors import (
     RequestFailed,
 )
 from accord.jsonrpc.events import CallFailed
+from accord.jsonrpc.framing import Lines
 from accord.jsonrpc.peer import Peer
 from accord.schema.codec import to_python
 from accord.schema.struct import Raw
@@ -143,9 +144,10 @@ async def test_an_id_that_comes_back_as_a_string_still_finds_its_call() -> None:
 
 def test_data_of_an_error_that_python_cannot_hold_is_kept_as_text() -> None:
     """Ours: 1e400 is legal JSON, and its caller must not wait for ever because of it."""
-    peer = Peer()
-    calls = PendingCalls(peer)
-    call_id, _, call = calls.start("ask", b"{}", None)
+    calls, call = PendingCalls(Peer(), Lines()), Call("ask", None)
+    started = calls.start(call, b"{}")
+    assert started is not None
+    call_id, _ = started
     calls.failed(CallFailed(call_id, -1, "text", Raw(b"1e400")), b"")
     assert isinstance(call.error, RequestFailed)
     assert call.error.data == "1e400"
@@ -153,8 +155,10 @@ def test_data_of_an_error_that_python_cannot_hold_is_kept_as_text() -> None:
 
 def test_an_outcome_for_a_call_that_nobody_waits_for_is_dropped() -> None:
     """It was given up."""
-    calls = PendingCalls(Peer())
-    call_id, _, call = calls.start("ask", b"{}", None)
+    calls, call = PendingCalls(Peer(), Lines()), Call("ask", None)
+    started = calls.start(call, b"{}")
+    assert started is not None
+    call_id, _ = started
     assert calls.give_up(call_id)
     assert not calls.give_up(call_id)
     calls.answered(call_id, Raw(b"{}"))

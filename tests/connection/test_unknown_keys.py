@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from accord.connection.unknown_keys import MessageDecoder
+from accord.connection.unknown_keys import message_decoder
 from accord.schema import v1
 from accord.schema.codec import Invalid
 
@@ -22,7 +22,7 @@ def test_the_second_reading_is_for_those_who_listen(
     """Issue 2: logged by default; good input pays nothing where nobody listens."""
     caplog.set_level(level, "accord.connection")
     heard: list[str] = []
-    MessageDecoder(report=heard.append)(v1.PromptRequest, PROMPT)
+    message_decoder(report=heard.append)(v1.PromptRequest, PROMPT)
     assert (UNKNOWN in heard) is (level == logging.INFO)
     assert len(heard) == 1 + (level == logging.INFO)
 
@@ -31,7 +31,7 @@ def test_what_is_known_to_the_last_key_is_not_told(caplog: pytest.LogCaptureFixt
     """Ours: `_meta` is free."""
     caplog.set_level(logging.INFO, "accord.connection")
     heard: list[str] = []
-    read = MessageDecoder(report=heard.append)
+    read = message_decoder(report=heard.append)
     read(v1.CancelNotification, b'{"sessionId":"s","_meta":{"colour":"red"}}')
     assert heard == []
 
@@ -40,7 +40,7 @@ def test_what_the_first_reading_tolerated_is_told_once(caplog: pytest.LogCapture
     """Ours: the second reading only looks for keys."""
     caplog.set_level(logging.INFO, "accord.connection")
     heard: list[str] = []
-    MessageDecoder(report=heard.append)(v1.NewSessionRequest, b'{"cwd":"/","mcpServers":null}')
+    message_decoder(report=heard.append)(v1.NewSessionRequest, b'{"cwd":"/","mcpServers":null}')
     assert heard == ["NewSessionRequest: null, read as empty (at $.mcpServers)"]
 
 
@@ -48,14 +48,14 @@ def test_the_strict_refuse_it(caplog: pytest.LogCaptureFixture) -> None:
     """Issue 2: strict makes unknown fields fail at once."""
     caplog.set_level(logging.INFO, "accord.connection")
     with pytest.raises(Invalid, match="unknown key"):
-        MessageDecoder(strict=True)(v1.CancelNotification, b'{"sessionId":"s","colour":1}')
+        message_decoder(strict=True)(v1.CancelNotification, b'{"sessionId":"s","colour":1}')
 
 
 def test_what_two_versions_share_is_not_looked_at(caplog: pytest.LogCaptureFixture) -> None:
     """Rule V1-GEN-09: the one exception, by name."""
     caplog.set_level(logging.INFO, "accord.connection")
     heard: list[str] = []
-    read = MessageDecoder(report=heard.append, shared=v1.InitializeRequest)
+    read = message_decoder(report=heard.append, shared=v1.InitializeRequest)
     read(v1.InitializeRequest, b'{"protocolVersion":1,"info":{"name":"a","version":"1"}}')
     read(v1.CancelNotification, b'{"sessionId":"s","info":1}')
     assert heard == ["CancelNotification: unknown key (at $.info)"]

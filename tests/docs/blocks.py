@@ -6,8 +6,6 @@ A console block is what a person types after `$ ` and what they then see; a line
 for any lines, and `...` within a line for anything.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

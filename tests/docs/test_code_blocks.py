@@ -1,7 +1,5 @@
 """Every program in README.md and docs/ runs, and prints what the page says that it prints."""
 
-from __future__ import annotations
-
 import ast
 import os
 import subprocess

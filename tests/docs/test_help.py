@@ -1,7 +1,5 @@
 """What `help(accord)` and completion show, although every name is loaded when it is first used."""
 
-from __future__ import annotations
-
 import inspect
 import pydoc
 import re

@@ -1,7 +1,5 @@
 """The reference names everything that is public, and nothing that is gone."""
 
-from __future__ import annotations
-
 import inspect
 import re
 

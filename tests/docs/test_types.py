@@ -1,7 +1,5 @@
 """The programs of the documentation are typed: what people copy passes their checkers."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -6,8 +6,6 @@ the translator says must be valid to the letter in the version of the side that 
 Must not know: what should come of an example; the tests say that.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any, Literal
 

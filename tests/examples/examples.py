@@ -8,8 +8,6 @@ that rules (`contradiction`).
 All paths lie under `ROOT`, which a test puts elsewhere with `moved`.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An agent with every feature in the documents, and scripted clients for it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial

@@ -1,7 +1,5 @@
 """What the peers around an example say of their own, in the words of each version."""
 
-from __future__ import annotations
-
 from tests.examples.examples import ROOT, SESSION, Json, Spoken
 
 TEXT: Json = {"type": "text", "text": "go on"}

@@ -1,7 +1,5 @@
 """An agent of ours answers the requests of the documents, and speaks as their agents do."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

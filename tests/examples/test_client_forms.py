@@ -1,7 +1,5 @@
 """What a client of ours says has the form of what the clients of the documents say."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, TypeAlias
 

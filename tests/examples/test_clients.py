@@ -1,7 +1,5 @@
 """A client of ours answers the requests of the documents' agents, and takes what they say."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager

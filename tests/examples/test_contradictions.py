@@ -3,8 +3,6 @@
 Rows 1, 4, 9 and 26 are in `test_agents.py`.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

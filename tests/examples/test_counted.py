@@ -7,8 +7,6 @@ calls has lost its blocks: there every message and every kind of content that it
 list of fields is one.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every example message is read by the types of its version, and updates fold without loss."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What an agent of ours says has the form of what the agents of the documents say."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any, TypeAlias

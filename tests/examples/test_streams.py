@@ -4,8 +4,6 @@ What a client of another version sees at the end is what a client of the documen
 sees, but for what the other version has no word for.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

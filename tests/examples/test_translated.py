@@ -1,7 +1,5 @@
 """Every example message is translated to the other versions, and what comes out is valid there."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -35,8 +35,6 @@ that makes it (`previous_response_id`) and the count of [[flaky]].  Without dire
 is `default`; a request without tools gets `title`, or the smallest value of its schema.
 """
 
-from __future__ import annotations
-
 from tests.fake_llm.server import FakeLLM, serve
 
 __all__ = ["FakeLLM", "serve"]

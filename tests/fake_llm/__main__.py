@@ -1,7 +1,5 @@
 """`python -m tests.fake_llm`: the server alone, for trying a client by hand."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 

@@ -1,7 +1,5 @@
 """Answers in the format of Anthropic's messages."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

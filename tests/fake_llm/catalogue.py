@@ -1,7 +1,5 @@
 """The answers that need no model: lists of models, counts of tokens, errors in each format."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.fake_llm.request_parser import Json

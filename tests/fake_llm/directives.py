@@ -1,7 +1,5 @@
 """What a prompt tells the fake model to do: finding directives and cutting them into turns."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -1,7 +1,5 @@
 """Answers in the format of OpenAI's responses: items that are opened, grow and are closed."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import time

@@ -1,7 +1,5 @@
 """Requests of five formats, read into one form."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Any

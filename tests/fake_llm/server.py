@@ -6,8 +6,6 @@ What always holds
     * Closing it ends answers that hang.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Answers in the formats that are simple: OpenAI chat, Gemini, Ollama."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import time

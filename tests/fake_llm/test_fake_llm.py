@@ -1,7 +1,5 @@
 """The fake model keeps its own promises, in every format."""
 
-from __future__ import annotations
-
 import json
 import urllib.error
 import urllib.request

@@ -1,7 +1,5 @@
 """An agent's process as seen through its pipes, in plain bytes and JSON."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

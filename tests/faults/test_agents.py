@@ -1,7 +1,5 @@
 """Agents that do one thing wrong, as real processes under our client: said, survived, no hang."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager

@@ -1,7 +1,5 @@
 """Wrong types in every field of every request and update that an agent may send to our client."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, get_args
 

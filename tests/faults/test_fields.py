@@ -3,8 +3,6 @@
 Made from the method tables, so a method that is added is tried too.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Order, bounds and backpressure, seen from outside a real agent process."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

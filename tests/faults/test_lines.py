@@ -1,7 +1,5 @@
 """Bad lines on the wire of a real agent process: each is survived, and answered once at most."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

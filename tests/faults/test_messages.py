@@ -1,7 +1,5 @@
 """Messages that are JSON and still wrong, sent to a real agent process."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The wire of a real agent process: guarded stdout, files in place of pipes, and its ends."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

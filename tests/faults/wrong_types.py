@@ -1,7 +1,5 @@
 """Params of every method, whole and with one thing wrong at a time, made from the method tables."""
 
-from __future__ import annotations
-
 import types
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints

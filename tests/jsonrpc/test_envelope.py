@@ -16,7 +16,6 @@ from accord.jsonrpc.envelope import (
     Id,
     error_frame,
     notification_frame,
-    notification_framer,
     one_line,
     request_frame,
     result_frame,
@@ -97,10 +96,3 @@ def test_one_line_leaves_a_line_alone() -> None:
     frame = b'{"text":"a\\nb"}'
     assert one_line(frame) is frame
     assert one_line(b"[1,\r\n2]\n") == b"[1,  2] "
-
-
-def test_a_framer_makes_the_frames_of_one_method() -> None:
-    """Ours: the same frames, with the method looked up once; Raw parts may bring line breaks."""
-    framer = notification_framer("session/update")
-    for params in (b"{}", b'{"a":\n1}', b'{"a":\r1}'):
-        assert framer(params) == notification_frame("session/update", params)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from accord.jsonrpc.envelope import notification_frame
 from accord.jsonrpc.framing import (
+    COPIED_BYTES_MAX,
     FRAME_BYTES_MAX,
     HEADER_BYTES_MAX,
     ContentLength,
@@ -281,6 +282,28 @@ def test_a_frame_in_parts_makes_the_same_bytes(framing: Framing | None) -> None:
     """Ours: a large frame is written in parts, and the peer cannot tell."""
     splitter, parts = splitter_for(framing), (b'{"a"', b":", b"1}")
     assert b"".join(splitter.encode_parts(parts)) == splitter.encode(b'{"a":1}')
+
+
+@pytest.mark.parametrize("framing", ["lines", "content-length", None])
+def test_a_large_frame_is_not_copied_and_an_empty_one_is_not_sent(framing: Framing | None) -> None:
+    """Ours: a copy of a large frame would cost more than another write."""
+    splitter = splitter_for(framing)
+    small, large = b"1" * COPIED_BYTES_MAX, b"1" * (COPIED_BYTES_MAX + 1)
+    assert splitter.in_parts(b"") == ()
+    assert splitter.in_parts(small) == (splitter.encode(small),)
+    parts = splitter.in_parts(large)
+    assert b"".join(parts) == splitter.encode(large)
+    assert any(part is large for part in parts)
+
+
+@pytest.mark.parametrize("framing", ["lines", "content-length", None])
+def test_a_line_end_is_all_that_a_framing_adds(framing: Framing | None) -> None:
+    """Ours: what is sent very often is made with its line end."""
+    splitter = splitter_for(framing)
+    if splitter.line_end is None:
+        assert framing == "content-length"
+    else:
+        assert splitter.encode(b"{}") == b"{}" + splitter.line_end
 
 
 def test_a_line_goes_out_while_its_parts_are_made() -> None:

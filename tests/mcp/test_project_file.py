@@ -125,7 +125,7 @@ def test_an_answer_that_cannot_be_kept_counts_once(tmp_path: Path) -> None:
     consents = Consents(tmp_path / "state" / "consents.json")
     allowed, [said] = consented(read(tmp_path), consents, lambda _: True)
     assert set(allowed) == {"tools"}
-    assert said.startswith("the answer about tools is not kept: ")
+    assert said.startswith("cannot store the answer about tools: ")
 
 
 def test_an_unreadable_record_is_no_consent(tmp_path: Path) -> None:
@@ -143,13 +143,13 @@ def test_a_server_that_needs_a_variable_is_left_out_without_it(tmp_path: Path) -
     servers = read_project_file(tmp_path, {})
     allowed, [said] = consented(servers, Consents(tmp_path / "c.json"), lambda _: True)
     assert allowed == {}
-    assert said.endswith("needs SECRET, not set here")
+    assert said.endswith("needs SECRET (not set)")
 
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("{", "no JSON"),
+        ("{", "not valid JSON"),
         ("[]", "mcpServers: must be an object"),
         ('{"mcpServers": {"a": 1}}', "mcpServers.a: must be an object"),
         ('{"mcpServers": {"a": {}}}', "mcpServers.a.command: is missing"),

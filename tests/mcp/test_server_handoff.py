@@ -50,22 +50,22 @@ def test_what_the_agent_cannot_take_is_left_out_with_a_warning(tmp_path: Path) -
     handed = hand_on(NONE, SERVERS, [tmp_path], required=False)
     assert (handed.servers, handed.directories) == ((), ())
     assert handed.warnings == (
-        "the agent cannot use the MCP server tool: it starts no programs",
-        "the agent cannot use the MCP server net: it takes none over HTTP",
-        "the agent cannot use the MCP server old: it takes none over SSE",
-        f"the agent takes no further folders, so not {tmp_path}",
+        "the agent does not support the MCP server tool: no stdio servers",
+        "the agent does not support the MCP server net: no HTTP servers",
+        "the agent does not support the MCP server old: no SSE servers",
+        f"the agent does not support additional folders: {tmp_path}",
     )
 
 
 def test_what_the_user_named_must_fit(tmp_path: Path) -> None:
     """Issue: a clear refusal."""
-    with pytest.raises(ConfigError, match="takes none over HTTP"):
+    with pytest.raises(ConfigError, match="no HTTP servers"):
         hand_on(NONE, {"net": SERVERS["net"]})
-    with pytest.raises(ConfigError, match="no further folders"):
+    with pytest.raises(ConfigError, match="additional folders"):
         hand_on(NONE, {}, [tmp_path])
 
 
 def test_a_program_that_is_not_there_is_named() -> None:
     """The protocol wants whole paths, so it is looked for here."""
-    with pytest.raises(ConfigError, match="gone is not found: no-such-program"):
+    with pytest.raises(ConfigError, match="gone was not found: no-such-program"):
         hand_on(ALL, {"gone": entry("stdio", command="no-such-program")})

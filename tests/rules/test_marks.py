@@ -1,7 +1,5 @@
 """The marks on our tests and the table of rules agree."""
 
-from __future__ import annotations
-
 import pytest
 
 from scripts.rules import GROUPS, Rule, matrix, read_marks, read_reasons, read_table

@@ -144,6 +144,28 @@ def test_what_was_tolerated_is_told_to_who_wants_to_know() -> None:
         Decoding(strict=True)(Note, b'{"text":"a","title":5}')
 
 
+def test_unknown_keys_are_reported_while_somebody_wants_them() -> None:
+    """Issue 2: the second pass looks for keys alone, and not in what two versions share."""
+    told: list[str] = []
+    wanted = [False]
+    decoding = Decoding(report=told.append, wants_unknown=lambda: wanted[0])
+    odd = b'{"text":"a","title":5}'
+    decoding(Note, odd)
+    assert len(told) == 1
+    wanted[0] = True
+    decoding(Note, b'{"text":"a"}')
+    decoding.reading(Note)(b'{"text":"a","colour":1}')
+    assert len(told) == 1
+    decoding(Note, b'{"text":"a","colour":1}')
+    assert told[1:] == ["Note: unknown key (at $.colour)"]
+    # The first pass reports every other deviation.
+    decoding(Note, odd)
+    assert len(told) == 3
+    shared = Decoding(report=told.append, wants_unknown=lambda: True, shared=Note)
+    shared(Note, b'{"text":"a","colour":1}')
+    assert len(told) == 3
+
+
 def test_unknown_words_are_refused_when_strict() -> None:
     """Issue 2: for development; words of one's own start with `_`."""
     for word in ("glad", "_mine"):

@@ -67,7 +67,7 @@ class Watch:
     def _check_inbox(self, inbox: Inbox, most: int) -> None:
         # What the client tells itself of a command that it runs comes from no chunk, and stopping
         # the reading does not stop it: that it began, what it printed, how it ended; once each.
-        late = inbox._late._waiting.values()
+        late = inbox._late._waiting.values() if inbox._late else ()
         own = Counter(
             id(one.item)
             for one in inbox._items
@@ -132,7 +132,7 @@ def check_rest(
     conversation.check_order()
     connection = client._core.link.connection
     chronicle.check(not connection._calls._open, "at rest, and calls of the client are open")
-    chronicle.check(not connection.reading._holds, "at rest, and somebody holds the reading")
+    chronicle.check(not connection.reading.holds, "at rest, and somebody holds the reading")
     chronicle.check(connection.reading._waiting == 0, "at rest, and somebody waits for an answer")
     for name, session in sessions.items():
         conversed = session._state

@@ -244,7 +244,7 @@ def test_rescue_never_writes_over_a_file(whole: Path, tmp_path: Path) -> None:
     assert names == [f"sessions-rescued{end}.sqlite3" for end in ("", "-2", "-3")]
     taken = tmp_path / "taken"
     taken.write_text("mine")
-    with pytest.raises(StoreError, match="not written over"):
+    with pytest.raises(StoreError, match="already exists"):
         rescue(path, taken)
     assert taken.read_text() == "mine"
 
@@ -281,7 +281,7 @@ def test_a_name_that_is_taken_meanwhile_stays(
         return open_file(*arguments)
 
     monkeypatch.setattr("accord.store.rescue.open_file", late)
-    with pytest.raises(StoreError, match="not written over"):
+    with pytest.raises(StoreError, match="already exists"):
         rescue(path, place)
     assert place.read_text() == "mine"
     assert sorted(one.name for one in tmp_path.iterdir()) == ["damaged", "place"]

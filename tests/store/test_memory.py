@@ -151,6 +151,6 @@ async def test_nothing_is_kept_for_an_unknown_session_nor_beyond_the_bound(
     assert await store.kept("gone", "history") is None
     monkeypatch.setattr(interface, "KEPT_BYTES_MAX", 3)
     await store.keep("gone", "history", b"abc")
-    with pytest.raises(ValueError, match="keeps 3"):
+    with pytest.raises(ValueError, match="the limit is 3"):
         await store.keep("gone", "history", b"abcd")
     assert await store.kept("gone", "history") == b"abc"

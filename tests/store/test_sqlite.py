@@ -114,7 +114,7 @@ async def test_what_is_unknown_is_none_and_stays_so(store: SqliteStore) -> None:
 async def test_an_id_is_used_once(store: SqliteStore) -> None:
     """A log must not get a second owner by a mistake of the caller."""
     await store.create(SessionRecord("a", "/w"))
-    with pytest.raises(StoreError, match="there is, or was, a session a") as raised:
+    with pytest.raises(StoreError, match="session a already exists or existed") as raised:
         await store.create(SessionRecord("a", "/w"))
     assert raised.value.reason == "session_exists"
 
@@ -233,7 +233,7 @@ async def test_a_fork_has_its_own_future(store: SqliteStore) -> None:
 async def test_a_value_has_a_bound(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in memory."""
     monkeypatch.setattr(interface, "KEPT_BYTES_MAX", 3)
-    with pytest.raises(ValueError, match="keeps 3"):
+    with pytest.raises(ValueError, match="the limit is 3"):
         await store.keep("a", "history", b"abcd")
 
 
@@ -270,7 +270,7 @@ async def test_a_damaged_session_leaves_the_others_alone(path: Path, store: Sqli
     change(path, "UPDATE sessions SET rest = '[' WHERE number = 2")
     change(path, "UPDATE events SET data = CAST('[1]' AS BLOB) WHERE session = 3")
     for name in ("bad update", "bad record"):
-        with pytest.raises(StoreError, match="others are not touched") as raised:
+        with pytest.raises(StoreError, match="other sessions are not affected") as raised:
             await store.open(name)
         assert raised.value.reason == "session_damaged"
         assert raised.value.details == {"sessionId": name, "path": str(path)}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.schema import draft, v2
+from accord.schema import v1, v2
 from accord.transcript import Transcript, Update
 from accord.transcript import coalesced_updates as module
 from accord.transcript.coalesced_updates import LateUpdates
@@ -144,11 +144,12 @@ def test_text_that_was_replaced_unseen_is_left_out() -> None:
 
 
 def test_text_that_is_hidden_stays_hidden() -> None:
-    """Draft: a thought that is not visible is in the transcript and in no update."""
-    transcript, late = Transcript("draft"), LateUpdates()
+    """Ours: a thought for the model alone is in the transcript and in no update."""
+    transcript, late = Transcript("v1"), LateUpdates()
     queue: list[Update] = []
-    for words, visible in (("a", True), ("b", True), ("secret", False), ("c", True)):
-        update = transcript.apply(draft.ThoughtMessageChunk(content=words, visible=visible))
+    for words, audience in (("a", "user"), ("b", "user"), ("secret", "assistant"), ("c", "user")):
+        block = v1.TextContent(text=words, annotations=v1.Annotations(audience=[audience]))
+        update = transcript.apply(v1.AgentThoughtChunk(content=block))
         assert update is not None
         queue += filter(None, [late.add(update)])
     assert [late.take(one).text for one in queue] == ["abc"]

@@ -12,7 +12,6 @@ from accord.schema.struct import UnknownVariant
 from accord.transcript import KINDS, Kind, Message, Transcript
 from accord.transcript.unknown_variants import fields_of, plain
 from tests.transcript.wire_updates import (
-    folding_draft,
     folding_v1,
     folding_v2,
     text,
@@ -123,18 +122,6 @@ def test_an_empty_chunk_begins_no_message(kind: str, version: int, message_id: s
     assert [entry.text for entry in fold.transcript.timeline if isinstance(entry, Message)] == [
         "word"
     ]
-
-
-def test_an_empty_chunk_of_the_draft_begins_no_message() -> None:
-    """Issue 14: the next piece begins it, and does not go on with the one before."""
-    fold = folding_draft()
-    fold("agent_message_chunk", content="first", index=0)
-    fold("tool_call", id="c", tool="t", input={})
-    assert fold.ignored("agent_message_chunk", content="", index=0)
-    fold("agent_message_chunk", content="second", index=1, final=True)
-    assert fold.ignored("agent_message_chunk", content="", index=0, final=True)
-    assert fold.ignored("thought_message_chunk", content="", index=0)
-    assert fold.texts() == [("agent", "first"), ("agent", "second")]
 
 
 def test_the_reply_of_a_turn_ends_where_the_next_one_begins() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from accord.schema import draft, v1, v2
+from accord.schema import v1, v2
 from accord.schema.codec import decode, encode
 from accord.transcript import Transcript, Update
 
@@ -18,12 +18,6 @@ def v2_update(tag: str, **fields: object) -> Any:
     """An update of v2."""
     body = {"sessionId": "s", "update": {"sessionUpdate": tag, **_wire_keys(fields)}}
     return decode(v2.UpdateSessionNotification, encode(body)).update
-
-
-def draft_update(tag: str, **fields: object) -> Any:
-    """An update of the draft dialect."""
-    body = {"sessionId": "s", "type": tag, "data": _wire_keys(fields)}
-    return draft.decode_update(decode(draft.SessionNotification, encode(body)))
 
 
 def _wire_keys(fields: dict[str, object]) -> dict[str, object]:
@@ -74,8 +68,3 @@ def folding_v1() -> Folding:
 def folding_v2() -> Folding:
     """An empty transcript that takes v2."""
     return Folding(v2_update)
-
-
-def folding_draft() -> Folding:
-    """An empty transcript that takes the draft dialect."""
-    return Folding(draft_update)

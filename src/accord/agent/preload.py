@@ -5,6 +5,7 @@ first prompt, so the rest is loaded before that.  A request that arrives meanwhi
 and loads what it needs itself.
 """
 
+import sys
 from collections.abc import Generator
 from importlib import import_module
 
@@ -25,7 +26,7 @@ _USED = ("accord.agent.terminals.terminals", "accord.agent.session.plan", "pathl
 
 def prepare(dialect: Dialect, *, files: bool) -> Generator[None]:
     """Load, step by step, what serves sessions, the types of the client's version, and those of v2,
-    which the library uses inside.
+    which the library uses inside.  A step that finds everything loaded is left out.
 
     `files` also loads what reads files, for a client that offers its own.
     """
@@ -38,14 +39,18 @@ def prepare(dialect: Dialect, *, files: bool) -> Generator[None]:
         import_module("accord.agent.session.session")
     yield
     for name in _SPOKEN["v2"]:
-        getattr(inside, name)
-        yield
+        if name not in vars(inside):
+            getattr(inside, name)
+            yield
     for name in others:
-        wanted = getattr(spoken, name)
+        is_loaded = name in vars(spoken)
         if name in _DECODED:
-            native(wanted)
-        yield
+            native(getattr(spoken, name))
+        if not is_loaded:
+            getattr(spoken, name)
+            yield
     for module in (*_USED, "accord.agent.tools.files") if files else _USED:
-        with undisturbed():
-            import_module(module)
-        yield
+        if module not in sys.modules:
+            with undisturbed():
+                import_module(module)
+            yield

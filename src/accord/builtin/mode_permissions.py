@@ -47,7 +47,7 @@ AUTO_APPROVE = Option(
     "auto_approve",
     "Auto-approve",
     False,
-    description="Does not ask where the mode would; what the mode refuses stays refused.",
+    description="Approves what the mode would ask about; what the mode refuses stays refused.",
 )
 
 

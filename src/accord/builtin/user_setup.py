@@ -23,7 +23,7 @@ from accord.builtin.models.available_models import (
 )
 from accord.builtin.models.packages import can_be_had, missing_words
 from accord.builtin.models.providers import AUTO_DETECTED
-from accord.discovery.config import Config, load_config
+from accord.configuration.config import Config, load_config
 from accord.errors import ConfigError
 from accord.machine.logs import logger
 from accord.store import MemoryStore
@@ -176,7 +176,7 @@ class Setup:
         if self.settings.in_memory:
             return MemoryStore()
         from accord.builtin.session_store import FallbackStore, open_store
-        from accord.discovery.user_paths import store_file
+        from accord.configuration.user_paths import store_file
 
         try:
             path = self.settings.store_file or store_file()

@@ -22,9 +22,9 @@ from accord.client.permissions.policy import Facts, ReadRule, judge, read_rules
 from accord.client.permissions.request import own_request
 from accord.client.permissions.rules import Effect
 from accord.client.shell.syntax import Program, Reading
-from accord.discovery.config import Config, load_config
-from accord.discovery.grants_file import GrantsFile
-from accord.discovery.user_paths import grants_file, policy_file
+from accord.configuration.config import Config, load_config
+from accord.configuration.grants_file import GrantsFile
+from accord.configuration.user_paths import grants_file, policy_file
 from accord.errors import ConfigError
 from accord.machine.console.control_characters import visible_line
 

@@ -15,6 +15,11 @@ from accord.transport.transport import Transport
 class Consumer(Protocol):
     """Keeps what arrives until the program takes it."""
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the program waits for more.  Call `Reading.update` on a change while it holds."""
+        ...
+
     def much_came(self) -> None:
         """React to much data since the last call; what has been kept since then is too much."""
         ...
@@ -28,51 +33,47 @@ class Reading:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
+        # Tasks that wait for the peer, without the consumers.
         self._waiting = 0
-        self._holds = 0
+        # Consumers that are full.
+        self.holds = 0
+        # Whether a full consumer stops reading; what was read before is still handled.
+        self.is_held = False
         # Why the connection itself does not want to read now.
         self._reasons: set[str] = set()
         self._paused = False
         self._over = False
-        self._consumers: WeakSet[Consumer] = WeakSet()
+        # Known for as long as they exist; `much_came` is called regularly.
+        self.consumers: WeakSet[Consumer] = WeakSet()
         self._bytes_since_check = 0
-
-    def watch(self, consumer: Consumer) -> None:
-        """Call `consumer.much_came` regularly, for as long as the consumer exists."""
-        self._consumers.add(consumer)
 
     def count(self, size: int) -> None:
         """Count bytes that were read."""
         self._bytes_since_check += size
         if self._bytes_since_check >= CONSUMER_CHECK_BYTES:
             self._bytes_since_check = 0
-            for consumer in tuple(self._consumers):
+            for consumer in tuple(self.consumers):
                 consumer.much_came()
 
     def hold(self) -> None:
         """Stop reading for a full consumer, unless somebody waits for the peer."""
-        self._holds += 1
-        self._update()
+        self.holds += 1
+        self.update()
 
     def unhold(self) -> None:
         """Undo one `hold`: the consumer has room again."""
-        self._holds -= 1
-        self._update()
-
-    @property
-    def is_held(self) -> bool:
-        """Whether a full consumer stops reading; what was read before is still handled."""
-        return self._holds > 0 and self._waiting == 0
+        self.holds -= 1
+        self.update()
 
     def awaited(self) -> "_Awaited":
         """Keep reading inside this context, where somebody waits for the peer."""
         return _Awaited(self)
 
     def await_one(self, count: int) -> None:
-        """Change the number of those who wait for the peer."""
+        """Change the number of tasks that wait for the peer."""
         self._waiting += count
-        if self._holds:
-            self._update()
+        if self.holds:
+            self.update()
 
     def is_stopped_for(self, reason: str) -> bool:
         """Whether this is a reason to stop now."""
@@ -81,18 +82,24 @@ class Reading:
     def stop_for(self, reason: str) -> None:
         """Stop reading for the connection's own reason, until `go_on` is called with it."""
         self._reasons.add(reason)
-        self._update()
+        self.update()
 
     def go_on(self, reason: str) -> None:
         """Drop a reason to stop."""
         self._reasons.discard(reason)
-        self._update()
+        self.update()
 
     def end(self) -> None:
         """Leave the transport alone from now on."""
         self._over = True
 
-    def _update(self) -> None:
+    def update(self) -> None:
+        """Pause or resume the transport if that is due now."""
+        self.is_held = (
+            self.holds > 0
+            and self._waiting == 0
+            and not any(consumer.is_waiting for consumer in tuple(self.consumers))
+        )
         pause = bool(self._reasons) or self.is_held
         if pause != self._paused and not self._over:
             self._paused = pause

@@ -14,9 +14,9 @@ What always holds
 """
 
 import gc
-import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -30,7 +30,6 @@ from accord.connection.handler import Handler, IncomingRequest, RequestId, Work
 from accord.connection.incoming_requests import IncomingRequests
 from accord.connection.limits import (
     CHECK_SECONDS_MAX,
-    COPIED_BYTES_MAX,
     FRAMES_AT_ONCE,
     LAST_ANSWERS_SECONDS_MAX,
     MANY_FRAMES,
@@ -41,11 +40,11 @@ from accord.connection.limits import (
 from accord.connection.notification_batch import NotificationBatch
 from accord.connection.notification_shortcut import Shortcut
 from accord.connection.peer_mistakes import PeerMistakes
-from accord.connection.pending_calls import PendingCalls
+from accord.connection.pending_calls import Call, PendingCalls
 from accord.connection.workers import Workers, raising
 from accord.errors import ConnectionLost, LimitExceeded, LocalProtocolError, RemoteProtocolError
 from accord.jsonrpc import events
-from accord.jsonrpc.envelope import notification_framer
+from accord.jsonrpc.envelope import CARRIAGE_RETURN, LINE_FEED, notification_head, one_line
 from accord.jsonrpc.framing import FrameTooLong, Framing, splitter_for
 from accord.jsonrpc.peer import Peer
 from accord.machine.logs import logger
@@ -98,9 +97,8 @@ class Connection:
         self._transport = transport
         self._handler = handler
         self._splitter = splitter_for(framing, frame_bytes_max=self.limits.frame_bytes)
-        self._calls = PendingCalls(self.peer)
-        self._requests = IncomingRequests(self.peer, handler, self._write_answer)
-        self.idle = self._requests.idle
+        self._calls = PendingCalls(self.peer, self._splitter)
+        self._requests = IncomingRequests(self.peer, self._splitter, handler, self._write_answer)
         self._dialect: Dialect | None = None
         self._tasks: TaskGroup | None = None
         self._workers: Workers | None = None
@@ -165,6 +163,15 @@ class Connection:
         """Run a job in a task of this connection."""
         assert self._workers is not None
         self._workers.run(job)
+
+    def run_while_idle(self, steps: Iterable[None]) -> None:
+        """Take these steps one by one in a task of this connection, while no request is open."""
+        self.run(partial(self._requests.take_idle_steps, steps))
+
+    def hand_over(self, handler: Handler) -> None:
+        """Let another handler take what arrives from now on."""
+        self._handler = handler
+        self._requests.hand_over(handler)
 
     def agree_on(self, dialect: "Dialect | None") -> None:
         """Use the error codes and the cancellation of a dialect from now on; None is official."""
@@ -278,7 +285,7 @@ class Connection:
         while shortcut is not None and len(frames) >= MANY_FRAMES and self.error is None:
             taken = shortcut.take_all(frames, self, self.mistakes.notification_failed)
             if taken:
-                self.peer.good_frame_passed()
+                self.peer.noise_count = 0
             # A single frame of another kind, or all the rest if there are many such frames.
             others = frames[taken : taken + 1] if taken >= MANY_FRAMES else frames[taken:]
             frames = frames[taken + len(others) :]
@@ -293,15 +300,17 @@ class Connection:
                 return
             if shortcut is not None:
                 try:
-                    if shortcut.take(frame):
+                    found = shortcut.read(frame)
+                    if found is not None:
                         was_taken = True
+                        shortcut.handle(found)
                         continue
                 except Exception as error:  # noqa: BLE001 - as for any notification
                     self.mistakes.notification_failed(shortcut.method, error)
                     continue
                 if was_taken:
                     was_taken = False
-                    self.peer.good_frame_passed()
+                    self.peer.noise_count = 0
             event = receive(frame)
             if (
                 type(event) is events.NotificationReceived
@@ -316,7 +325,7 @@ class Connection:
             else:
                 self._event(event, frame)
         if was_taken:
-            self.peer.good_frame_passed()
+            self.peer.noise_count = 0
 
     def _event(self, event: events.Event, frame: bytes) -> None:
         if event.note is not None:
@@ -340,13 +349,15 @@ class Connection:
                 if event.answer is not None:
                     # Each entry that is answered here counts as an answer.
                     self._answers_untaken += len(event.events) - 1
-                    self._write_answer((event.answer,))
+                    self._write_answer(self._splitter.in_parts(event.answer))
             case events.FrameRejected():
                 if event.answer is not None:
-                    self._write_answer((event.answer,))
+                    self._write_answer(self._splitter.in_parts(event.answer))
                 self.mistakes.frame_rejected(event, frame)
             case events.StrayAnswer():
-                self._stray_answer(event)
+                self.mistakes.stray_answer(event)
+                if event.id is not None and event.kind == "late":
+                    self._calls.answered_late(int(event.id), has_result=event.code is None)
             case events.BlankSkipped():
                 pass
 
@@ -359,19 +370,6 @@ class Connection:
         except Exception as error:  # noqa: BLE001 - a bad notification must not end reading
             self.mistakes.notification_failed(method, error)
 
-    def _stray_answer(self, event: events.StrayAnswer) -> None:
-        text = "" if event.message is None else f": {event.message} (code {event.code})"
-        if event.id is None:
-            self.tolerate(f"the peer could not read one of our messages{text}", logging.WARNING)
-        elif event.kind == "late":
-            _log.debug("a late answer to request %s, which was withdrawn%s", event.id, text)
-            self._calls.answered_late(int(event.id), has_result=event.code is None)
-        elif event.kind == "second":
-            self.tolerate(f"a second or late answer to request {event.id}{text}", logging.WARNING)
-        else:
-            text = f"an answer to request {event.id!r}, which was never made{text}"
-            self.tolerate(text, logging.WARNING)
-
     def _request(self, request_id: RequestId, method: str, params: Raw) -> None:
         request = IncomingRequest(request_id, method, params)
         work = self._requests.begin(request)
@@ -379,6 +377,8 @@ class Connection:
             self.run(lambda: self._serve(request, work))
 
     async def _serve(self, request: IncomingRequest, work: Work) -> None:
+        # This task begins, so that every sender has just given way.
+        self._sent_since_yield, self._yielded_at = 0, monotonic()
         await self._requests.serve(request, work)
         if self.error is None and self._transport.backlog > self.limits.backlog_bytes:
             await self._transport.drain()
@@ -418,8 +418,9 @@ class Connection:
             ConnectionLost: the transport ended before the answer arrived.
         """
         await self._calls.place()
-        call_id, frame, call = self._calls.start(method, params, on_result)
-        self._write(frame)
+        call = Call(method, on_result)
+        call_id = self._send(call, params)
+        assert call_id is not None
         try:
             if background:
                 return await call.outcome()
@@ -442,10 +443,17 @@ class Connection:
         `on_result` works as in `call`, and `on_end` gets what `call` would have raised, or None.
         Returns None and sends nothing when the connection is over or no more calls may be open.
         """
-        if self.error is not None or not self.peer.can_call:
+        if self.error is not None:
             return None
-        call_id, frame, _ = self._calls.start(method, params, on_result, on_end)
-        self._write(frame)
+        return self._send(Call(method, on_result, on_end), params)
+
+    def _send(self, call: Call, params: bytes) -> int | None:
+        started = self._calls.start(call, params)
+        if started is None:
+            return None
+        call_id, data = started
+        for part in data:
+            self._transport.write(part)
         return call_id
 
     def give_up(self, call_id: int, on_late: Callable[[bool], None] | None = None) -> None:
@@ -478,30 +486,39 @@ class Connection:
         if self.error is not None:
             raise self.error
         self._transport.write(self._splitter.encode(self.peer.notify(method, params)))
+        self._sent_since_yield += 1
 
-    def poster(self, method: str) -> Callable[[bytes], None]:
-        """Return `post` for one method with all lookups done: for very frequent notifications."""
-        frame_of = notification_framer(method)
-        post_frame = self.frame_poster(method)
+    def poster(
+        self, method: str, before: bytes = b"", behind: bytes = b""
+    ) -> Callable[[bytes], bool]:
+        """Return a function that posts very frequent notifications of one method.
 
-        def post(params: bytes) -> None:
-            post_frame(frame_of(params))
+        Their params are `before`, a value, and `behind`; all that they have in common is made once.
+        The function returns whether its caller must `give_way`.
+        """
+        transport, line_end = self._transport, self._splitter.line_end
+        head, tail = one_line(notification_head(method) + before), one_line(behind + b"}")
+        end = tail + (line_end or b"")
+        frame_bytes_max, backlog_bytes_max = self.limits.frame_bytes, self.limits.backlog_bytes
 
-        return post
-
-    def frame_poster(self, method: str) -> Callable[[bytes], None]:
-        """Return a function that posts complete frames of one method."""
-        write, encode_frame = self._transport.write, self._splitter.encode
-        frame_bytes_max, checked = self.limits.frame_bytes, self.peer.checked
-
-        def post_frame(frame: bytes) -> None:
+        def post(value: bytes) -> bool:
             if self.error is not None:
                 raise self.error
-            if len(frame) > frame_bytes_max:
-                checked(frame, method)
-            write(encode_frame(frame))
+            data = head + value + end
+            is_odd = LINE_FEED in value or CARRIAGE_RETURN in value or len(data) > frame_bytes_max
+            if is_odd or line_end is None:
+                frame = self.peer.checked(one_line(head + value + tail), method)
+                data = self._splitter.encode(frame)
+            transport.write(data)
+            # As in `wait_is_due`, without another call.
+            self._sent_since_yield += 1
+            return (
+                self._sent_since_yield >= YIELD_MESSAGES_MAX
+                or self._now - self._yielded_at >= YIELD_SECONDS_MAX
+                or transport.backlog > backlog_bytes_max
+            )
 
-        return post_frame
+        return post
 
     def gather(self, method: str, before: bytes = b"", behind: bytes = b"") -> NotificationBatch:
         """Return a batch of notifications; their params are `before`, a value, and `behind`."""
@@ -529,7 +546,6 @@ class Connection:
 
     def wait_is_due(self) -> bool:
         """Whether a sender must `give_way` after it has sent."""
-        self._sent_since_yield += 1
         return (
             self._sent_since_yield >= YIELD_MESSAGES_MAX
             or self._now - self._yielded_at >= YIELD_SECONDS_MAX
@@ -555,31 +571,17 @@ class Connection:
             raise self.error
         self._transport.write(self._splitter.encode_lines(lines))
 
-    def _write(self, frame: bytes) -> None:
-        # The frame is empty for an answer that waits for the rest of its batch.
-        if len(frame) > COPIED_BYTES_MAX:
-            self._write_parts((frame,))
-        elif frame:
-            self._transport.write(self._splitter.encode(frame))
-
-    def _write_parts(self, parts: Iterable[bytes]) -> None:
-        """Write one large frame in parts, without copying it.
-
-        If the framing allows it, each part is written before the next one is made.
-        """
-        for part in self._splitter.encode_parts(parts):
-            self._transport.write(part)
-
     def _write_answer(self, parts: Iterable[bytes]) -> None:
-        """Write an answer; stop reading from a peer that takes none of many.
+        """Write the bytes of an answer; stop reading from a peer that takes none of many.
+
+        There are none for an answer that waits for the rest of its batch.  Each part of a large
+        one is written before the next is made, if the framing allows it.
 
         A peer that respects the limit on open requests never has more answers than that to take,
         so two peers that wait for each other cannot block each other here.
         """
-        if isinstance(parts, tuple) and len(parts) == 1:
-            self._write(parts[0])
-        else:
-            self._write_parts(parts)
+        for part in parts:
+            self._transport.write(part)
         if self._transport.backlog == 0:
             self._answers_untaken = 0
             return

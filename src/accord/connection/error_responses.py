@@ -64,10 +64,16 @@ def encoded_error_for(
 
 
 def unforeseen(error: BaseException, method: str) -> tuple[int, str, Any]:
-    """Report an exception on stderr and return an error that tells the peer only its id."""
+    """Report an exception on stderr and return an error that tells the peer only its id.
+
+    Of a time-out it is also told that it was one: some dialects have a number for it.
+    """
     correlation_id = os.urandom(8).hex()
     report(error, f"accord: error {correlation_id} while handling {method}")
-    return INTERNAL_ERROR, "Internal error", {"correlationId": correlation_id}
+    data = {"correlationId": correlation_id}
+    if isinstance(error, TimeoutError):
+        data["reason"] = "timeout"
+    return INTERNAL_ERROR, "Internal error", data
 
 
 def report(error: BaseException, heading: str) -> None:

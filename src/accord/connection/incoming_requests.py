@@ -9,12 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
+from anyio.lowlevel import checkpoint
 
 from accord.connection.error_responses import encoded_error_for
 from accord.connection.handler import Handler, IncomingRequest, RequestId, Result, Work
-from accord.connection.limits import COPIED_BYTES_MAX
 from accord.errors import LocalProtocolError
 from accord.jsonrpc.batch import OpenBatch
+from accord.jsonrpc.framing import COPIED_BYTES_MAX, Splitter
 from accord.jsonrpc.peer import Peer
 from accord.machine.logs import logger
 from accord.schema.codec import to_python
@@ -32,9 +33,14 @@ class IncomingRequests:
     """All open requests of one peer."""
 
     def __init__(
-        self, peer: Peer, handler: Handler, write: Callable[[Iterable[bytes]], None]
+        self,
+        peer: Peer,
+        framing: Splitter,
+        handler: Handler,
+        write: Callable[[Iterable[bytes]], None],
     ) -> None:
         self._peer = peer
+        self._framing = framing
         self._handler = handler
         self._write_now = write
         self._open: dict[RequestId, IncomingRequest] = {}
@@ -48,6 +54,10 @@ class IncomingRequests:
     def are_open(self) -> bool:
         """Whether a request still waits for its answer."""
         return bool(self._open)
+
+    def hand_over(self, handler: Handler) -> None:
+        """Let another handler take the requests from now on."""
+        self._handler = handler
 
     def begin(self, request: IncomingRequest) -> Work | None:
         """Pass a request to the handler; run the returned work with `serve`."""
@@ -73,6 +83,9 @@ class IncomingRequests:
                 # The program exits, and closing the connection tells the peer.
                 raise
             except BaseException as error:
+                if self._open.get(request.id) is not request and not self._over:
+                    # Nobody is left to be told.
+                    _log.error("%s failed after its answer", request.method, exc_info=error)
                 self._settle(request, error)
                 if not isinstance(error, Exception):
                     raise
@@ -83,13 +96,14 @@ class IncomingRequests:
         if self._open.get(request.id) is request:
             self._close(request)
             if not self._over:
-                self._write((self._cancelled(request),))
+                self._write(self._cancelled(request))
 
-    def _cancelled(self, request: IncomingRequest) -> bytes:
+    def _cancelled(self, request: IncomingRequest) -> Iterable[bytes]:
         code, dialect = REQUEST_CANCELLED, self.dialect
         if dialect:
             code, _ = dialect.error_out(request.method, code, None)
-        return self._peer.refuse(request.id, code, "Request cancelled", None)
+        refusal = self._peer.refuse(request.id, code, "Request cancelled", None)
+        return self._framing.in_parts(refusal)
 
     def _settle(self, request: IncomingRequest, outcome: Result | BaseException) -> None:
         """Answer a request unless it is already answered."""
@@ -116,10 +130,16 @@ class IncomingRequests:
         for request in list(self._open.values()):
             if request.on_cancel is not None:
                 request.cancel()
-        await self.idle()
+        await self._idle()
 
-    async def idle(self) -> None:
-        """Wait until no request is open."""
+    async def take_idle_steps(self, steps: Iterable[None]) -> None:
+        """Take these steps one by one, each while no request is open."""
+        await self._idle()
+        for _ in steps:
+            await checkpoint()
+            await self._idle()
+
+    async def _idle(self) -> None:
         while self._open:
             if self._all_answered is None or self._all_answered.is_set():
                 self._all_answered = anyio.Event()
@@ -130,10 +150,9 @@ class IncomingRequests:
         for request in [] if self._over else list(self._open.values()):
             last = request.answer_at_close
             if last is not None:
-                answer = self._peer.answer(request.id, last)
+                self._write(self._framing.in_parts(self._peer.answer(request.id, last)))
             else:
-                answer = self._cancelled(request)
-            self._write((answer,))
+                self._write(self._cancelled(request))
         self._over = True
 
     def abort_all(self) -> None:
@@ -151,44 +170,48 @@ class IncomingRequests:
     def _answer(self, request: IncomingRequest, result: Result) -> None:
         if self._over:
             return
+        peer, framing = self._peer, self._framing
         answer: Iterable[bytes]
-        batch = self._peer.batch_of(request.id)
+        batch = peer.batch_of(request.id)
         try:
             if isinstance(result, bytes) and len(result) <= COPIED_BYTES_MAX:
-                answer = (self._peer.answer(request.id, result),)
+                answer = framing.in_parts(peer.answer(request.id, result))
             else:
-                answer = self._peer.answer_in_parts(request.id, result)
+                answer = peer.answer_in_parts(request.id, result)
+                is_whole = isinstance(answer, tuple) and len(answer) == 1
+                answer = framing.in_parts(*answer) if is_whole else framing.encode_parts(answer)
         except LocalProtocolError as error:
             self._refuse(request, error)
             return
         if request.on_answered is not None and batch is not None:
             self._after_batch.append((batch, request))
         self._write(answer)
-        if batch is None:
-            _call_on_answered(request)
+        if request.on_answered is not None and batch is None:
+            _call(request.on_answered, request.method)
 
     def _write(self, answer: Iterable[bytes]) -> None:
+        """Write an answer in its framing, and finish the requests of a batch that it completes."""
         self._write_now(answer)
         if self._after_batch:
             waiting, self._after_batch = self._after_batch, []
             for batch, request in waiting:
                 if batch.waiting_count:
                     self._after_batch.append((batch, request))
-                else:
-                    _call_on_answered(request)
+                elif request.on_answered is not None:
+                    _call(request.on_answered, request.method)
 
     def _refuse(self, request: IncomingRequest, error: BaseException) -> None:
         code, message, data = encoded_error_for(error, request.method, self.dialect)
         if not self._over:
-            self._write((self._peer.refuse(request.id, code, message, data),))
+            refusal = self._peer.refuse(request.id, code, message, data)
+            self._write(self._framing.in_parts(refusal))
 
 
-def _call_on_answered(request: IncomingRequest) -> None:
-    if request.on_answered is not None:
-        try:
-            request.on_answered()
-        except Exception:  # noqa: BLE001 - the peer has its answer, the connection lives
-            _log.exception("the callback after the answer to %s failed", request.method)
+def _call(on_answered: Callable[[], None], method: str) -> None:
+    try:
+        on_answered()
+    except Exception:  # noqa: BLE001 - the peer has its answer, the connection lives
+        _log.exception("the callback after the answer to %s failed", method)
 
 
 __all__ = ["REQUEST_CANCELLED", "IncomingRequests"]

@@ -24,8 +24,6 @@ LAST_ANSWERS_SECONDS_MAX = 1.0
 BAD_LINE_BYTES_SHOWN = 200
 # How much of a malformed answer is kept in the error.
 MALFORMED_BYTES_KEPT = 2000
-# Larger frames are written in parts: a copy would cost more than another write.
-COPIED_BYTES_MAX = 64 * 1024
 # How much of a notification batch is written at once; a write per message would cost most.
 BATCH_BYTES_MAX = 64 * 1024
 BATCH_BYTES_FIRST = 4 * 1024

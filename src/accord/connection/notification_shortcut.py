@@ -13,30 +13,30 @@ class _Ending(Protocol):
 class Shortcut:
     """Handles frames of one notification method.
 
-    `take` gets each frame first and returns whether it handled the whole of it.  For many frames
-    at once, `read_all` decodes the leading frames of this method, and `handle` gets each result.
-    `method` names the notification in the log.
+    `read` gets each frame first and returns None for one that is not clearly of this method.  For
+    many frames at once, `read_all` decodes the leading frames of this method.  `handle` gets each
+    result.  `method` names the notification in the log.
     """
 
-    __slots__ = ("_handle", "_read_all", "method", "take")
+    __slots__ = ("_read_all", "handle", "method", "read")
 
     def __init__(
         self,
         method: str,
-        take: Callable[[bytes], bool],
+        read: Callable[[bytes], Any],
         read_all: Callable[[list[bytes]], list[Any]],
         handle: Callable[[Any], None],
     ) -> None:
         self.method = method
-        self.take = take
+        self.read = read
         self._read_all = read_all
-        self._handle = handle
+        self.handle = handle
 
     def take_all(
         self, frames: list[bytes], connection: _Ending, failed: Callable[[str, Exception], None]
     ) -> int:
         """Handle the leading frames of this method; return how many were taken."""
-        found, handle = self._read_all(frames), self._handle
+        found, handle = self._read_all(frames), self.handle
         for one in found:
             try:
                 handle(one)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from accord.connection.limits import BAD_LINE_BYTES_SHOWN
 from accord.errors import RequestError
 from accord.jsonrpc.error_codes import PARSE_ERROR
-from accord.jsonrpc.events import FrameRejected
+from accord.jsonrpc.events import FrameRejected, StrayAnswer
 from accord.machine.logs import logger
 from accord.schema.codec import Invalid
 
@@ -63,6 +63,19 @@ class PeerMistakes:
             self.tolerate(f"ignored the notification {method}: {error}", logging.WARNING)
         else:
             _log.error("handling the notification %s failed", method, exc_info=error)
+
+    def stray_answer(self, event: StrayAnswer) -> None:
+        """Log an answer that none of our calls waits for."""
+        text = "" if event.message is None else f": {event.message} (code {event.code})"
+        if event.id is None:
+            self.tolerate(f"the peer could not read one of our messages{text}", logging.WARNING)
+        elif event.kind == "late":
+            _log.debug("a late answer to request %s, which was withdrawn%s", event.id, text)
+        elif event.kind == "second":
+            self.tolerate(f"a second or late answer to request {event.id}{text}", logging.WARNING)
+        else:
+            text = f"an answer to request {event.id!r}, which was never made{text}"
+            self.tolerate(text, logging.WARNING)
 
     def frame_rejected(self, event: FrameRejected, frame: bytes) -> None:
         """Log a frame that is not a valid message."""

@@ -13,6 +13,7 @@ from accord.connection.lazy_event import LazyEvent
 from accord.connection.limits import MALFORMED_BYTES_KEPT
 from accord.errors import ConnectionLost, RemoteProtocolError, request_failed
 from accord.jsonrpc.events import CallFailed
+from accord.jsonrpc.framing import Splitter
 from accord.jsonrpc.peer import Peer
 from accord.jsonrpc.pending_calls import ABANDONED_MAX
 from accord.schema.codec import Invalid, to_python
@@ -31,7 +32,7 @@ class Call:
         self,
         method: str,
         on_result: Callable[[Raw], None] | None,
-        on_end: Callable[[Exception | None], None] | None,
+        on_end: Callable[[Exception | None], None] | None = None,
     ) -> None:
         self.method = method
         self.on_result = on_result
@@ -49,19 +50,21 @@ class Call:
         return self.result
 
     def settle(self, result: Raw | None, error: Exception | None) -> None:
-        """Set the outcome and wake the task that waits for it."""
+        """Set the outcome; call `on_end`, or wake the task that waits for it."""
         self.result = result
         self.error = error
-        self.answered.set()
         if self.on_end is not None:
             self.on_end(error)
+        else:
+            self.answered.set()
 
 
 class PendingCalls:
     """All open calls of one connection."""
 
-    def __init__(self, peer: Peer) -> None:
+    def __init__(self, peer: Peer, framing: Splitter) -> None:
         self._peer = peer
+        self._framing = framing
         self._open: dict[int, Call] = {}
         # Callbacks for late answers to calls that were given up; the oldest are forgotten.
         self._on_late: dict[int, Callable[[bool], None]] = {}
@@ -83,17 +86,14 @@ class PendingCalls:
         if self._lost is not None:
             raise self._lost
 
-    def start(
-        self,
-        method: str,
-        params: bytes,
-        on_result: Callable[[Raw], None] | None,
-        on_end: Callable[[Exception | None], None] | None = None,
-    ) -> tuple[int, bytes, Call]:
-        """Open a call; return its id, the frame to send, and the call."""
-        call_id, frame = self._peer.call(method, params)
-        call = self._open[call_id] = Call(method, on_result, on_end)
-        return call_id, frame, call
+    def start(self, call: Call, params: bytes) -> tuple[int, tuple[bytes, ...]] | None:
+        """Open a call and return its id and the bytes to send; None if no more may be open."""
+        if not self._peer.can_call:
+            return None
+        call_id, frame = self._peer.call(call.method, params)
+        data = self._framing.in_parts(frame)
+        self._open[call_id] = call
+        return call_id, data
 
     def give_up(self, call_id: int, on_late: Callable[[bool], None] | None = None) -> bool:
         """Forget a call that nobody waits for; False when it is already settled.
@@ -122,14 +122,20 @@ class PendingCalls:
 
     def answered(self, call_id: int, result: Raw) -> None:
         """Settle a call with its result."""
-        call = self._open.get(call_id)
+        self._place.set()
+        call = self._open.pop(call_id, None)
+        if call is None:
+            return
         error: Exception | None = None
-        if call is not None and call.on_result is not None:
+        if call.on_result is not None:
             try:
                 call.on_result(result)
             except Exception as problem:  # noqa: BLE001 - raised in the caller
                 error = problem
-        self._settle(call_id, result, error)
+        if call.on_end is not None:
+            call.on_end(error)
+        else:
+            call.settle(result, error)
 
     def failed(self, event: CallFailed, frame: bytes) -> None:
         """Settle a call whose answer, in this frame, is an error or malformed."""

@@ -5,7 +5,7 @@ Always holds: a frame written here is one line of valid JSON, if what was handed
 JSON; an id is written with the JSON type that it came with.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Annotated, Final
 
 import msgspec
@@ -100,17 +100,6 @@ def notification_frame(method: str, params: bytes | Raw | None) -> bytes:
 def notification_head(method: str) -> bytes:
     """What the frame of a notification begins with; its params and a brace follow."""
     return b'{"jsonrpc":"2.0","method":%b,"params":' % json_text(method)
-
-
-def notification_framer(method: str) -> Callable[[bytes], bytes]:
-    """`notification_frame` for one method that is sent very often."""
-    head = notification_head(method)
-
-    def frame(params: bytes) -> bytes:
-        whole = head + params + b"}"
-        return one_line(whole) if LINE_FEED in whole or CARRIAGE_RETURN in whole else whole
-
-    return frame
 
 
 def result_frame(request_id: Id, result: bytes | Raw) -> bytes:

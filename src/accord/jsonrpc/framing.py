@@ -21,6 +21,9 @@ FRAME_BYTES_MAX: Final = 32 * 1024 * 1024
 HEADER_BYTES_MAX: Final = 8 * 1024
 """The longest header line that is waited for; longer text without a line end is noise."""
 
+COPIED_BYTES_MAX: Final = 64 * 1024
+"""Larger frames are sent in parts: a copy would cost more than another write."""
+
 _LINE_FEED: Final = 0x0A
 
 Framing = Literal["lines", "content-length"]
@@ -46,6 +49,11 @@ class Splitter(Protocol):
         """After `finish`: how many bytes at the end were no whole message."""
         ...
 
+    @property
+    def line_end(self) -> bytes | None:
+        """What is sent behind each frame; None if the framing adds more than that."""
+        ...
+
     def feed(self, chunk: bytes) -> list[bytes]:
         """The frames that this chunk completes.
 
@@ -60,6 +68,10 @@ class Splitter(Protocol):
 
     def encode(self, frame: bytes) -> bytes:
         """The bytes to send for a frame."""
+        ...
+
+    def in_parts(self, frame: bytes) -> tuple[bytes, ...]:
+        """The same bytes, in parts where copying the frame would cost more; none if it is empty."""
         ...
 
     def encode_all(self, frames: list[bytes]) -> bytes:
@@ -84,6 +96,8 @@ class Lines:
     Blank lines and carriage returns stay in; for JSON and for the peer they are whitespace, and
     taking them out here would cost every frame.
     """
+
+    line_end = b"\n"
 
     def __init__(self, *, frame_bytes_max: int = FRAME_BYTES_MAX) -> None:
         self._frame_bytes_max = frame_bytes_max
@@ -120,6 +134,12 @@ class Lines:
     def encode(self, frame: bytes) -> bytes:
         """The frame and its line end; frames of `envelope.py` have no line break inside."""
         return frame + b"\n"
+
+    def in_parts(self, frame: bytes) -> tuple[bytes, ...]:
+        """The frame and its line end, in one part or in two."""
+        if len(frame) > COPIED_BYTES_MAX:
+            return frame, b"\n"
+        return (frame + b"\n",) if frame else ()
 
     def encode_all(self, frames: list[bytes]) -> bytes:
         """All frames, each with its line end."""
@@ -163,6 +183,8 @@ class ContentLength:
     Other headers are ignored.  A malformed header line, a bad length, and a block without a
     length come out as a frame of noise each, and the search for a header starts again.
     """
+
+    line_end = None
 
     def __init__(self, *, frame_bytes_max: int = FRAME_BYTES_MAX) -> None:
         self._frame_bytes_max = frame_bytes_max
@@ -218,6 +240,12 @@ class ContentLength:
     def encode(self, frame: bytes) -> bytes:
         """A header that counts bytes, not characters, and the frame."""
         return _HEADER_OF % len(frame) + frame
+
+    def in_parts(self, frame: bytes) -> tuple[bytes, ...]:
+        """The header and the frame, in one part or in two."""
+        if len(frame) > COPIED_BYTES_MAX:
+            return _HEADER_OF % len(frame), frame
+        return (self.encode(frame),) if frame else ()
 
     def encode_all(self, frames: list[bytes]) -> bytes:
         """All frames, each behind its header."""
@@ -286,6 +314,11 @@ class Detecting:
         """As for the framing that was found."""
         return self._splitter.lost_bytes
 
+    @property
+    def line_end(self) -> bytes | None:
+        """As for `encode`."""
+        return self._chosen().line_end
+
     def feed(self, chunk: bytes) -> list[bytes]:
         """As for the framing that was found; nothing while that is open."""
         if self.framing is not None:
@@ -306,6 +339,9 @@ class Detecting:
     def encode(self, frame: bytes) -> bytes:
         """As for the framing that was found; lines while that is open, and then for good."""
         return self._chosen().encode(frame)
+
+    def in_parts(self, frame: bytes) -> tuple[bytes, ...]:
+        return self._chosen().in_parts(frame)
 
     def encode_all(self, frames: list[bytes]) -> bytes:
         return self._chosen().encode_all(frames)
@@ -334,6 +370,7 @@ def splitter_for(
 
 
 __all__ = [
+    "COPIED_BYTES_MAX",
     "FRAME_BYTES_MAX",
     "HEADER_BYTES_MAX",
     "ContentLength",

@@ -96,7 +96,8 @@ class Peer:
         self._batches = OpenBatches(frame_bytes_max)
         self._batch_of = self._batches.by_id
         self._is_in_batch = False
-        self._noise_count = 0
+        # Bad lines since the last good frame.  Set it to 0 when a good frame was read elsewhere.
+        self.noise_count = 0
 
     def set_version(self, version: int) -> None:
         """Read by the rules of this version from now on: null as an id is v1's, arrays are v2's.
@@ -117,11 +118,6 @@ class Peer:
     def pending_count(self) -> int:
         """How many of our calls wait for their answer."""
         return len(self._pending)
-
-    @property
-    def noise_count(self) -> int:
-        """How many bad lines have come since the last good frame."""
-        return self._noise_count
 
     @property
     def unanswered_count(self) -> int:
@@ -231,10 +227,6 @@ class Peer:
 
     # What we hear
 
-    def good_frame_passed(self) -> None:
-        """A good frame was read by somebody else; noise before it is over."""
-        self._noise_count = 0
-
     def receive(self, frame: bytes) -> Event:
         """Advance by one frame and say what happened."""
         # Called by a name of its own: as a method it would cost a tenth more.
@@ -248,16 +240,16 @@ class Peer:
         if len(frame) > self._shallow_bytes_max and is_deeper(frame, self._depth_max):
             return self._reject(refusal(message, too_deep(self._depth_max)))
         if message.id is UNSET and message.method is not UNSET and message.jsonrpc == "2.0":
-            self._noise_count = 0
+            self.noise_count = 0
             return NotificationReceived(message.method, message.params)
         return self._receive_message(message, None, frame)
 
     def _receive_odd(self, frame: bytes) -> Event:
         """Handle a frame that is not an envelope, or only becomes one after a repair."""
-        if self._noise_count and frame[:1] not in _MAY_BEGIN and frame:
+        if self.noise_count and frame[:1] not in _MAY_BEGIN and frame:
             # One more of a row, of which only the number counts: a flood is to cost little.
-            self._noise_count += 1
-            return FrameRejected(PARSE_ERROR, "not JSON", None, self._noise_count)
+            self.noise_count += 1
+            return FrameRejected(PARSE_ERROR, "not JSON", None, self.noise_count)
         found = salvage(frame, self._depth_max, strict=self._strict)
         if isinstance(found, Repaired):
             return self._receive_message(found, found.note, frame)
@@ -275,7 +267,7 @@ class Peer:
         for answer_id in ids_answered(frame):
             call_id = self._pending.answered_by(answer_id)
             if call_id is not None:
-                self._noise_count = 0
+                self.noise_count = 0
                 self._pending.settle(call_id)
                 return malformed(call_id, reason)
         return None
@@ -296,14 +288,14 @@ class Peer:
         if message.method is UNSET or message.result or message.error:
             return self._receive_answer(message, note, frame)
         if message.id is UNSET:
-            self._noise_count = 0
+            self.noise_count = 0
             return NotificationReceived(message.method, message.params, note)
         return self._receive_request(message.id, message.method, message.params, note)
 
     def _receive_request(
         self, request_id: Id, method: str, params: Raw, note: str | None
     ) -> SingleEvent:
-        self._noise_count = 0
+        self.noise_count = 0
         if request_id is None and not self._null_ids_allowed:
             return self._reject(Fault(Verdict.REFUSED, INVALID_REQUEST, "the id is null"))
         if request_id in self._unanswered:
@@ -323,7 +315,7 @@ class Peer:
         call_id = self._pending.answered_by(message.id)
         if call_id is None:
             return self._receive_stray(message, note, frame)
-        self._noise_count = 0
+        self.noise_count = 0
         self._pending.settle(call_id)
         if message.id != call_id:
             note = joined(note, "the answer repeats the id as a string")
@@ -337,7 +329,7 @@ class Peer:
             return self._reject(refusal(message, "neither a request nor an answer"))
         if message.method is not UNSET:
             if message.id is UNSET:
-                self._noise_count = 0
+                self.noise_count = 0
                 note = joined(note, "the notification has a result or error")
                 return NotificationReceived(message.method, message.params, note)
             reason = "both a request and an answer"
@@ -348,7 +340,7 @@ class Peer:
         failed = self._fail_call_in(frame, "the answer has more than one id")
         if failed is not None:
             return failed
-        self._noise_count = 0
+        self.noise_count = 0
         kind = self._pending.kind_of_stray(message.id)
         if not message.error:
             return StrayAnswer(message.id, note=note, kind=kind)
@@ -360,21 +352,21 @@ class Peer:
             case Verdict.BLANK:
                 return _BLANK
             case Verdict.NOISE:
-                self._noise_count += 1
-                answer = self._error_answer(fault) if self._noise_count == 1 else None
-                return FrameRejected(fault.code, fault.reason, answer, self._noise_count)
+                self.noise_count += 1
+                answer = self._error_answer(fault) if self.noise_count == 1 else None
+                return FrameRejected(fault.code, fault.reason, answer, self.noise_count)
             case Verdict.ARRAY | Verdict.OBJECT:
                 # Neither good nor noise: each is answered, and a storm around it goes on.
                 return FrameRejected(fault.code, fault.reason, self._error_answer(fault))
             case Verdict.ANSWERS | Verdict.MUTE:
                 call_id = self._pending.answered_by(fault.id)
                 if call_id is not None:
-                    self._noise_count = 0
+                    self.noise_count = 0
                     self._pending.settle(call_id)
                     return malformed(call_id, f"the answer is refused: {fault.reason}")
             case _:
                 pass
-        self._noise_count = 0
+        self.noise_count = 0
         is_answered = fault.verdict in (Verdict.REFUSED, Verdict.MUTE)
         return FrameRejected(
             fault.code, fault.reason, self._error_answer(fault) if is_answered else None
@@ -391,7 +383,7 @@ class Peer:
         self._is_in_batch = True
         for entry in entries:
             # Each bad entry has its own answer, so none may count as a further line of noise.
-            self._noise_count = 0
+            self.noise_count = 0
             event = self._receive_entry(entry)
             if isinstance(event, FrameRejected) and event.answer is not None:
                 ready.append(event.answer)
@@ -400,7 +392,7 @@ class Peer:
                 waiting.append(event.id)
             events.append(event)
         self._is_in_batch = False
-        self._noise_count = 0
+        self.noise_count = 0
         self._batches.open(ready, waiting)
         is_ready = bool(ready) and not waiting
         return Batch(tuple(events), tuple(entries), array_frame(ready) if is_ready else None)

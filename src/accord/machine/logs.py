@@ -20,7 +20,7 @@ LOGGERS: Final = (
     "accord.builtin",
     "accord.client",
     "accord.connection",
-    "accord.discovery",
+    "accord.configuration",
     "accord.machine",
     "accord.mcp",
     "accord.proxy",

@@ -1,13 +1,13 @@
-"""MCP servers that a project brings along in `.mcp.json`, used only with the user's consent.
+"""MCP servers of a project's `.mcp.json`, used only with the user's consent.
 
-Whoever writes to a project could otherwise have programs started by everybody who opens it.
+Otherwise anybody who can write to a project could start programs for everybody who opens it.
 
 What always holds
-    * Consent is for one entry of one file, exactly as it stood: any change asks again.
-    * Where nobody can be asked the answer is no, and nothing is remembered.
-    * What is shown has all that decides what would run: the words and the variables of the server.
-      Secrets, values of headers and what `${NAME}` stands for are not shown.
-    * What is remembered has none of their values.
+    * Consent is for one exact entry of one file: after any change the user is asked again.
+    * If nobody can be asked, the answer is no, and nothing is remembered.
+    * The question shows everything that determines what would run: the command and the variables.
+      Secrets, values of headers and expanded `${NAME}` variables are not shown.
+    * Remembered answers contain none of these values.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ FILE_BYTES_MAX = 1 << 20
 TRANSPORTS = ("stdio", "http", "sse")
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
-# What other programs call the same transport.
+# Names of the same transport in other programs.
 _OTHER_NAMES = {"streamable-http": "http", "streamableHttp": "http", "streamable_http": "http"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectServer:
-    """One server of the file.  It is an `Entry`, with its variables (`${NAME}`) filled in."""
+    """One server of the file.  It is an `Entry` with expanded variables (`${NAME}`)."""
 
     name: str
     file: Path
@@ -50,21 +50,21 @@ class ProjectServer:
     url: str | None = field(default=None, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     described: str = ""
-    # Variables that it needs and that are not there.
+    # Required variables that are not set.
     unset: tuple[str, ...] = ()
 
 
-# Asks a person whether a server may be used; None means that nobody answered.
+# Asks the user whether a server may be used; None means that there was no answer.
 Ask = Callable[[ProjectServer], bool | None]
 
 
 def read_project_file(
     folder: Path, environ: Mapping[str, str] = os.environ
 ) -> dict[str, ProjectServer]:
-    """The servers of the folder's file by name; none where there is no file.
+    """Return the servers of the folder's file by name; empty if there is no file.
 
     Raises:
-        ConfigError: the file says what cannot be.
+        ConfigError: the file is invalid.
     """
     path = folder / FILE_NAME
     try:
@@ -78,7 +78,7 @@ def read_project_file(
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
-        raise ConfigError(f"{path}: no JSON", file=str(path)) from None
+        raise ConfigError(f"{path}: not valid JSON", file=str(path)) from None
     servers = value.get("mcpServers") if isinstance(value, dict) else None
     if not isinstance(servers, dict):
         raise _wrong(path, "mcpServers", "must be an object of servers by their names")
@@ -86,7 +86,7 @@ def read_project_file(
 
 
 def _content(path: Path) -> bytes:
-    # Without waiting: the project may have put a pipe there, which nobody writes to.
+    # Non-blocking: it may be a named pipe without a writer.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -95,19 +95,19 @@ def _content(path: Path) -> bytes:
 
 
 class Consents:
-    """What the user said about servers of projects, in a file of their own."""
+    """The user's answers about servers of projects, stored in a file."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
     def said(self, server: ProjectServer) -> bool | None:
-        """The answer for exactly this entry of this file, if there is one."""
+        """Return the answer for exactly this entry of this file, if there is one."""
         answer = self._read().get(_key(server))
         same = isinstance(answer, dict) and answer.get("digest") == server.digest
         return bool(answer.get("allowed")) if same and isinstance(answer, dict) else None
 
     def remember(self, server: ProjectServer, *, allowed: bool) -> None:
-        """Keep an answer, in place of an older one about the same entry."""
+        """Store an answer, in place of an older one about the same entry."""
         answers = self._read()
         answers[_key(server)] = {"digest": server.digest, "allowed": allowed}
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -121,7 +121,7 @@ class Consents:
         try:
             value = json.loads(self._file.read_bytes())
         except (OSError, ValueError):
-            # Without a record nothing was agreed to.
+            # Without a record there is no consent.
             return {}
         return value if isinstance(value, dict) else {}
 
@@ -129,16 +129,16 @@ class Consents:
 def consented(
     servers: Mapping[str, ProjectServer], consents: Consents, ask: Ask | None = None
 ) -> tuple[dict[str, ProjectServer], list[str]]:
-    """Those servers that the user agreed to, and a sentence for whatever else the user must know.
+    """Return the servers with the user's consent, and sentences about the others.
 
-    `ask` is given only where a person sits in front of a terminal; in a pipe nobody is asked.
+    `ask` is given only at a terminal; in a pipe nobody is asked.
     """
     allowed: dict[str, ProjectServer] = {}
     left_out: list[str] = []
     for name, server in servers.items():
         if server.unset:
             names = ", ".join(server.unset)
-            left_out.append(f"the MCP server {name} of {server.file} needs {names}, not set here")
+            left_out.append(f"the MCP server {name} of {server.file} needs {names} (not set)")
             continue
         answer = consents.said(server)
         if answer is None and ask is not None:
@@ -147,8 +147,8 @@ def consented(
                 try:
                     consents.remember(server, allowed=answer)
                 except OSError as error:
-                    # It counts for now; the question comes again.
-                    left_out.append(f"the answer about {name} is not kept: {error.strerror}")
+                    # It counts for now; the user will be asked again.
+                    left_out.append(f"cannot store the answer about {name}: {error.strerror}")
         if answer:
             allowed[name] = server
         else:
@@ -201,17 +201,17 @@ def _server(path: Path, name: str, value: Any, environ: Mapping[str, str]) -> Pr
 
 
 def _described(kind: str, texts: Mapping[str, Any], args: list[str], env: Any, headers: Any) -> str:
-    """What it would do, as it stands in the file, without secrets; headers by name alone."""
+    """Describe what the server would do, without secrets; headers by name only."""
     if kind == "stdio":
         line, given = f"runs {join((texts['command'], *args))}", env
-        # A variable can make another program of it: PATH, LD_PRELOAD, NODE_OPTIONS.
+        # Variables such as PATH, LD_PRELOAD or NODE_OPTIONS can change which program runs.
         hide = Redactor().line
         shown = [hide(f"{name}={quote(value)}") for name, value in sorted(env.items())]
     else:
         line, given = f"connects to {texts['url']}", headers
         shown = sorted(headers)
     line = f"{line} with {', '.join(shown)}" if shown else line
-    # A header can be called anything; what matters is whose key is in it.
+    # The name of a header says little; what matters is whose key is in it.
     yours = sorted({found for one in given.values() for found, _ in _VARIABLE.findall(one)})
     return f"{line}, and gets your {', '.join(yours)}" if yours else line
 

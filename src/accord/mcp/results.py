@@ -1,10 +1,10 @@
-"""What MCP servers offer and answer, in our own values.
+"""Converts tools, resources and results of MCP servers to our own types.
 
 Must not know how a server is reached.
 
 What always holds
-    * Content is mapped block by block and keeps its order; a block that ACP has no word for, or
-      that is too large to send, is said in text, never left out without a word.
+    * Content is converted block by block, in order; a block without a counterpart in ACP, or one
+      that is too large to send, is described in text and never dropped silently.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     import mcp_types
 
 BLOCK_BYTES_MAX = 8 * 1024 * 1024
-"""A block that is larger would not fit into one message to the client."""
+"""A larger block would not fit into one message to the client."""
 
 Clean = Callable[[str], str]
 
 BLOCKS_MAX = 200
-"""Each is an update of its own to the client."""
+"""The most blocks of a result; each is an update of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +50,10 @@ class McpTool:
 
     @property
     def kind(self) -> str:
-        """The kind of tool call that shows it.
+        """The kind of its tool calls.
 
-        Never `read`: whoever allows reading means the session's files, and not what a program of
-        somebody else's calls so.
+        Never `read`: a permission to read means the session's files, not what a third-party server
+        calls reading.
         """
         return "fetch" if self.read_only else "other"
 
@@ -73,7 +73,7 @@ class McpResource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpResult:
-    """How a call ended.  `text` is what a model reads, `blocks` what the user sees."""
+    """The result of a call.  `text` is for the model, `blocks` are for the user."""
 
     ok: bool
     text: str
@@ -82,12 +82,12 @@ class McpResult:
 
     @classmethod
     def failure(cls, text: str) -> McpResult:
-        """A call that came to nothing, for a reason that a person understands."""
+        """Return the result of a failed call, with a reason for the user."""
         return cls(ok=False, text=text, blocks=[v2.TextContent(text=text)])
 
 
 def tool_of(server: str, tool: mcp_types.Tool) -> McpTool:
-    """A tool as we know it."""
+    """Convert a tool of the MCP package."""
     hints = tool.annotations
     return McpTool(
         server=server,
@@ -100,7 +100,7 @@ def tool_of(server: str, tool: mcp_types.Tool) -> McpTool:
 
 
 def resource_of(server: str, resource: mcp_types.Resource) -> McpResource:
-    """A resource as we know it."""
+    """Convert a resource of the MCP package."""
     return McpResource(
         server=server,
         uri=str(resource.uri),
@@ -113,10 +113,10 @@ def resource_of(server: str, resource: mcp_types.Resource) -> McpResource:
 
 
 def result_of(answer: mcp_types.CallToolResult, clean: Clean | None = None) -> McpResult:
-    """The result of a tool call.  Structured content without text is shown as JSON.
+    """Convert the result of a tool call.  Structured content without text is shown as JSON.
 
     Raises:
-        McpFault: a block is not what MCP says it is.
+        McpFault: a block does not follow MCP.
     """
     content = (one.model_dump(by_alias=True, exclude_none=True) for one in answer.content)
     blocks = _blocks(content, clean)
@@ -129,10 +129,10 @@ def result_of(answer: mcp_types.CallToolResult, clean: Clean | None = None) -> M
 
 
 def contents_of(answer: mcp_types.ReadResourceResult, clean: Clean | None = None) -> McpResult:
-    """What was read from a resource.
+    """Convert the content of a resource.
 
     Raises:
-        McpFault: a part of it is not what MCP says it is.
+        McpFault: a part of it does not follow MCP.
     """
     content = (
         {"type": "resource", "resource": one.model_dump(by_alias=True, exclude_none=True)}
@@ -143,7 +143,7 @@ def contents_of(answer: mcp_types.ReadResourceResult, clean: Clean | None = None
 
 
 def _blocks(content: Iterable[dict[str, Any]], clean: Clean | None) -> list[v2.ContentBlock]:
-    """The blocks, as many as a person or a model can take; the rest is counted."""
+    """Convert the blocks, up to the limit; count the rest."""
     blocks: list[v2.ContentBlock] = []
     left = 0
     for number, members in enumerate(content):
@@ -158,7 +158,7 @@ def _blocks(content: Iterable[dict[str, Any]], clean: Clean | None) -> list[v2.C
 
 
 def _cleaned(value: Any, clean: Clean | None) -> Any:
-    """The value with each text in it cleaned: some servers quote the key that they were given."""
+    """Redact each text in a value: some servers quote the key that they were given."""
     if clean is None:
         return value
     if isinstance(value, str):
@@ -169,7 +169,7 @@ def _cleaned(value: Any, clean: Clean | None) -> Any:
 
 
 def _check_bytes(number: int, members: dict[str, Any]) -> None:
-    """MCP's shapes say base64; the package takes any text."""
+    """Decode base64, which MCP requires and the package does not check."""
     holder = members.get("resource") if members.get("type") == "resource" else members
     for key in ("data", "blob"):
         data = holder.get(key) if isinstance(holder, dict) else None
@@ -183,7 +183,7 @@ def _check_bytes(number: int, members: dict[str, Any]) -> None:
 
 
 def block_of(members: dict[str, Any]) -> v2.ContentBlock:
-    """A block of MCP's in the words of ACP, which are the same but for what is new in either."""
+    """Convert a block to ACP; most blocks are the same in both protocols."""
     data = encode(members)
     if len(data) > BLOCK_BYTES_MAX:
         kind = members.get("type")
@@ -198,7 +198,7 @@ def block_of(members: dict[str, Any]) -> v2.ContentBlock:
 
 
 def text_of(blocks: Iterable[v2.ContentBlock]) -> str:
-    """The blocks as a text: what is not text is named."""
+    """Return the blocks as text, with a placeholder for each that is not text."""
     return "\n".join(_words(one) for one in blocks)
 
 

@@ -1,16 +1,16 @@
-"""JSON Schemas of MCP servers, applied where they can do no harm.
+"""Validates values against JSON Schemas of MCP servers, within bounds.
 
-A schema of somebody else's can keep a validator busy for years: an expression that backtracks, or
-references that branch again and again.  Python cannot interrupt that, and everybody's sessions
-would wait.  So a schema that could do so is applied in a process of its own, with a bound on its
-time and memory; that costs a third of a second, so plain schemas are applied here.
+A third-party schema can keep a validator busy for years, with a backtracking expression or
+references that branch again and again.  Python cannot interrupt that, and all sessions would wait.
+So a schema that could do this is applied in a process of its own, with limits on time and memory;
+that costs a third of a second, so plain schemas are applied here.
 
 It must not know servers or calls.
 
 What always holds
-    * Whatever schema and value are, `problem` answers within `WALL_SECONDS_MAX`, and the event
-      loop goes on meanwhile.
-    * What cannot be checked within the bounds does not fit.
+    * For any schema and value, `problem` returns within `WALL_SECONDS_MAX`, and the event
+      loop keeps running.
+    * A value that cannot be checked within the bounds is invalid.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from mcp.client.session import ClientSession
 
 CPU_SECONDS_MAX = 2
-"""Computing time of one check, with the loading of the validator."""
+"""CPU time of one check, including the import of the validator."""
 
 WALL_SECONDS_MAX = 15.0
-"""How long a check is waited for on a busy machine."""
+"""How long to wait for a check on a busy machine."""
 
 MEMORY_BYTES_MAX = 1 << 30
 PLAIN_PARTS_MAX = 2_000
-"""Parts of a schema that is still applied here."""
+"""The most parts of a schema that is applied in this process."""
 
-# Without these a schema is a tree that is walked once for each part of the value.
+# Without these, a schema is a tree that is walked once for each part of the value.
 _COSTLY = frozenset(
     {
         *("pattern", "patternProperties", "uniqueItems", "unevaluatedItems"),
@@ -65,7 +65,7 @@ try:
     kind.check_schema(schema)
     error = best_match(kind(schema, registry=Registry()).iter_errors(value))
 except SchemaError as wrong:
-    said = "the schema is none: " + wrong.message
+    said = "the schema is invalid: " + wrong.message
 except Exception as wrong:
     said = "the schema cannot be applied: " + (str(wrong) or type(wrong).__name__)
 else:
@@ -76,16 +76,16 @@ sys.stdout.write(json.dumps(said[:500]))
 
 
 async def problem(schema: Any, value: Any) -> str | None:
-    """What is wrong with a value by a schema, in words; None if it fits."""
+    """Return why a value does not match a schema; None if it does."""
     task = json.dumps([import_path(), schema, value]).encode()
     with anyio.move_on_after(WALL_SECONDS_MAX):
         try:
             done = await anyio.run_process(own_code(_PROGRAM), input=task, check=False)
             return json.loads(done.stdout) or None
         except (OSError, ValueError, SpawnFailed):
-            # Ended by one of the bounds, or it never began.
+            # A limit ended it, or it never started.
             pass
-    return "it cannot be checked by its schema within bounds"
+    return "it cannot be checked against its schema within the limits"
 
 
 def is_plain(schema: Any) -> bool:
@@ -107,16 +107,19 @@ def is_plain(schema: Any) -> bool:
 
 @cache
 def session_class() -> type[ClientSession]:
-    """The MCP package's session, with results checked so; made late, as the package is slow."""
+    """Return the MCP package's session class with this validation.
+
+    It is created on first use, because the package is slow to import.
+    """
     from mcp.client.session import ClientSession
 
     class CheckedSession(ClientSession):
-        """Knows the output schemas of the tools that were listed."""
+        """A session that knows the output schemas of the listed tools."""
 
         output_schemas: Mapping[str, Any]
 
         async def validate_tool_result(self, name: str, result: Any) -> None:
-            """See the package; raises RuntimeError for what does not fit."""
+            """Validate a result, as the package does; raises RuntimeError if it is invalid."""
             schema = getattr(self, "output_schemas", {}).get(name)
             given = result.structured_content
             if schema is None or given is None or is_plain(schema):

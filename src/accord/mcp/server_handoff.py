@@ -1,10 +1,10 @@
-"""MCP servers and folders as a client hands them to an agent, by what the agent can take.
+"""Selects the MCP servers and folders that a client passes to an agent, by its capabilities.
 
-Must not know where the servers were written down, nor connect any of them.
+Must not know where the servers are configured, and does not connect to them.
 
 What always holds
-    * An agent is given nothing that it did not say it takes; what is left out is a sentence for
-      the user, and no sentence shows a variable's or a header's value.
+    * An agent gets only what its capabilities include; for each omission there is a warning for the
+      user, which shows no value of a variable or header.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NAMES = {"stdio": "programs", "http": "HTTP", "sse": "SSE"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandedOn:
-    """What a session is opened with, and what was left out."""
+    """The servers and folders of a new session, and warnings about omitted ones."""
 
     servers: tuple[Any, ...] = ()
     directories: tuple[str, ...] = ()
@@ -42,13 +42,13 @@ def hand_on(
     *,
     required: bool = True,
 ) -> HandedOn:
-    """Servers and folders for `Client.new_session`, of those that the agent can take.
+    """Return the servers and folders for `Client.new_session` that the agent supports.
 
-    With `required`, as for what the user named on the command line, one that it cannot take is an
-    error; without, as for what stands in a configuration, it is left out with a warning.
+    With `required`, as for the command line, an unsupported one is an error; without it, as for the
+    configuration, it is omitted with a warning.
 
     Raises:
-        ConfigError: a program is not found, or, with `required`, the agent cannot take something.
+        ConfigError: a program is not found, or, with `required`, something is not supported.
     """
     warnings: list[str] = []
     handed: list[Any] = []
@@ -57,9 +57,9 @@ def hand_on(
             if not getattr(capabilities, _NEEDS.get(entry.type, ""), False):
                 kind = _NAMES.get(entry.type, entry.type)
                 raise ConfigError(
-                    f"the agent cannot use the MCP server {name}: it takes none over {kind}"
+                    f"the agent does not support the MCP server {name}: no {kind} servers"
                     if entry.type != "stdio"
-                    else f"the agent cannot use the MCP server {name}: it starts no programs"
+                    else f"the agent does not support the MCP server {name}: no stdio servers"
                 )
             handed.append(wire_of(name, entry))
         except ConfigError as error:
@@ -68,7 +68,7 @@ def hand_on(
             warnings.append(str(error))
     folders = tuple(os.path.abspath(one) for one in directories)
     if folders and not capabilities.additional_directories:
-        sentence = f"the agent takes no further folders, so not {', '.join(folders)}"
+        sentence = f"the agent does not support additional folders: {', '.join(folders)}"
         if required:
             raise ConfigError(sentence)
         warnings.append(sentence)
@@ -77,14 +77,14 @@ def hand_on(
 
 
 def versions_for(servers: Iterable[Any]) -> tuple[int, ...]:
-    """What may be spoken with these servers: SSE, which some need, left the protocol with v2."""
+    """Return the protocol versions that support these servers: v2 has no SSE."""
     from accord.client.connection.handshake import VERSIONS
 
     return (1,) if any(isinstance(one, v1.McpServer) for one in servers) else VERSIONS
 
 
 def wire_of(name: str, entry: Entry) -> Any:
-    """The server as a session takes it.
+    """Convert a server to the form of a session.
 
     Raises:
         ConfigError: its program is not found.
@@ -100,16 +100,16 @@ def wire_of(name: str, entry: Entry) -> Any:
     if entry.type == "http":
         headers = [v2.HttpHeader(name=key, value=value) for key, value in entry.headers.items()]
         return v2.McpServerHttp(name=name, url=url, headers=headers)
-    # v2 has no SSE any more; only agents that speak v1 say that they take it.
+    # v2 has no SSE any more; only agents that speak v1 support it.
     older = [v1.HttpHeader(name=key, value=value) for key, value in entry.headers.items()]
     return v1.McpServer(type="sse", name=name, url=url, headers=older)
 
 
 def program(name: str, command: str) -> str:
-    """The whole path of a program, which the protocol wants: the agent may search elsewhere."""
+    """Return the absolute path of a program, as the protocol requires."""
     found = find_program(command)
     if found is None:
-        raise ConfigError(f"the program of the MCP server {name} is not found: {command}")
+        raise ConfigError(f"the program of the MCP server {name} was not found: {command}")
     return found
 
 

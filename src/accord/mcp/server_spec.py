@@ -1,9 +1,9 @@
-"""What is known of an MCP server before it is reached: where it is, and what it must be given.
+"""The description of an MCP server: how to reach it, and its variables and headers.
 
-Must not know how a server is reached, nor who asked for it.
+Must not know how a connection is made, nor where the server is configured.
 
 What always holds
-    * Values of variables and headers are secrets: `repr` leaves them out, and `secrets` names
+    * Values of variables and headers are secrets: `repr` leaves them out, and `secrets` has
       every text that must not be shown.
 """
 
@@ -26,13 +26,13 @@ SECRET_CHARACTERS_MIN = 4
 
 
 CREDENTIAL_CHARACTERS_MIN = 8
-"""A shorter one could be a word of any result."""
+"""A shorter value could be an ordinary word of a result."""
 
 _CREDENTIAL = re.compile(r"key|token|secret|passw|passphrase|credential|auth|cookie", re.IGNORECASE)
 
 
 class Entry(Protocol):
-    """A server as a configuration describes it; `discovery.config.McpEntry` is one."""
+    """A server as a configuration describes it; `configuration.config.McpEntry` is one."""
 
     @property
     def type(self) -> str:
@@ -61,7 +61,7 @@ class Entry(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSpec:
-    """One server that is to be connected."""
+    """One server to connect to."""
 
     name: str
     transport: Transport
@@ -70,13 +70,13 @@ class ServerSpec:
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     url: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    # Where to start it, and how long an answer may take, where the client said so.
+    # The folder to start it in, and the timeout of an answer, if the client set them.
     cwd: str | None = None
     seconds: float | None = None
 
     @property
     def secrets(self) -> frozenset[str]:
-        """Every text in it that must not be shown, whole headers and the tokens in them."""
+        """Every text that must not be shown: variables, headers, and the tokens in them."""
         found: set[str] = set(self.env.values())
         for value in self.headers.values():
             # `Bearer abc`: servers quote the token alone.
@@ -91,7 +91,7 @@ class ServerSpec:
 
     @property
     def credentials(self) -> frozenset[str]:
-        """Those that let somebody in: hidden in results too, where other values are content."""
+        """Secrets that give access; hidden in results too, where other values are content."""
         found = {value for name, value in self.env.items() if _CREDENTIAL.search(name)}
         for name, value in self.headers.items():
             if _CREDENTIAL.search(name):
@@ -100,9 +100,9 @@ class ServerSpec:
 
 
 def spec_of(server: Any) -> ServerSpec | None:
-    """The spec of a server that a client sent, in v2's structs; None for one reached otherwise.
+    """Return the spec of a server that a client sent; None for an unknown transport.
 
-    `sse` is not a transport of v2; what a v1 client sends of it arrives as an unknown variant.
+    `sse` is not a transport of v2: that of a v1 client arrives as an unknown variant.
     """
     if isinstance(server, v2.McpServerStdio):
         return ServerSpec(
@@ -111,7 +111,7 @@ def spec_of(server: Any) -> ServerSpec | None:
             command=server.command,
             args=tuple(server.args or ()),
             env=_pairs(server.env),
-            # Only clients of the 2026-02 draft say this.
+            # Only clients of the 2026-02 draft send this.
             cwd=getattr(server, "cwd", None),
         )
     if isinstance(server, v2.McpServerHttp):
@@ -135,7 +135,7 @@ def spec_of(server: Any) -> ServerSpec | None:
 
 
 def spec_from_entry(name: str, entry: Entry) -> ServerSpec:
-    """The spec of a server of a configuration."""
+    """Return the spec of a configured server."""
     transport: Transport = (
         "stdio" if entry.type == "stdio" else "sse" if entry.type == "sse" else "http"
     )
@@ -151,7 +151,7 @@ def spec_from_entry(name: str, entry: Entry) -> ServerSpec:
 
 
 def named_apart(specs: Iterable[ServerSpec]) -> list[ServerSpec]:
-    """The specs in their order; of two with one name the first counts."""
+    """Return the specs in order; of two with the same name the first counts."""
     found: dict[str, ServerSpec] = {}
     for spec in specs:
         found.setdefault(spec.name, spec)

@@ -106,31 +106,62 @@ def ignore(note: str) -> None:
 
 
 class Decoding:
-    """`decode` with its strictness, and with whom its notes go to, chosen once."""
+    """`decode` with its strictness, and with the receiver of its notes, chosen once.
 
-    def __init__(self, *, strict: bool = False, report: Report = ignore) -> None:
+    The native decoder skips unknown keys, which makes it fast.  While `wants_unknown` returns true,
+    they are looked for in a second pass and reported too, except in the type `shared`.
+    """
+
+    def __init__(
+        self,
+        *,
+        strict: bool = False,
+        report: Report = ignore,
+        wants_unknown: Callable[[], bool] | None = None,
+        shared: type | None = None,
+    ) -> None:
         self._strict = strict
         self._report = report
+        self._wants_unknown = None if strict else wants_unknown
+        self._shared = shared
 
     def __call__(self, wanted: type[T], raw: bytes | Raw) -> T:
         """Read `raw` as `wanted`; raises as `decode` does."""
+        value = self._read(wanted, raw)
+        wants_unknown = self._wants_unknown
+        if wants_unknown is not None and wanted is not self._shared and wants_unknown():
+            self._report_unknown(wanted, raw)
+        return value
+
+    def _read(self, wanted: type[T], raw: bytes | Raw) -> T:
         notes: list[str] = []
         value = decode(wanted, raw, notes=notes, strict=self._strict)
         for note in notes:
             self._report(f"{getattr(wanted, '__name__', 'message')}: {note}")
         return value
 
+    def _report_unknown(self, wanted: type[T], raw: bytes | Raw) -> None:
+        try:
+            decode(wanted, raw, strict=True)
+        except Invalid as error:
+            # The first pass has reported every other deviation.
+            if error.reason == "unknown key":
+                self._report(f"{getattr(wanted, '__name__', 'message')}: {error}")
+
     def reading(self, wanted: Any) -> Callable[[bytes | Raw], Any]:
-        """The same for one type with everything looked up once: for what comes very often."""
+        """The same for one type with everything looked up once: for what comes very often.
+
+        Unknown keys are not reported.
+        """
         if self._strict:
-            return partial(self, wanted)
+            return partial(self._read, wanted)
         read_native = native(wanted).decode
 
         def read(raw: bytes | Raw) -> Any:
             try:
                 return read_native(raw)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                return self(wanted, raw)
+                return self._read(wanted, raw)
 
         return read
 

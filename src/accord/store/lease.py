@@ -1,10 +1,9 @@
-"""The process that owns a session, named so that another can see whether it is still running.
+"""The process that owns a session, identified so that others can see whether it still runs.
 
-A number of a process is given again once it is free, so its start time belongs to its name; and
-both mean something only on one system since one boot, and inside one namespace of process
-numbers, so that place does too.
+Process ids are reused, so the start time is part of the identity.  Both are valid only on one
+system since one boot, and inside one pid namespace, so that place is part of it too.
 
-Must not know tables; `queries.py` writes down what is said here.
+Must not know tables; `queries.py` stores the owner.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from typing import NamedTuple
 
 from accord.machine import clock
 
-# A process in another container cannot be seen.  It counts as alive for so long after the session
-# was used last; if it still lives after that it is told that it has lost the session.
+# A process in another container is invisible.  It counts as alive for this long after the last use
+# of the session; if it still runs after that, its next write fails.
 UNSEEN_SECONDS_MAX = 3600
 
 
 class Owner(NamedTuple):
-    """One store object in one process; `token` tells it from others in the same process."""
+    """One store object in one process; `token` distinguishes stores of the same process."""
 
     token: str
     pid: int
@@ -31,16 +30,16 @@ class Owner(NamedTuple):
 
 
 def this_process() -> Owner:
-    """A new owner for a store of this process."""
+    """Create an owner for a store of this process."""
     pid = os.getpid()
     return Owner(os.urandom(8).hex(), pid, _started(pid) or 0, _place())
 
 
 def is_alive(owner: Owner, used_at: str | None) -> bool:
-    """Whether that process may still write."""
+    """Whether the process may still write."""
     here, there = _place().partition(" "), owner.place.partition(" ")
     if here[0] != there[0]:
-        # The system has been restarted since; SQLite's log needs one system, so it is ours.
+        # The system was restarted; SQLite's log works on one system only, so no process has it.
         return False
     if here[2] != there[2]:
         return _is_recent(used_at)
@@ -61,14 +60,14 @@ def _is_recent(used_at: str | None) -> bool:
 
 
 def _started(pid: int) -> int | None:
-    """When a process was started, in ticks since the boot; None when there is no such process.
+    """Return when a process started, in ticks since the boot; None if it does not exist.
 
-    Where the system does not tell, 0 for every process that lives.
+    If the system does not report it, 0 for every running process.
     """
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
-        # A dead process that nobody has collected is dead.
+        # A zombie does not run any more.
         return None if fields[0] in (b"Z", b"X") else int(fields[19])
     except (OSError, ValueError, IndexError):
         pass

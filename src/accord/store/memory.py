@@ -1,4 +1,4 @@
-"""Sessions in this process's memory: gone with it, and bounded while it lives."""
+"""Stores sessions in memory, within a bound; they are lost when the process exits."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -6,12 +6,12 @@ from typing import Any
 from accord.store.interface import BadCursor, Page, SessionLog, SessionRecord, check_kept
 
 PAGE_SESSIONS = 50
-# The oldest updates of a very long session give way, so that a session cannot fill the memory.
+# The oldest updates of a very long session are dropped, so that it cannot fill the memory.
 LOG_UPDATES_MAX = 200_000
 
 
 class MemoryLog:
-    """A list of updates."""
+    """The log of one session as a list."""
 
     __slots__ = ("_updates",)
 
@@ -19,18 +19,18 @@ class MemoryLog:
         self._updates: list[Any] = updates if updates is not None else []
 
     def append(self, update: Any) -> None:
-        """Add one update; over the bound the older half is dropped at once, so cheaply."""
+        """Add one update; over the bound the older half is dropped at once, which is cheap."""
         self._updates.append(update)
         if len(self._updates) > LOG_UPDATES_MAX:
             del self._updates[: LOG_UPDATES_MAX // 2]
 
     async def replay(self) -> AsyncIterator[Any]:
-        """All updates as they were when the replay began."""
+        """Yield the updates that existed when the replay began."""
         for update in tuple(self._updates):
             yield update
 
     def copy(self) -> "MemoryLog":
-        """An independent log with the same updates."""
+        """Return an independent log with the same updates."""
         return MemoryLog(list(self._updates))
 
 
@@ -42,7 +42,7 @@ class MemoryStore:
         self._records: dict[str, SessionRecord] = {}
         self._logs: dict[str, MemoryLog] = {}
         self._kept: dict[str, dict[str, bytes]] = {}
-        # Numbers in the order of making, so that a cursor outlives the session it was cut at.
+        # Numbers in the order of creation, so that a cursor outlives the session it points to.
         self._numbers: dict[str, int] = {}
         self._made = 0
 
@@ -55,19 +55,19 @@ class MemoryStore:
         return log
 
     async def create(self, record: SessionRecord) -> SessionLog:
-        """Keep a new session."""
+        """Store a new session."""
         return self._keep(record, MemoryLog())
 
     async def get(self, session_id: str) -> SessionRecord | None:
-        """The record, if there is one."""
+        """Return the record, if there is one."""
         return self._records.get(session_id)
 
     async def open(self, session_id: str) -> SessionLog | None:
-        """The log, if there is one."""
+        """Return the log, if there is one."""
         return self._logs.get(session_id)
 
     async def release(self, session_id: str) -> None:
-        """Nobody else can have it: it is in the memory of this process."""
+        """Do nothing: no other process can open the session."""
 
     async def put(self, record: SessionRecord) -> None:
         """Replace a known record."""
@@ -75,7 +75,7 @@ class MemoryStore:
             self._records[record.session_id] = record
 
     async def list(self, cwd: str | None, cursor: str | None, archived: bool | None = None) -> Page:
-        """Newest first; a cursor is the number below which the next page starts."""
+        """List newest first; a cursor is the number below which the next page starts."""
         below = self._made + 1 if cursor is None else self._number_in(cursor)
         ids = [
             key
@@ -106,7 +106,7 @@ class MemoryStore:
         return self._records.pop(session_id, None) is not None
 
     async def fork(self, session_id: str, record: SessionRecord) -> SessionLog | None:
-        """Copy a log under a new record."""
+        """Copy a log to a new record."""
         source = self._logs.get(session_id)
         if source is None:
             return None
@@ -116,11 +116,11 @@ class MemoryStore:
         return log
 
     async def keep(self, session_id: str, name: str, value: bytes) -> None:
-        """Keep a value beside the log of a known session."""
+        """Store a value with a known session."""
         check_kept(name, value)
         if session_id in self._kept:
             self._kept[session_id][name] = value
 
     async def kept(self, session_id: str, name: str) -> bytes | None:
-        """What was kept under this name."""
+        """Return the value of this name."""
         return self._kept.get(session_id, {}).get(name)

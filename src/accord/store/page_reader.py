@@ -1,11 +1,11 @@
-"""The rows of a SQLite file, read page by page, without SQLite.
+"""Reads the rows of a SQLite file page by page, without SQLite.
 
-For files that SQLite refuses: it needs the schema and the whole tree above a row to reach it, while
-each page says which rows it holds.  So damage costs the rows that it hits, and no others.
+For files that SQLite refuses: it needs the schema and the whole tree above a row to reach it, but
+each page lists its own rows.  So damage costs only the rows that it affects.
 
 Pure: bytes in, rows out.  It must not know what the rows mean.
 
-Always holds: nothing raises for what is in the bytes.  What cannot be read is counted, not guessed.
+What always holds: no content raises an error.  What cannot be read is counted, not guessed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 MAGIC = b"SQLite format 3\0"
 PAGE_BYTES_DEFAULT = 8192
-"""What our own stores have; used where the header does not say anything sensible."""
+"""The page size of our own stores, used if the header is damaged."""
 
 HEADER_BYTES = 100
 LOG_MAGICS = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
@@ -27,7 +27,7 @@ Value = int | float | str | bytes | None
 
 
 class StoredRow(NamedTuple):
-    """One row.  `rowid` is None in tables that have none."""
+    """One row.  `rowid` is None in tables without row ids."""
 
     rowid: int | None
     values: tuple[Value, ...]
@@ -38,16 +38,16 @@ class Damage(Exception):
 
 
 class _File:
-    """The pages of a file, with what its log has written over them."""
+    """The pages of a file, with the newer versions in its log."""
 
     def __init__(self, data: bytes, log: bytes) -> None:
         self._data = data
         self.page_bytes = _page_bytes(data)
-        # SQLite may leave a few bytes at the end of each page to extensions; ours leaves none.
+        # SQLite may reserve a few bytes at the end of each page for extensions; ours reserves none.
         self.usable = self.page_bytes
         pages_max = (len(data) + len(log)) // self.page_bytes + 1
         written = _committed(log, self.page_bytes)
-        # A number beyond that is damage: every page was written at least once.
+        # A larger number is damage: every page was written at least once.
         self._written = {number: page for number, page in written if number <= pages_max}
         self.count = max(-(-len(data) // self.page_bytes), *self._written, 0)
 
@@ -57,7 +57,7 @@ class _File:
         start = (number - 1) * self.page_bytes
         page = self._data[start : start + self.page_bytes] if number > 0 else b""
         if len(page) < self.page_bytes:
-            raise Damage(f"page {number} is not whole")
+            raise Damage(f"page {number} is incomplete")
         return page
 
 
@@ -69,17 +69,17 @@ def _page_bytes(data: bytes) -> int:
 
 
 def _committed(log: bytes, page_bytes: int) -> Iterator[tuple[int, bytes]]:
-    """The pages of all transactions in the log that were finished, oldest first.
+    """Yield the pages of all finished transactions in the log, oldest first.
 
-    A frame that is damaged costs its own page.  What was left over when the log was started again
-    has other salts, as have frames whose head is damaged.
+    A damaged frame costs its own page.  Frames from before the log was restarted have other salts,
+    as do frames with a damaged header.
     """
     step = FRAME_HEADER_BYTES + page_bytes
     starts = range(LOG_HEADER_BYTES, len(log) - step + 1, step)
     heads = [log[at : at + FRAME_HEADER_BYTES] for at in starts]
     salts = log[16:24]
     if not any(head[8:16] == salts for head in heads):
-        # The head of the log is damaged; the first frame was written after the log was started.
+        # The header of the log is damaged; the first frame was written after it.
         salts = log[LOG_HEADER_BYTES + 8 : LOG_HEADER_BYTES + 16]
     waiting: list[tuple[int, bytes]] = []
     for at, head in zip(starts, heads, strict=True):
@@ -92,9 +92,9 @@ def _committed(log: bytes, page_bytes: int) -> Iterator[tuple[int, bytes]]:
 
 
 def read_rows(data: bytes, log: bytes = b"") -> Iterator[StoredRow | Damage]:
-    """Every row of every page that holds any, in the order of the pages; `log` is the `-wal` file.
+    """Yield every row in the order of the pages; `log` is the `-wal` file.
 
-    A row that cannot be read comes as Damage.
+    A row that cannot be read is yielded as Damage.
     """
     file = _File(data, log)
     for number in range(1, file.count + 1):
@@ -113,7 +113,7 @@ def _rows_of(file: _File, page: bytes, start: int, kind: int) -> Iterator[Stored
     count = int.from_bytes(page[start + 3 : start + 5], "big")
     pointers = start + (12 if kind == INDEX_INTERIOR else 8)
     if pointers + 2 * count > len(page):
-        yield Damage("the head of a page")
+        yield Damage("the header of a page")
         return
     for index in range(count):
         at = int.from_bytes(page[pointers + 2 * index : pointers + 2 * index + 2], "big")
@@ -147,7 +147,7 @@ def _payload(file: _File, page: bytes, at: int, size: int, kind: int) -> bytes:
     following = int.from_bytes(_exactly(page[at + local : at + local + 4], 4), "big")
     left = size - local
     while left > 0:
-        # Every step takes a part of a size that is bounded by the file: a ring ends too.
+        # Each step takes a part of a size that the file bounds, so that a cycle ends too.
         more = file.page(following)
         part = more[4 : 4 + min(left, usable - 4)]
         parts.append(part)
@@ -158,7 +158,7 @@ def _payload(file: _File, page: bytes, at: int, size: int, kind: int) -> bytes:
 
 def _exactly(data: bytes, size: int) -> bytes:
     if len(data) != size:
-        raise Damage("a row that its page does not hold")
+        raise Damage("a row outside its page")
     return data
 
 
@@ -176,7 +176,7 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 def _values(record: bytes) -> tuple[Value, ...]:
     head, at = _varint(record, 0)
     if not at <= head <= len(record):
-        raise Damage("the head of a row")
+        raise Damage("the header of a row")
     kinds: list[int] = []
     while at < head:
         kind, at = _varint(record, at)
@@ -197,10 +197,10 @@ def _value(record: bytes, at: int, kind: int) -> tuple[Value, int]:
         size = (1, 2, 3, 4, 6, 8)[kind - 1]
         return int.from_bytes(_exactly(record[at : at + size], size), "big", signed=True), at + size
     if kind == 7:
-        # No table of ours has such a number.
+        # No table of ours has such a value.
         return 0.0, at + 8
     if kind < 12:
-        raise Damage("a value of no kind")
+        raise Damage("a value of an invalid type")
     size = (kind - 12) // 2
     data = _exactly(record[at : at + size], size)
     return (data if kind % 2 == 0 else data.decode("utf-8")), at + size

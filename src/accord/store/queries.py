@@ -1,7 +1,7 @@
-"""What is in the tables, and what may be done with it: SQL and nothing else.
+"""The SQL queries of the store.
 
-Every function runs inside a transaction of `writer_thread.py`, looks before it writes, and so
-leaves nothing behind when it raises.
+Every function runs inside a transaction of `writer_thread.py` and checks before it writes, so that
+nothing is left behind when it raises.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from accord.schema.codec import Invalid, encode, to_python
 from accord.store.interface import BadCursor, Page, SessionRecord
 from accord.store.lease import Owner, is_alive
 
-# Fields of a record that are columns of their own: the others are one JSON text.
+# The fields of a record that have columns of their own; the others are one JSON text.
 _COLUMNS = ("session_id", "cwd", "title", "updated_at", "archived")
 _SELECT = (
     "SELECT number, id, cwd, title, updated_at, archived, rest,"
@@ -52,7 +52,7 @@ class Row(NamedTuple):
 
     @property
     def owner(self) -> Owner | None:
-        """Who had it last, dead or alive."""
+        """The last owner, running or not."""
         if self.owner_token is None:
             return None
         return Owner(
@@ -61,7 +61,7 @@ class Row(NamedTuple):
 
     @property
     def is_abandoned(self) -> bool:
-        """Whether nobody talked in it and its process is gone without having deleted it."""
+        """Whether it has no prompt, and its process exited without deleting it."""
         owner = self.owner
         if owner is None or _UNUSED not in self.rest or is_alive(owner, self.updated_at):
             return False
@@ -71,7 +71,7 @@ class Row(NamedTuple):
             return False
 
     def brief(self) -> SessionRecord:
-        """What the columns say."""
+        """Create a row from the columns."""
         return SessionRecord(
             self.session_id,
             self.cwd,
@@ -81,7 +81,7 @@ class Row(NamedTuple):
         )
 
     def record(self) -> SessionRecord:
-        """The whole record.  Raises StoreError when it cannot be read."""
+        """Return the whole record.  Raises StoreError if it cannot be read."""
         try:
             rest: dict[str, Any] = to_python(self.rest.encode())
             rest["additional_directories"] = tuple(rest["additional_directories"])
@@ -93,7 +93,7 @@ class Row(NamedTuple):
 
 
 def _check(record: SessionRecord) -> None:
-    """Raise TypeError for a record that has something else in one of its fields."""
+    """Raise TypeError for a record with a field of a wrong type."""
     found: Any = record
     fits = (
         all(isinstance(one, str) for one in found.additional_directories),
@@ -102,7 +102,7 @@ def _check(record: SessionRecord) -> None:
         found.system_prompt is None or isinstance(found.system_prompt, str),
     )
     if not all(fits):
-        raise TypeError("a field of it holds something else")
+        raise TypeError("a field has a wrong type")
 
 
 def _are(values: Sequence[object], *kinds: type) -> bool:
@@ -110,10 +110,10 @@ def _are(values: Sequence[object], *kinds: type) -> bool:
 
 
 def read_row(values: Sequence[Any]) -> Row:
-    """A row that has what its columns should have.
+    """Check the types of a row's columns.
 
     Raises:
-        StoreError: it has not; in a damaged file a column may hold anything.
+        StoreError: one is wrong; in a damaged file a column may contain anything.
     """
     row = Row(*values)
     texts = (row.session_id, row.cwd, row.rest, row.created_at)
@@ -127,28 +127,29 @@ def read_row(values: Sequence[Any]) -> Row:
         and _are(optional_numbers, int, NoneType)
     ):
         return row
-    raise damaged(str(row.session_id), "a column of it holds something else")
+    raise damaged(str(row.session_id), "a column has a wrong type")
 
 
 def now() -> str:
-    """The time as records have it."""
+    """Return the time in the format of records."""
     return clock.timestamp()
 
 
 def damaged(session_id: str, why: str) -> StoreError:
-    """The error of one session, which leaves the others alone."""
+    """Return the error for one damaged session."""
     return StoreError(
         "session_damaged",
-        f"session {session_id} is damaged and cannot be opened ({why}); others are not touched",
+        f"session {session_id} is damaged and cannot be opened ({why});"
+        " other sessions are not affected",
         sessionId=session_id,
     )
 
 
 def find(db: sqlite3.Connection, session_id: str) -> Row | None:
-    """A session by its id.
+    """Find a session by its id.
 
     Raises:
-        StoreError: there was one, and it was pruned.
+        StoreError: the session was pruned.
     """
     row = db.execute(f"{_SELECT} WHERE id = ?", (session_id,)).fetchone()
     if row is not None:
@@ -165,10 +166,10 @@ def find(db: sqlite3.Connection, session_id: str) -> Row | None:
 
 
 def find_free(db: sqlite3.Connection, session_id: str, owner: Owner) -> Row | None:
-    """A session that nobody else has.
+    """Find a session that no other process has open.
 
     Raises:
-        StoreError: another living process has it; or it was pruned.
+        StoreError: another running process has it open, or it was pruned.
     """
     row = find(db, session_id)
     other = None if row is None else row.owner
@@ -180,7 +181,7 @@ def find_free(db: sqlite3.Connection, session_id: str, owner: Owner) -> Row | No
 
 
 def in_use(session_id: str, other: Owner) -> StoreError:
-    """The error for the second process."""
+    """Return the error for the second process."""
     return StoreError(
         "session_in_use",
         f"session {session_id} is open in another process (pid {other.pid}); close it there first",
@@ -190,10 +191,10 @@ def in_use(session_id: str, other: Owner) -> StoreError:
 
 
 def insert(db: sqlite3.Connection, record: SessionRecord, owner: Owner) -> int:
-    """A new session, which is its maker's; returns its number."""
+    """Insert a new session that belongs to `owner`; return its number."""
     taken = "SELECT 1 FROM sessions WHERE id = ?1 UNION SELECT 1 FROM pruned WHERE id = ?1"
     if db.execute(taken, (record.session_id,)).fetchone() is not None:
-        text = f"there is, or was, a session {record.session_id}"
+        text = f"session {record.session_id} already exists or existed"
         raise StoreError("session_exists", text, sessionId=record.session_id)
     cursor = db.execute(
         "INSERT INTO sessions (id, cwd, title, updated_at, archived, rest, created_at,"
@@ -205,7 +206,7 @@ def insert(db: sqlite3.Connection, record: SessionRecord, owner: Owner) -> int:
 
 
 def sweep(db: sqlite3.Connection, owner: Owner) -> None:
-    """Forget the sessions that others abandoned: a process that is killed deletes nothing."""
+    """Delete empty sessions of processes that were killed."""
     others = f"{_SELECT} WHERE owner_token <> ? AND rest LIKE ?"
     rows = db.execute(others, (owner.token, f"%{_UNUSED}%"))
     for values in rows.fetchall():
@@ -218,17 +219,17 @@ def sweep(db: sqlite3.Connection, owner: Owner) -> None:
 
 
 def row_values(record: SessionRecord) -> tuple[Any, ...]:
-    """Id, folder, title, time, whether it is archived, and the rest, as the columns have them."""
+    """Return the values of the columns of a record."""
     fields = {name: getattr(record, name) for name in SessionRecord.__slots__}
     if not record.unused:
-        # Most are not, and programs that do not know the field can read those.
+        # Left out if False, so that programs without this field can read most records.
         del fields["unused"]
     columns = [fields.pop(name) for name in _COLUMNS]
     return (*columns[:-1], int(record.archived), encode(fields).decode())
 
 
 def update(db: sqlite3.Connection, record: SessionRecord, owner: Owner) -> None:
-    """Replace the record of a known session that nobody else has."""
+    """Replace the record of a known session that no other process has open."""
     if find_free(db, record.session_id, owner) is None:
         return
     session_id, *values = row_values(record)
@@ -240,7 +241,7 @@ def update(db: sqlite3.Connection, record: SessionRecord, owner: Owner) -> None:
 
 
 def take(db: sqlite3.Connection, session_id: str, owner: Owner) -> int | None:
-    """Make a session ours and check that its log can be read; returns its number."""
+    """Claim a session and check that its log can be read; return its number."""
     row = find_free(db, session_id, owner)
     if row is None:
         return None
@@ -255,7 +256,7 @@ def take(db: sqlite3.Connection, session_id: str, owner: Owner) -> int | None:
 
 
 def check_log(db: sqlite3.Connection, row: Row) -> None:
-    """Raise StoreError when an update of this session is not JSON, or a page of it is gone."""
+    """Raise StoreError if an update of this session is not JSON or cannot be read."""
     query = (
         "SELECT seq FROM events WHERE session = ?"
         " AND NOT (typeof(data) = 'blob' AND json_valid(CAST(data AS TEXT))) LIMIT 1"
@@ -271,7 +272,7 @@ def check_log(db: sqlite3.Connection, row: Row) -> None:
 
 
 def give_back(db: sqlite3.Connection, session_id: str, owner: Owner) -> None:
-    """Let others have it, if it is ours."""
+    """Release a session, if it is ours."""
     db.execute(
         "UPDATE sessions SET owner_token = NULL, owner_pid = NULL, owner_started = NULL,"
         " owner_place = NULL WHERE id = ? AND owner_token = ?",
@@ -280,7 +281,7 @@ def give_back(db: sqlite3.Connection, session_id: str, owner: Owner) -> None:
 
 
 def append(db: sqlite3.Connection, number: int, owner: Owner, at: int, data: bytes) -> None:
-    """One more update.  A session that was deleted stays deleted."""
+    """Add an update.  A deleted session stays deleted."""
     if db.execute(_APPEND, (at, data, number, owner.token)).rowcount:
         return
     row = db.execute(f"{_SELECT} WHERE number = ?", (number,)).fetchone()
@@ -296,7 +297,7 @@ def page(
     archived: bool | None,
     length: int,
 ) -> Page:
-    """Sessions by the time of their making, newest first, below the cursor."""
+    """List sessions by creation time, newest first, below the cursor."""
     made = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'sessions'").fetchone()
     newest = 0 if made is None else int(made[0])
     conditions = ["number < ?"]
@@ -322,19 +323,19 @@ def _listed(values: Sequence[Any]) -> SessionRecord | None:
     try:
         row = read_row(values)
     except StoreError:
-        # It has no name that could be shown.
+        # It has no id that could be shown.
         return None
     if row.is_abandoned:
         return None
     try:
         return row.record()
     except StoreError:
-        # It is still there, and can be deleted; whoever opens it is told.
+        # It is listed so that it can be deleted; opening it raises an error.
         return row.brief()
 
 
 def below(cursor: str, newest: int) -> int:
-    """The number in a cursor of ours."""
+    """Return the number in a cursor."""
     number = cursor.removeprefix("below:")
     known = number != cursor and number.isascii() and number.isdigit() and len(number) < 20
     if not known or int(number) > newest:
@@ -343,7 +344,7 @@ def below(cursor: str, newest: int) -> int:
 
 
 def delete(db: sqlite3.Connection, session_id: str, owner: Owner) -> bool:
-    """Forget a session that nobody else has, and that it was pruned."""
+    """Delete a session that no other process has open, and the note that it was pruned."""
     if db.execute("DELETE FROM pruned WHERE id = ?", (session_id,)).rowcount:
         return False
     row = find_free(db, session_id, owner)
@@ -361,17 +362,17 @@ def _erase(db: sqlite3.Connection, number: int) -> None:
 
 
 def _shrink(db: sqlite3.Connection) -> None:
-    """Give the pages that are free back to the disk."""
+    """Return free pages to the disk."""
     (free,) = db.execute("PRAGMA freelist_count").fetchone()
-    # Python takes one step of a statement without columns, and one step gives back one page.
+    # Python makes one step of a statement without columns, and one step returns one page.
     for _ in range(free):
         db.execute("PRAGMA incremental_vacuum")
 
 
 def copy(db: sqlite3.Connection, session_id: str, record: SessionRecord, owner: Owner) -> int:
-    """A session with the log and the values of another, which others may have meanwhile.
+    """Copy the log and values of a session, which may be open elsewhere, to a new one.
 
-    Returns its number, or -1 when there is no such source.
+    Returns its number, or -1 if there is no such source.
     """
     source = find(db, session_id)
     if source is None:
@@ -390,7 +391,7 @@ def copy(db: sqlite3.Connection, session_id: str, record: SessionRecord, owner: 
 
 
 def prune(db: sqlite3.Connection, before: str, owner: Owner, keep: int) -> list[str]:
-    """Throw away sessions that were used last before then, but for the `keep` newest ones."""
+    """Delete sessions that were last used before then, except for the `keep` newest."""
     rows = db.execute(f"{_SELECT} ORDER BY coalesce(updated_at, created_at) DESC").fetchall()
     gone: list[str] = []
     for row in (read_row(one) for one in rows[keep:]):

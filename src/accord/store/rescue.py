@@ -1,11 +1,11 @@
-"""Saving what can be read of a damaged store into a new one.
+"""Recovers the readable content of a damaged store into a new one.
 
 What always holds
-    * The damaged file and its log are read, and nothing else is done to them.
-    * A file that exists is never written over.
-    * The new store is there when it is whole, and not before.
-    * What is saved is whole: a session whose own row is lost gets one that says so, and an update
-      that is not an update any more is left out and counted.
+    * The damaged file and its log are only read.
+    * An existing file is never overwritten.
+    * The new store appears when it is complete, and not before.
+    * The new store is valid: a session whose row is lost gets a new row that says so, and an update
+      that is not valid any more is left out and counted.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ LOST_TITLE = "A rescued session; its title and folder were lost"
 
 @dataclass(slots=True)
 class Rescued:
-    """What was saved where, and what is known to be lost."""
+    """What was recovered, where, and what is known to be lost."""
 
     target: Path
     sessions: int = 0
     updates: int = 0
-    # Sessions whose updates are there, but whose own row is not, or not whole.
+    # Sessions with updates, but with a missing or damaged row.
     unnamed: int = 0
-    # Rows that are there and cannot be read, and updates that are missing between others.
+    # Rows that cannot be read, and updates that are missing between others.
     unreadable: int = 0
     missing: int = 0
 
 
 @dataclass(slots=True)
 class _Found:
-    """Everything that the pages hold, each under its own key: a row may be there twice."""
+    """The rows of all pages by key, since a row may be found twice."""
 
     sessions: dict[int, Row] = field(default_factory=dict)
     events: dict[int, dict[int, tuple[int, bytes]]] = field(default_factory=dict)
@@ -63,26 +63,26 @@ class _Found:
 def rescue(source: Path, target: Path | None = None) -> Rescued:
     """Read the store at `source` and write what is readable to a new one.
 
-    Without a target it stands beside the source, under a name that is free.
+    Without a target it is created next to the source, under an unused name.
 
     Raises:
-        StoreError: the source cannot be read, nothing in it can be saved, or the target exists or
+        StoreError: the source cannot be read, has nothing to recover, or the target exists or
             cannot be written.
     """
     found = _find(*_read(source))
     if not found.sessions and not found.events:
-        text = f"there is no session in {source} that can be read; nothing was saved"
+        text = f"no session in {source} can be read; nothing was recovered"
         raise StoreError("store_damaged", text, path=str(source))
     place = _free_name(source) if target is None else target
     if os.path.lexists(place):
         raise _taken(place)
-    # Unique: several may be at it at a time.
+    # Unique, since several processes may do this at a time.
     part = place.with_name(f"{place.name}.{os.getpid()}{PART_SUFFIX}")
     try:
         rescued = _write(found, part)
         _put_in_place(part, place)
     except StoreError as error:
-        # It is the part of a file that the user never sees.
+        # The user never sees this unfinished file.
         text = str(error).replace(str(part), str(place))
         raise StoreError(error.reason, text, path=str(place)) from None
     finally:
@@ -93,13 +93,13 @@ def rescue(source: Path, target: Path | None = None) -> Rescued:
 
 
 def _taken(place: Path) -> StoreError:
-    text = f"{place} exists, and is not written over; choose another name"
+    text = f"{place} already exists; choose another name"
     return StoreError("store_unreachable", text, path=str(place))
 
 
 def _put_in_place(part: Path, place: Path) -> None:
     try:
-        # Fails where somebody else took the name meanwhile.
+        # Fails if another process has taken the name meanwhile.
         os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         part.replace(place)
     except FileExistsError:
@@ -109,9 +109,9 @@ def _put_in_place(part: Path, place: Path) -> None:
 
 
 def _read(source: Path) -> tuple[bytes, bytes]:
-    """The file and its log as they were at one time, also where another process writes to them.
+    """Read the file and its log at one point in time, even while another process writes.
 
-    A process that restarts the log writes another head.  While it has the same one, it holds every
+    A process that restarts the log writes a new header.  While the header is the same, it has every
     page that was copied into the file in the meantime.
     """
     data = log = b""
@@ -131,7 +131,7 @@ def _read_file(source: Path, is_needed: bool) -> bytes:
         return source.read_bytes()
     except OSError as error:
         if isinstance(error, FileNotFoundError) and not is_needed:
-            # Everything that is left of it is in its log.
+            # All that is left is in its log.
             return b""
         text = f"{source} cannot be read: {error.strerror}"
         raise StoreError("store_unreachable", text, path=str(source)) from None
@@ -142,7 +142,7 @@ def _read_log(source: Path, size: int = -1) -> bytes:
         with open(f"{source}-wal", "rb") as file:
             return file.read(size)
     except OSError:
-        # There is none, as is usual.
+        # Usually there is none.
         return b""
 
 
@@ -152,7 +152,7 @@ def _free_name(source: Path) -> Path:
         name = source.with_name(f"{source.stem}{ending}{source.suffix}")
         if not os.path.lexists(name):
             return name
-    raise StoreError("store_unreachable", f"every name beside {source} is taken", path=str(source))
+    raise StoreError("store_unreachable", f"every name next to {source} is taken", path=str(source))
 
 
 def _find(data: bytes, log: bytes) -> _Found:
@@ -165,7 +165,7 @@ def _find(data: bytes, log: bytes) -> _Found:
 
 
 def _take(found: _Found, row: StoredRow, is_update: Any) -> bool:
-    """Keep a row of one of our tables; False when it is one and is not whole."""
+    """Collect a row of one of our tables; return False for a damaged one."""
     values: Any = row.values
     if row.rowid is not None and len(values) == SESSION_COLUMNS:
         return _take_session(found, row.rowid, values)
@@ -176,7 +176,7 @@ def _take(found: _Found, row: StoredRow, is_update: Any) -> bool:
     elif row.rowid is None and len(values) == EVENT_COLUMNS:
         number, seq, at, data = values
         if isinstance(data, str):
-            # The same bytes under another name.
+            # The same row under another key.
             data = data.encode()
         if not all(isinstance(one, int) for one in (number, seq, at)):
             return False
@@ -211,11 +211,11 @@ def _take_session(found: _Found, number: int, values: Any) -> bool:
 
 
 def _write(found: _Found, target: Path) -> Rescued:
-    """Make the new store."""
+    """Create the new store."""
     rescued = Rescued(target, unreadable=found.unreadable)
     connection = open_file(target, "FULL")
     try:
-        # All of it has to be in the file itself; whether a log got there, closing does not say.
+        # Everything must be in the file itself; closing does not report whether a log was moved.
         connection.execute("PRAGMA journal_mode = DELETE")
         connection.execute("BEGIN IMMEDIATE")
         for number in sorted({*found.sessions, *found.events}):

@@ -1,12 +1,12 @@
-"""Sessions in one SQLite file: they outlive the process, and several processes share them.
+"""Stores sessions in one SQLite file that several processes can share.
 
-`writer_thread.py` says what is durable when; `lease.py` who has a session; `migrations.py` what is
-in the file.  Here all of that is a `SessionStore`.
+`writer_thread.py` explains when a write is durable, `lease.py` who owns a session, and
+`migrations.py` what is in the file.
 
 What always holds
-    * An awaited `append` is in the file, whatever ends the process afterwards.
+    * An awaited `append` is in the file, however the process ends.
     * A session is written by one store object at a time.
-    * No file is touched before the first session is asked for.
+    * No file is touched before the first session is requested.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from accord.store.lease import Owner, is_alive, this_process
 from accord.store.memory import PAGE_SESSIONS
 from accord.store.writer_thread import Writer
 
-# Updates that are read at a time: large enough to be quick, small enough not to hold up writers.
+# How many updates are read at a time: enough to be fast, and few enough not to block writers.
 SLICE_UPDATES = 2000
 
 
 @cache
 def update_reader() -> Callable[[bytes], Any]:
-    # Made with the first replay: a decoder of all updates takes some milliseconds.
+    # Created with the first replay: a decoder of all updates takes some milliseconds.
     return reading(cast("Any", v2.SessionUpdate))
 
 
@@ -53,7 +53,7 @@ class SqliteLog:
         self._number = number
 
     def append(self, update: Any) -> Awaitable[None]:
-        """Add one update; it is committed once this was awaited.
+        """Add one update; it is committed once this has been awaited.
 
         Raises (when awaited):
             StoreError: it could not be written, and is not in the log.
@@ -64,7 +64,7 @@ class SqliteLog:
         )
 
     async def replay(self) -> AsyncIterator[Any]:
-        """All updates as they were when the replay began, runs of chunks as one."""
+        """Yield the updates that existed when the replay began, with runs of chunks merged."""
         coalescer = Coalescer()
         after, last = 0, await self._writer.submit(self._last, reads=True)
         while after < last:
@@ -96,10 +96,10 @@ class SqliteLog:
 
 
 def try_store(path: Path) -> None:
-    """Open a store, or make it, and see that a session can be added; none is.
+    """Open or create a store, and check that a session could be added.
 
     Raises:
-        StoreError: it cannot be used; says why, and what to do.
+        StoreError: it cannot be used; the message says why, and what to do.
     """
     connection = open_file(path, "NORMAL")
     nobody = Owner("", 0, 0, "")
@@ -133,16 +133,16 @@ class SqliteStore:
         self._page_sessions = page_sessions
         self._writer = Writer(self.path, synchronous)
         self._owner = this_process()
-        # How often each session is open here: the last one who releases it gives it back.
+        # How often each session is open here; the last `release` gives it back.
         self._holders: dict[str, int] = {}
 
     @property
     def commits(self) -> int:
-        """How many transactions wrote so far: updates that come together share one."""
+        """The number of writing transactions so far; updates that arrive together share one."""
         return self._writer.commits
 
     async def create(self, record: SessionRecord) -> SessionLog:
-        """Keep a new session and open its log."""
+        """Store a new session and open its log."""
 
         def work(db: sqlite3.Connection) -> int:
             queries.sweep(db, self._owner)
@@ -155,7 +155,7 @@ class SqliteStore:
         return SqliteLog(self._writer, self._owner, session_id, number)
 
     async def get(self, session_id: str) -> SessionRecord | None:
-        """The record, if there is one."""
+        """Return the record, if there is one."""
 
         def work(db: sqlite3.Connection) -> SessionRecord | None:
             row = queries.find(db, session_id)
@@ -167,14 +167,14 @@ class SqliteStore:
         return await self._writer.submit(partial(queries.find, session_id=session_id), reads=True)
 
     async def open(self, session_id: str) -> SessionLog | None:
-        """The log, if there is one; the session is ours until it is released."""
+        """Return the log, if there is one; the session is ours until it is released."""
         number = await self._writer.submit(
             partial(queries.take, session_id=session_id, owner=self._owner)
         )
         return None if number is None else self._opened(session_id, number)
 
     async def release(self, session_id: str) -> None:
-        """Let other processes have a session, once everybody here is done with it."""
+        """Give up a session after its last user here has released it."""
         left = self._holders.get(session_id, 0) - 1
         if left > 0:
             self._holders[session_id] = left
@@ -187,7 +187,7 @@ class SqliteStore:
         await self._writer.submit(partial(queries.update, record=record, owner=self._owner))
 
     async def list(self, cwd: str | None, cursor: str | None, archived: bool | None = None) -> Page:
-        """One page, newest first; sessions that come or go meanwhile do not move it."""
+        """List one page, newest first; added or deleted sessions do not shift it."""
         return await self._writer.submit(
             partial(
                 queries.page, cwd=cwd, cursor=cursor, archived=archived, length=self._page_sessions
@@ -196,7 +196,7 @@ class SqliteStore:
         )
 
     async def delete(self, session_id: str) -> bool:
-        """Forget a session; raises StoreError while another process has it."""
+        """Delete a session; raises StoreError while another process has it open."""
         gone = await self._writer.submit(
             partial(queries.delete, session_id=session_id, owner=self._owner)
         )
@@ -204,14 +204,14 @@ class SqliteStore:
         return gone
 
     async def fork(self, session_id: str, record: SessionRecord) -> SessionLog | None:
-        """Copy log and values under a new record; the source may be open anywhere."""
+        """Copy log and values to a new record; the source may be open anywhere."""
         number = await self._writer.submit(
             partial(queries.copy, session_id=session_id, record=record, owner=self._owner)
         )
         return None if number < 0 else self._opened(record.session_id, number)
 
     async def keep(self, session_id: str, name: str, value: bytes) -> None:
-        """Keep a value beside the log of a known session."""
+        """Store a value with a known session."""
         check_kept(name, value)
 
         def work(db: sqlite3.Connection) -> None:
@@ -223,7 +223,7 @@ class SqliteStore:
         await self._writer.submit(work)
 
     async def kept(self, session_id: str, name: str) -> bytes | None:
-        """What was kept under this name."""
+        """Return the value of this name."""
         query = "SELECT value FROM kept JOIN sessions ON session = number WHERE id = ? AND name = ?"
 
         def work(db: sqlite3.Connection) -> bytes | None:
@@ -232,7 +232,7 @@ class SqliteStore:
             except sqlite3.OperationalError:
                 raise
             except sqlite3.DatabaseError as error:
-                # A page of this value; other sessions are not touched.
+                # The damage is in this value; other sessions are not affected.
                 raise queries.damaged(session_id, str(error)) from None
             if row is not None and not isinstance(row[0], bytes):
                 raise queries.damaged(session_id, f"{name!r} is not bytes")
@@ -240,10 +240,10 @@ class SqliteStore:
 
         return await self._writer.submit(work, reads=True)
 
-    # ---- what only a store on disk has
+    # ---- only for a store on disk
 
     async def read(self, session_id: str) -> SessionLog | None:
-        """The log of a session for reading alone: it may be open elsewhere."""
+        """Return the log of a session for reading; the session may be open elsewhere."""
         row = await self._find(session_id)
         if row is None:
             return None
@@ -252,16 +252,16 @@ class SqliteStore:
         return SqliteLog(self._writer, nobody, session_id, row.number)
 
     async def holder(self, session_id: str) -> Owner | None:
-        """The living process that has a session, if one has."""
+        """Return the running process that has a session open, if any."""
         row = await self._find(session_id)
         owner = None if row is None else row.owner
         alive = row is not None and owner is not None and is_alive(owner, row.updated_at)
         return owner if alive else None
 
     async def prune(self, before: datetime, *, keep: int = 0) -> Sequence[str]:
-        """Throw away what was used last before then, but for the `keep` newest; returns the ids.
+        """Delete sessions last used before then, except for the `keep` newest; return their ids.
 
-        Sessions that are open are left alone.  Who loads one that is gone is told so.
+        Open sessions are kept.  Loading a deleted one raises an error that says so.
         """
         text = before.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         return await self._writer.submit(
@@ -283,7 +283,7 @@ class SqliteStore:
                 partial(queries.give_back, session_id=session_id, owner=self._owner)
             )
         except StoreError as error:
-            # A damaged file is not written to; the session is free when this process ends.
+            # A damaged file is not written to; the session becomes free when this process ends.
             if error.reason != "store_damaged":
                 raise
 

@@ -1,10 +1,10 @@
-"""Whether the write-ahead log of a store holds transactions that SQLite would throw away.
+"""Finds finished transactions in the write-ahead log that SQLite would discard.
 
-SQLite reads a log up to the first frame that is not as it was written, takes that for the end, and
-deletes the log when the file is closed.  That is right for the last frames before a power cut.
-Where finished transactions follow, it is damage, and what they hold would be lost without a word.
+SQLite reads a log up to the first invalid frame, takes that for the end, and deletes the log when
+the file is closed.  That is right for the last frames before a power cut.  If finished transactions
+follow, it is damage, and their content would be lost silently.
 
-What always holds: nothing is written, and another process that uses the store is not disturbed.
+What always holds: nothing is written, and other processes that use the store are not disturbed.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import BinaryIO, NamedTuple
 from accord.store.page_reader import FRAME_HEADER_BYTES, LOG_HEADER_BYTES, LOG_MAGICS
 
 HEAD = struct.Struct("=IIIBBHII2I8s2I")
-"""What SQLite's index of the log (`-shm`) begins with, twice."""
+"""The header of SQLite's index of the log (`-shm`), which is there twice."""
 
 LOOKS_MAX = 20
 PIECE_BYTES = 1024 * 1024
 
 
 class _Index(NamedTuple):
-    """How much of the log SQLite takes for whole."""
+    """The valid part of the log, according to SQLite."""
 
     frames: int
     checksum: tuple[int, int]
@@ -31,28 +31,28 @@ class _Index(NamedTuple):
 
 
 def has_content(log: str) -> bool:
-    """Whether there is a log that holds more than zeros."""
+    """Whether there is a log with anything but zeros."""
     try:
         with open(log, "rb") as file:
             while piece := file.read(PIECE_BYTES):
                 if piece.count(0) < len(piece):
                     return True
     except OSError:
-        # There is none, as is usual.
+        # Usually there is none.
         pass
     return False
 
 
 def lost_transactions(path: str) -> str | None:
-    """What is wrong with the log of a store that a connection has read from; None if nothing is.
+    """Return what is wrong with the log of a store; None if nothing is.
 
-    The connection has to be open: while it is, the index of the log is up to date.
+    A connection that has read from the store must be open, so that the index is up to date.
     """
     try:
         with open(f"{path}-wal", "rb") as log, open(f"{path}-shm", "rb") as index:
             return _look(log, index)
     except OSError:
-        # No log, or no index of it: SQLite threw nothing away.
+        # No log, or no index of it: SQLite discarded nothing.
         return None
 
 
@@ -63,17 +63,17 @@ def _look(log: BinaryIO, index: BinaryIO) -> str | None:
             return None
         page_bytes = int.from_bytes(head[8:12], "big")
         if not _is_header(head):
-            damage = "the head of its log is damaged"
+            damage = "the header of its log is damaged"
         else:
             known = _index(index)
             if known is None or known.salts != head[16:24]:
-                # Another process starts the log again, or nobody has read it: nothing to compare.
+                # Another process restarts the log, or no process has read it: nothing to compare.
                 return None
             last = _last_commit(log, known, page_bytes)
             if last is None or _is_frame(log, known, head, page_bytes):
                 return None
             damage = f"its log is damaged before transaction {last}"
-        # Another process may have written in the meantime: then look again.
+        # If another process has written in the meantime, look again.
         if _at(log, 0, LOG_HEADER_BYTES) == head:
             return damage
     return None
@@ -90,7 +90,7 @@ def _is_header(head: bytes) -> bool:
 
 
 def _order(head: bytes) -> str:
-    """The order of bytes in which the checksums of a log are computed."""
+    """Return the byte order of the checksums of a log."""
     return ">" if head[3] & 1 else "<"
 
 
@@ -103,9 +103,9 @@ def _index(file: BinaryIO) -> _Index | None:
 
 
 def _last_commit(log: BinaryIO, known: _Index, page_bytes: int) -> int | None:
-    """The last frame that ends a transaction of this log, and that SQLite does not know.
+    """Return the last frame that ends a transaction and that SQLite does not know.
 
-    The first of those does not count.  It may end a transaction before all of it is written.
+    The first of them does not count: it may be written before the rest of its transaction.
     """
     step = FRAME_HEADER_BYTES + page_bytes
     count = (os.fstat(log.fileno()).st_size - LOG_HEADER_BYTES) // step
@@ -117,13 +117,13 @@ def _last_commit(log: BinaryIO, known: _Index, page_bytes: int) -> int | None:
 
 
 def _is_frame(log: BinaryIO, known: _Index, head: bytes, page_bytes: int) -> bool:
-    """Whether the frame behind those that SQLite knows is whole: then a writer is at it."""
+    """Whether the frame after those that SQLite knows is valid: then a process is writing."""
     start = LOG_HEADER_BYTES + known.frames * (FRAME_HEADER_BYTES + page_bytes)
     frame = _at(log, start, FRAME_HEADER_BYTES + page_bytes)
     if frame[8:16] != known.salts:
         return False
     order = _order(head)
-    # The index of a log that was started again has the checksum of the one before.
+    # The index of a restarted log has the checksum of the previous one.
     seed = known.checksum if known.frames else struct.unpack(">II", head[24:32])
     computed = _checksum(seed, frame[:8], order)
     computed = _checksum(computed, frame[FRAME_HEADER_BYTES:], order)

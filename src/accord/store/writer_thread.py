@@ -1,18 +1,18 @@
-"""The one thread that has the database, and how others wait for it.
+"""The one thread that uses the database, and how callers wait for it.
 
-Work is queued in the order of the calls.  The thread takes all that is queued, does it in one
-transaction, commits, and only then tells those who wait: that is the group commit.  While one
-commit is under way the next group gathers, so nobody waits for more than two commits.
+Work is queued in the order of the calls.  The thread takes everything in the queue, does it in one
+transaction, commits, and then wakes the callers: a group commit.  During a commit the next group
+forms, so no caller waits for more than two commits.
 
 What always holds
-    * Whoever was told that their work is done will find it after kill -9.
-    * Work that fails takes nothing with it: its group is rolled back and done again one by one.
-    * Work of others is never half done: each is whole or not at all.
+    * Finished work survives kill -9.
+    * Work that fails does not affect other work: its group is rolled back and done one by one.
+    * Each piece of work is done completely or not at all.
 
-How sure is "done"?  With `synchronous=NORMAL`, which is the default, a commit has been given to
-the system: it survives the end of our process in any way, and the file is whole after a power cut,
-but the last moments before that may be missing, since nothing waits for the disk.  With `FULL`
-every commit waits until the disk has it: survives that too, for some milliseconds per group.
+How durable is a commit?  With `synchronous=NORMAL`, the default, it has been passed to the system:
+it survives any end of our process, and the file is intact after a power cut, but the last moments
+may be missing, since nothing waits for the disk.  With `FULL` every commit waits for the disk, and
+survives that too, at the cost of some milliseconds per group.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from accord.store.database_file import Synchronous, close_unchanged, explained, 
 
 T = TypeVar("T")
 
-# Most pieces of work in one transaction: a bound on how long the first of them waits.
+# The most work in one transaction: a bound on how long the first caller waits.
 GROUP_MAX = 1000
 
 
 class Pending(Generic[T]):
-    """Work that was handed in; await it for its result.  Giving up the wait does not undo it."""
+    """Queued work; await it for its result.  Cancelling the wait does not undo it."""
 
     __slots__ = ("_error", "_event", "_loop", "_result", "_settled", "reads", "work")
 
@@ -51,16 +51,16 @@ class Pending(Generic[T]):
         self._error: BaseException | None = None
 
     def settle(self, result: Any, error: BaseException | None) -> None:
-        """In the writer's thread: what became of it."""
+        """Set the result; called in the writer's thread."""
         self._result, self._error, self._settled = result, error, True
 
     @property
     def loop(self) -> Any:
-        """The event loop of whoever waits."""
+        """The event loop of the caller."""
         return self._loop
 
     def tell(self) -> None:
-        """In the loop's thread: wake whoever waits."""
+        """Wake the caller; called in the thread of its event loop."""
         self._event.set()
 
     def __await__(self) -> Generator[Any, Any, T]:
@@ -82,12 +82,12 @@ class Writer:
         self._connection: sqlite3.Connection | None = None
         self._thread: threading.Thread | None = None
         self._closing = False
-        # What is wrong with the file; nothing is written to it any more.
+        # What is wrong with the file; once set, nothing is written to it.
         self._damage: StoreError | None = None
         self.commits = 0
 
     def submit(self, work: Callable[[sqlite3.Connection], T], *, reads: bool = False) -> Pending[T]:
-        """Queue work, which writes unless it `reads`; await what is returned for the result.
+        """Queue work; await the returned object for the result.  `reads` work does not write.
 
         Raises (when awaited):
             StoreError: the store cannot be reached, or has no space, or is damaged.
@@ -99,12 +99,12 @@ class Writer:
         return pending
 
     def _start(self) -> None:
-        # A daemon: what nobody waits for any more must not keep the process.
+        # A daemon: work without a waiting caller must not keep the process alive.
         self._thread = threading.Thread(target=self._run, name="accord store", daemon=True)
         self._thread.start()
 
     async def aclose(self) -> None:
-        """Do what is queued, then close the file.  Work that comes later opens it again."""
+        """Finish the queue, then close the file.  Later work opens it again."""
         if self._thread is None or self._closing:
             return
         self._closing = True
@@ -168,7 +168,7 @@ class Writer:
     def _transaction(self, group: Sequence[Pending[Any]]) -> list[Any]:
         reads = all(one.reads for one in group)
         if self._damage is not None and not reads:
-            # A new one each time: an error that is raised again grows a traceback.
+            # A new one each time: the traceback of a reused error grows.
             raise StoreError(self._damage.reason, str(self._damage), **self._damage.details)
         connection = self._connection
         if connection is None:
@@ -179,7 +179,7 @@ class Writer:
             results = [one.work(connection) for one in group]
             connection.execute("COMMIT")
         except BaseException:
-            # Some errors, such as a full disk, have ended the transaction already.
+            # Some errors, such as a full disk, have already ended the transaction.
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
@@ -187,11 +187,11 @@ class Writer:
         return results
 
     def _as_told(self, error: Exception) -> Exception:
-        """The error for whoever waits: what is wrong with which file, and what helps."""
+        """Return the error for the caller: the file, the problem, and what helps."""
         if isinstance(error, sqlite3.Error | UnicodeError | OSError):
             problem = explained(error, self._path, is_written=self.commits > 0)
             if problem.reason == "store_damaged" and self._damage is None:
-                # It says that the file is not written to.
+                # It already says that the file is not written to.
                 self._damage = problem
             return problem
         if isinstance(error, StoreError) and error.reason == "session_damaged":
@@ -201,11 +201,11 @@ class Writer:
 
 
 def _end(connection: sqlite3.Connection) -> None:
-    """Stands for the end of the thread in its queue; is never done."""
+    """Mark the end of the thread in its queue; never called."""
 
 
 def tell(group: Sequence[Pending[Any]]) -> None:
-    """Wake everybody who waits for this group, with one call into each event loop."""
+    """Wake all callers of this group, with one call into each event loop."""
     loops = {id(one.loop): one.loop for one in group}
     for key, loop in loops.items():
         waiting = [one for one in group if id(one.loop) == key]
@@ -214,10 +214,10 @@ def tell(group: Sequence[Pending[Any]]) -> None:
             for one in those:
                 one.tell()
 
-        # asyncio's name for it, and trio's: anyio's own way would block this thread meanwhile.
+        # asyncio's name for it, and trio's: anyio's own way would block this thread.
         soon = getattr(loop, "call_soon_threadsafe", None) or loop.run_sync_soon
         try:
             soon(wake)
         except RuntimeError:
-            # That loop has ended, and whoever waited with it.
+            # That loop has ended, and its callers with it.
             continue

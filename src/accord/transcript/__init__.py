@@ -1,4 +1,4 @@
-"""What the updates of a session add up to: one view for v1, v2 and the draft dialect.
+"""What the updates of a session add up to: one view for v1 and v2.
 
 Pure.  `Transcript` takes the updates; everything else here is what it shows.
 """

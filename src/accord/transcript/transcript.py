@@ -36,14 +36,13 @@ from accord.transcript.items.tool_call import ToolCall
 from accord.transcript.update import Entry, TerminalChanged, Update
 from accord.transcript.view import View
 
-Dialect: TypeAlias = Literal["v1", "v2", "draft"]
+Dialect: TypeAlias = Literal["v1", "v2"]
 
 # By the package of the wire structs.  Each is loaded when its first update comes, so that a
 # connection pays for its own version only.
 FOLD_MODULES: dict[str, str] = {
     "accord.schema.v1": "accord.transcript.folds.v1.conversation",
     "accord.schema.v2": "accord.transcript.folds.v2.conversation",
-    "accord.schema.draft": "accord.transcript.folds.draft",
 }
 BETWEEN_MESSAGES = "\n\n"
 
@@ -191,7 +190,6 @@ class Transcript:
         """What comes from here on belongs to a new turn."""
         self._view.turn_start = len(self._view.tool_calls)
         self._view.open = None
-        self._view.unfinished.clear()
 
     def turn_cancelled(self) -> list[ToolCall]:
         """Mark the unfinished tool calls of this turn as cancelled, and say which those are.

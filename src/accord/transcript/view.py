@@ -54,8 +54,6 @@ class View:
         self.latest_plan_id: str | None = None
         # The message that a chunk without an id continues; anything else that is shown ends it.
         self.open: Message | None = None
-        # Of the draft, by role: what a piece with a number goes on with, whatever came between.
-        self.unfinished: dict[Role, Message] = {}
         # Where the current turn begins in `tool_calls`.
         self.turn_start = 0
         self.messages_by_id: dict[Role, dict[str, Message]] = {

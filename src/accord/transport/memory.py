@@ -20,7 +20,8 @@ class MemoryTransport:
     def __init__(self) -> None:
         self._peer: MemoryTransport | None = None
         self._incoming: deque[bytes] = deque()
-        self._incoming_bytes = 0
+        # Bytes that the other end has not taken yet.
+        self.backlog = 0
         self._wake = anyio.Event()
         self._drained = anyio.Event()
         self._receiver: Receiver | None = None
@@ -34,11 +35,6 @@ class MemoryTransport:
         """Connect this end to its peer."""
         self._peer = peer
 
-    @property
-    def backlog(self) -> int:
-        """Bytes that the other end has not taken yet."""
-        return self._peer._incoming_bytes if self._peer is not None else 0
-
     async def start(self, receiver: Receiver, tasks: TaskGroup) -> None:
         """Deliver from a task in `tasks` until either end closes."""
         self._receiver = receiver
@@ -50,8 +46,9 @@ class MemoryTransport:
             while self._incoming and not self._paused and not self._closed:
                 data = b"".join(self._incoming)
                 self._incoming.clear()
-                self._incoming_bytes = 0
-                self._peer_drained()
+                if self._peer is not None:
+                    self._peer.backlog = 0
+                    self._peer._drained.set()
                 self._receiver.data_received(data)
             if self._closed or (self._peer is None and not self._incoming):
                 break
@@ -67,17 +64,13 @@ class MemoryTransport:
             self._ended = True
             self._receiver.ended(why)
 
-    def _peer_drained(self) -> None:
-        if self._peer is not None:
-            self._peer._drained.set()
-
     def write(self, data: bytes) -> None:
         """Queue bytes for the other end, whose task delivers them."""
         peer = self._peer
         if peer is None or self._closed or peer._closed or peer._is_last:
             return
         peer._incoming.append(data)
-        peer._incoming_bytes += len(data)
+        self.backlog += len(data)
         peer._wake.set()
 
     async def drain(self) -> None:
@@ -106,11 +99,13 @@ class MemoryTransport:
         if self._closed:
             return
         self._closed = True
+        self.backlog = 0
         peer, self._peer = self._peer, None
         self._wake.set()
         self._drained.set()
         if peer is not None:
             peer._peer = None
+            peer.backlog = 0
             peer._wake.set()
             peer._drained.set()
 

@@ -299,6 +299,7 @@ async def test_a_turn_ends_with_one_of_four_reasons(
         (RequestError.permission_denied("no"), -32002),
         (RequestError.rate_limited("slow down", 3), -32008),
         (RequestError(-32603, "too slow", {"reason": "model_timed_out"}), -32009),
+        (TimeoutError(), -32009),
         (RequestError(-32001, "an own number"), -32603),
         (LocalProtocolError("a slip"), -32603),
         (KeyError("x"), -32603),

@@ -207,6 +207,41 @@ async def test_a_store_that_fails_in_the_middle_ends_the_turn_and_nothing_else()
         assert "result" in await client.request("session/list", {})
 
 
+@pytest.mark.rule("V2-PROMPT-06", "V2-PROMPT-10")
+async def test_a_call_that_cannot_be_ended_ends_the_turn_with_the_error() -> None:
+    """Ours: the client waits for the idle state, whatever goes wrong on the way there."""
+    store = _BrokenStore()
+
+    async def work(turn: Turn) -> None:
+        await turn.tool_call("Left open").announce()
+        store.fails[0] = True
+
+    async with playing(made(work, store=store)) as client:
+        session_id = await client.new_session()
+        await insert(client, session_id)
+        state = await idle(client)
+        assert (state["stopReason"], state["error"]["code"]) == ("error", -32603)
+
+
+@pytest.mark.rule("V2-PROMPT-10")
+async def test_an_error_that_cannot_be_sent_still_ends_the_turn(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Ours: the data of an error may have no JSON form; its author sees that on stderr."""
+
+    async def work(turn: Turn) -> None:
+        raise RequestError(-32001, "odd", {"data": object()})
+
+    async with playing(made(work)) as client:
+        session_id = await client.new_session()
+        await insert(client, session_id)
+        state = await idle(client)
+        assert (state["stopReason"], state["error"]["code"]) == ("error", -32603)
+        assert state["error"]["data"]["correlationId"] in capsys.readouterr().err
+        await insert(client, session_id)
+        await idle(client)
+
+
 @pytest.mark.rule("V2-PROMPT-11", "V2-PROMPT-14", "V2-UPS-11")
 @pytest.mark.parametrize(
     ("returned", "told"),

@@ -12,7 +12,7 @@ from tests.hang_limit import HANG_SECONDS
 HEAVY = (
     *("sqlite3", "platformdirs", "mcp", "pydantic", "pydantic_ai", "httpx", "argparse", "tomllib"),
     *("accord.builtin.tools", "accord.builtin.llm", "accord.builtin.offline"),
-    *("accord.builtin.models", "accord.discovery"),
+    *("accord.builtin.models", "accord.configuration"),
     *("accord.mcp", "accord.store.sqlite", "accord.client", "accord.builtin.session"),
 )
 # The same as the command, but for the hook behind the answer, which only looks.

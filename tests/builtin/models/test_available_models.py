@@ -15,7 +15,7 @@ from accord.builtin.models.available_models import (
 )
 from accord.builtin.models.credentials import Credentials
 from accord.builtin.models.providers import PROVIDERS, ModelChoice, Secret
-from accord.discovery.config import Config, ModelSettings
+from accord.configuration.config import Config, ModelSettings
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from accord.cli.agent_setup.agent_choice import BUILT_IN
 from accord.cli.agent_setup.chat import orders_of
 from accord.cli.commands.chat import add_arguments, is_full_screen, make_desk, run
 from accord.cli.usage_error import UsageError
-from accord.discovery.config import AgentEntry, ChatSettings, Config, McpEntry
+from accord.configuration.config import AgentEntry, ChatSettings, Config, McpEntry
 from accord.terminal.model.settings import Settings, settings_of
 
 AGENTS = {"codex": AgentEntry(command=("codex-acp",), env={"A": "b"}, cwd="/srv")}

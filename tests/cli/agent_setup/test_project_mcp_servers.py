@@ -55,7 +55,7 @@ def test_a_person_agrees_once_and_the_agent_gets_what_it_can_take(
         program.wait_for("[y/n] ", 2)
         program.press("y\n")
         assert program.exit_code() == 0
-        assert "it takes none over HTTP" in program.text
+        assert "no HTTP servers" in program.text
         assert "servers: tool" in program.text
     assert home.run("go", agent=[*agent, "http"]).out == "servers: tool,net\n"
     (home.project / ".mcp.json").write_text(json.dumps({"mcpServers": {"tool": SERVERS["net"]}}))
@@ -67,7 +67,7 @@ def test_a_file_that_cannot_be_read_keeps_nobody_from_working(home: Home, agent:
     (home.project / ".mcp.json").write_text("{")
     ended = home.run("go", agent=agent)
     assert (ended.code, ended.out) == (0, "servers: \n")
-    assert "no JSON" in ended.error
+    assert "not valid JSON" in ended.error
 
 
 def test_what_a_server_runs_is_shown_exactly(home: Home, agent: list[str]) -> None:

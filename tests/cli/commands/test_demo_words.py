@@ -34,7 +34,7 @@ I run them with unittest because test_calc.py uses unittest classes.
       Why: Run the tests with unittest
       $ python3 -B -m unittest discover
       y  Allow once
-      f  Allow this exact command always in this folder (Accord remembers)
+      f  Always allow this exact command in this folder (Accord remembers)
       a  Always allow python3 -B -m unittest discover in this folder for this
          session (the agent remembers)
       4  Allow every command for this session (the agent remembers)

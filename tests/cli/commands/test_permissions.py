@@ -6,7 +6,7 @@ import json
 
 from accord.client.permissions.grants import Grant, Place
 from accord.client.permissions.rules import Rule
-from accord.discovery.grants_file import GrantsFile
+from accord.configuration.grants_file import GrantsFile
 from tests.cli.home import Home
 
 
@@ -98,7 +98,7 @@ def test_what_is_not_understood_is_explained(home: Home) -> None:
     _rules(home)
     said = home.accord("permissions", "explain", "$X y")
     assert said.code == 4
-    assert "not understood:\n  the program is known only when it runs: $X" in said.out
+    assert "not understood:\n  the program is known only at run time: $X" in said.out
 
 
 def test_what_is_allowed_or_asked_is_explained(home: Home) -> None:

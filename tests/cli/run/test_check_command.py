@@ -96,7 +96,7 @@ def test_a_rate_limit_is_waited_for_by_default(home: Home) -> None:
     """Issue 14: retry with back-off, which the user is told."""
     done = home.run("limit 1 0.01")
     assert (done.code, done.out) == (0, "after 2 tries\n")
-    told = "accord: the agent is at a rate limit (one at a time); next try in 1 s\n"
+    told = "accord: the agent reached a rate limit (one at a time); trying again in 1 s\n"
     assert done.error == told
     events = home.run("limit 1 0.01", "--format", "json").events
     assert {"type": "retry", "seconds": 1, "error": "one at a time"} in events
@@ -109,10 +109,10 @@ def test_the_wait_is_bounded_and_can_be_switched_off(home: Home) -> None:
     assert "it asks to wait 3600 s; use `--retry 3600` to wait that long\n" in done.error
     done = home.run("limit 1 0", "--retry", "0")
     assert done.code == 1
-    assert "next try" not in done.error
+    assert "trying again" not in done.error
     done = home.run("limit 9 0.01", "--retry", "1.5")
     assert done.code == 1
-    assert done.error.count("next try") == 2
+    assert done.error.count("trying again") == 2
     assert "gave up after 1.5 s (see --retry)" in done.error
 
 
@@ -137,7 +137,7 @@ def test_a_check_or_a_time_that_cannot_be_meant_is_told(
 
 def test_any_zero_does_not_wait(home: Home) -> None:
     """docs/reference/run.md: 0 does not wait."""
-    assert "next try" not in home.run("limit 1 0", "--retry", "0.0").error
+    assert "trying again" not in home.run("limit 1 0", "--retry", "0.0").error
 
 
 # ---- lines

@@ -69,7 +69,7 @@ def test_always_is_remembered_listed_and_revoked(home: Home) -> None:
     words = ["run", "write a.txt", "--cwd", str(home.project), "--", *AGENT]
     with in_terminal(*words, env=home.env) as program:
         program.wait_for(QUESTION)
-        assert "Allow changing a.txt always in this folder (Accord remembers)" in program.text
+        assert "Always allow changing a.txt in this folder (Accord remembers)" in program.text
         program.press("f\n")
         assert program.exit_code() == 0
     (home.project / "a.txt").unlink()

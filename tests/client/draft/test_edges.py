@@ -11,47 +11,30 @@ import pytest
 from accord.client import Client
 from accord.client.options import DraftOptions
 from accord.client.permissions.permissions import Permissions
-from accord.client.wire.draft.content import draft_block, draft_server
-from accord.client.wire.draft.wire import WireDraft
-from accord.client.wire.wire import Setup
 from accord.errors import LocalProtocolError, RequestFailed, VersionMismatch
 from accord.machine.processes.child_process import Exit
-from accord.schema import draft, v2
-from accord.schema.codec import Invalid
-from accord.schema.struct import Raw, UnknownVariant
+from accord.schema import v2
+from accord.schema.struct import UnknownVariant
 from tests.client.draft.draft_script import ANSWER, asking, drafting, open_session
 from tests.client.scripted_agent import BARE, Json, ScriptedAgent, playing
 
 
-def test_servers_and_blocks_that_the_draft_cannot_say_are_refused() -> None:
-    """The draft's table 6 and 8."""
+async def test_servers_and_blocks_that_the_draft_cannot_say_are_refused() -> None:
+    """The draft's table 6 and 8: before anything is sent."""
+
+    async def script(agent: ScriptedAgent) -> None:
+        sent = await open_session(agent)
+        transport = {"type": "http", "url": "http://h", "headers": {"A": "1"}}
+        assert sent["mcpServers"] == [{"name": "h", "transport": transport}]
+
     http = v2.McpServerHttp(name="h", url="http://h", headers=[v2.HttpHeader(name="A", value="1")])
-    transport = draft.McpHttp(url="http://h", headers={"A": "1"})
-    assert draft_server(http) == draft.McpServer(name="h", transport=transport)
-    with pytest.raises(LocalProtocolError, match="acp"):
-        draft_server(v2.McpServerAcp(name="a", server_id="1"))
-    for block in (UnknownVariant("type", "smell", b"{}"), object()):
-        with pytest.raises(LocalProtocolError):
-            draft_block(block)
-
-
-def test_what_the_draft_has_no_method_for_is_never_sent() -> None:
-    """The draft's table 3.8: the same words as for any capability that is missing."""
-    wire, setup = WireDraft(), Setup("/w")
-    for call in (
-        lambda: wire.resume_session("s", setup),
-        lambda: wire.fork_session("s", setup),
-        lambda: wire.list_sessions(None, None, None),
-        lambda: wire.read_page(Raw(b"{}")),
-        lambda: wire.about_session("session/close", "s"),
-        lambda: wire.login("x"),
-        wire.logout,
-    ):
-        with pytest.raises(LocalProtocolError, match="the agent does not offer"):
-            call()
-    for read in (wire.read_elicitation, wire.read_completed):
-        with pytest.raises(Invalid):
-            read(Raw(b"{}"))
+    async with drafting(script) as (client, _):
+        with pytest.raises(LocalProtocolError, match="acp"):
+            await client.new_session(mcp_servers=[v2.McpServerAcp(name="a", server_id="1")])
+        session = await client.new_session(mcp_servers=[http])
+        for block in (UnknownVariant("type", "smell", b"{}"), object()):
+            with pytest.raises(LocalProtocolError):
+                session.prompt(block)  # type: ignore[arg-type]
 
 
 async def test_extensions_of_the_agent_are_found_among_its_custom_capabilities() -> None:

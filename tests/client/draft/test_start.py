@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from accord.client import Client, Extensions
-from accord.client.options import DraftOptions, make_options
+from accord.client.options import DraftOptions
 from accord.client.permissions.permissions import Permissions
 from accord.client.permissions.rules import Rule
 from accord.client.services.terminals import TerminalService
-from accord.client.wire.draft.offer import draft_capabilities
 from accord.errors import ConnectionLost, RemoteProtocolError, RequestFailed, VersionMismatch
 from accord.transport.memory import MemoryTransport, memory_pair
 from tests.client.draft.draft_script import ANSWER, PROGRAM, drafting, shake_hands
@@ -277,8 +276,19 @@ async def test_an_answer_without_what_it_must_have_is_the_agents_mistake(missing
 
 
 @pytest.mark.rule("D26-17")
-def test_our_capabilities_tell_the_truth() -> None:
+async def test_our_capabilities_tell_the_truth() -> None:
     """The draft's table 7: what is there, who can be asked, what is shown."""
+
+    async def told(**options: Any) -> Json:
+        params: list[Json] = []
+
+        async def script(agent: ScriptedAgent) -> None:
+            params.append(await shake_hands(agent))
+
+        async with playing(script) as (_, transport), Client.connect(transport, **options):
+            pass
+        found: Json = params[0]["capabilities"]
+        return found
 
     async def ask(request: object) -> bool:
         return True
@@ -289,20 +299,16 @@ def test_our_capabilities_tell_the_truth() -> None:
     def see(params: dict[str, Any]) -> None:
         """Nothing."""
 
-    assert draft_capabilities(make_options({"files": False, "terminals": False})) == {
+    assert await told(files=False, terminals=False) == {
         "fs": {"read": False, "write": False, "watch": False},
         "terminal": {"create": False, "interactive": False},
         "ui": {"permissionDialogs": False, "diffViewer": False, "codeNavigation": False},
     }
-    found = draft_capabilities(
-        make_options(
-            {
-                "permissions": Permissions.ask(ask),
-                "terminals": TerminalService(count_max=7),
-                "draft": DraftOptions(ui=["diff_viewer", "code_navigation"]),
-                "extensions": extensions,
-            }
-        )
+    found = await told(
+        permissions=Permissions.ask(ask),
+        terminals=TerminalService(count_max=7),
+        draft=DraftOptions(ui=["diff_viewer", "code_navigation"]),
+        extensions=extensions,
     )
     allowing = Permissions.policy([Rule(effect="allow", kind="edit")])
     for permissions, expected in (
@@ -312,8 +318,7 @@ def test_our_capabilities_tell_the_truth() -> None:
         (Permissions.allow_all(), True),
         (allowing, True),
     ):
-        made = make_options({"permissions": permissions})
-        assert draft_capabilities(made)["ui"]["permissionDialogs"] is expected
+        assert (await told(permissions=permissions))["ui"]["permissionDialogs"] is expected
     assert found["fs"] == {"read": True, "write": True, "watch": False}
     assert found["terminal"] == {"create": True, "interactive": False, "maxConcurrent": 7}
     assert all(found["ui"].values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, cast
+from weakref import WeakSet
 
 import anyio
 import pytest
@@ -23,27 +24,29 @@ class Reading:
     def __init__(self) -> None:
         self.error = None
         self.reading = self
-        self._holds = self._waiting = 0
+        self.consumers: WeakSet[Inbox] = WeakSet()
+        self.holds = self._waiting = 0
 
     @property
     def is_held(self) -> bool:
         """Nobody waits, and somebody is full."""
-        return self._holds > 0 and self._waiting == 0
+        waits = self._waiting or any(one.is_waiting for one in self.consumers)
+        return self.holds > 0 and not waits
+
+    def update(self) -> None:
+        """Nothing is paused here."""
 
     def hold(self) -> None:
         """Somebody is full."""
-        self._holds += 1
+        self.holds += 1
 
     def unhold(self) -> None:
         """No longer."""
-        self._holds -= 1
+        self.holds -= 1
 
     def await_one(self, count: int) -> None:
         """Somebody waits, or no longer does."""
         self._waiting += count
-
-    def watch(self, consumer: object) -> None:
-        """The tests say themselves when much came."""
 
 
 class Talk:

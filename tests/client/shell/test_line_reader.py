@@ -142,13 +142,16 @@ def test_a_rule_does_not_concern_other_commands(line: str, rule: str) -> None:
         ("rm x", "it runs `rm x`"),
         ("env rm x", "it runs `rm x`, run by `env`"),
         ("sh -c 'rm x'", "it runs `rm x`, in the code of `sh -c`"),
-        ("foo rm x", "`foo` may run its words as another program, and `rm` is one of them"),
+        ("foo rm x", "`foo` may run its arguments as another program, and `rm` is one of them"),
         ("X=rm make", "the value of X names `rm`"),
-        ("$X y", "it cannot be fully read: the program is known only when it runs: $X"),
-        ("echo a | sh", "it cannot be fully read: `sh` reads its commands from its standard input"),
-        ("alias a=ls; a", "it cannot be fully read: `alias` gives a name another meaning"),
-        ("cp /bin/rm y; ./y", "it cannot be fully read: it may make y, and runs it"),
-        ("echo 'a", "it cannot be fully read: a single quote is not closed"),
+        ("$X y", "it cannot be parsed completely: the program is known only at run time: $X"),
+        (
+            "echo a | sh",
+            "it cannot be parsed completely: `sh` reads its commands from its standard input",
+        ),
+        ("alias a=ls; a", "it cannot be parsed completely: `alias` gives a name another meaning"),
+        ("cp /bin/rm y; ./y", "it cannot be parsed completely: it may make y, and runs it"),
+        ("echo 'a", "it cannot be parsed completely: a single quote is not closed"),
     ],
 )
 def test_the_reason_is_given_in_words(line: str, reason: str) -> None:

@@ -1,7 +1,5 @@
 """An agent that does on request what an agent should not, for tests from outside its process."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """An agent in plain JSON that does one thing wrong in its prompt; the first argument says what."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -94,8 +94,8 @@ async def permission(turn: Turn, _: str) -> str | None:
     async with turn.tool_call("Deploy", kind="execute") as call:
         chosen = await call.choose("Because the prompt said so", options=OPTIONS)
         await turn.say(f"permission {chosen.kind if chosen else 'cancelled'}")
-        if chosen is None or not chosen.allows:
-            await call.settle("failed")
+        if not call.is_final and (chosen is None or not chosen.allows):
+            await call.fail()
     return "cancelled" if chosen is None else None
 
 

@@ -243,7 +243,7 @@ async def test_our_commands_are_listed_with_the_agents(tmp_path: Path) -> None:
     assert "/callers" in said.text
     assert "//help" in said.text, "theirs of the same name"
     assert "is ready in" in said.text
-    assert "There are only 0 tool calls." in said.text
+    assert "There are no tool calls yet." in said.text
 
 
 async def test_what_a_tool_was_given_can_be_read(tmp_path: Path) -> None:

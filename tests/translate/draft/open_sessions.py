@@ -73,6 +73,7 @@ class Behind:
         self.clock = Clock()
         self.bridge = DraftAgent(self.clock.surroundings(), **switches)
         self.wire = Wire(self.bridge, both("v1", "draft"), self.clock, check=check)
+        self.wire.own_side = CLIENT if self.bridge.details else None
         self.client = V1_CLIENT if client is None else client
         self.agent = DRAFT_AGENT if agent is None else agent
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from accord.jsonrpc.envelope import notification_framer
 from accord.schema import v2
 from accord.schema.codec import encode
 from accord.schema.method import SESSION_UPDATE
@@ -33,10 +32,8 @@ Sender = Callable[[str], Awaitable[None] | None]
 def text_sender(updates: SessionUpdates, chunk: Chunk, message_id: str) -> Sender:
     """Make a function that sends one chunk of text; await what it returns unless that is None."""
     connection, append = updates.connection, updates.log.append
-    check_is_due, wait_is_due = connection.check_is_due, connection.wait_is_due
-    post_frame = connection.frame_poster(SESSION_UPDATE)
-    text_content = v2.TextContent
-    around = _frame_around(updates, chunk, message_id)
+    check_is_due, text_content = connection.check_is_due, v2.TextContent
+    around = _params_around(updates, chunk, message_id)
 
     async def send_carefully(text: str) -> None:
         await checkpoint_if_cancelled()
@@ -44,40 +41,39 @@ def text_sender(updates: SessionUpdates, chunk: Chunk, message_id: str) -> Sende
 
     if around is None:
         return send_carefully
-    before, behind = around
+    post = connection.poster(SESSION_UPDATE, *around)
 
     def send(text: str) -> Awaitable[None] | None:
         if check_is_due() or updates.is_not_plain:
             return send_carefully(text)
         try:
-            frame = before + encode(text) + behind
+            encoded = encode(text)
         except UnicodeEncodeError:
             return send_carefully(text)
         writing = append(chunk(message_id=message_id, content=text_content(text=text)))
         if writing is not None:
-            return send_after(writing, frame)
-        post_frame(frame)
-        return connection.give_way() if wait_is_due() else None
+            return send_after(writing, encoded)
+        return connection.give_way() if post(encoded) else None
 
-    async def send_after(writing: Awaitable[None], frame: bytes) -> None:
-        await updates.log_then_send.then(writing, partial(post_frame, frame))
-        if wait_is_due():
+    async def send_after(writing: Awaitable[None], encoded: bytes) -> None:
+        await updates.log_then_send.then(writing, partial(post, encoded))
+        if connection.wait_is_due():
             await connection.give_way()
 
     return send
 
 
-def _frame_around(
+def _params_around(
     updates: SessionUpdates, chunk: Chunk, message_id: str
 ) -> tuple[bytes, bytes] | None:
-    """The bytes before and behind the text in the frame of a chunk."""
+    """The bytes before and behind the text in the params of a chunk."""
     if not updates.wire.pieces_alike:
         return None
     sample = chunk(message_id=message_id, content=v2.TextContent(text=_PLACE))
     said = updates.wire.updates(updates.session_id, sample)
     if len(said) != 1:
         return None
-    before, _, behind = notification_framer(SESSION_UPDATE)(said[0]).partition(encode(_PLACE))
+    before, _, behind = said[0].partition(encode(_PLACE))
     return before, behind
 
 

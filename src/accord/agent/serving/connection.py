@@ -5,11 +5,8 @@ What always holds
     * After that only methods of the agreed version are served, and gated ones only if offered.
 """
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
-
-from anyio.lowlevel import checkpoint
 
 from accord.agent.preload import prepare
 from accord.agent.serving.service import Service
@@ -127,6 +124,8 @@ class AgentHandler:
         self._agent = agent
         self._initialization = Initialization()
         self._dialect: ServedDialect | None = None
+        # Whether a request after `initialize` was admitted.
+        self._has_begun = False
         # The params of `initialize`.
         self._asked: dict[str, Any] = {}
         self.connection: Connection | None = None
@@ -135,11 +134,8 @@ class AgentHandler:
         """Serve `initialize`, or pass the request to the agreed version."""
         if request.method == INITIALIZE:
             return self._initialize(request)
-        if self._initialization.is_undecided and may_be_draft(request.method):
-            self._detect_draft(request)
-        refused = self._initialization.admit(request.method)
-        if refused is not None:
-            raise _as_error(refused)
+        if not self._has_begun:
+            self._begin(request)
         assert self._dialect is not None
         outcome = self._dialect.request(request)
         if isinstance(outcome, bytes):
@@ -178,6 +174,18 @@ class AgentHandler:
         request.on_answered = lambda: self._after_initialize(spoken)
         return answer
 
+    def _begin(self, request: IncomingRequest) -> None:
+        """Admit the first request after `initialize`, which may show the dialect.
+
+        From then on `initialize` is refused, and every other request admitted.
+        """
+        if self._initialization.is_undecided and may_be_draft(request.method):
+            self._detect_draft(request)
+        refused = self._initialization.admit(request.method)
+        if refused is not None:
+            raise _as_error(refused)
+        self._has_begun = True
+
     def _detect_draft(self, request: IncomingRequest) -> None:
         """Switch to the draft if the first request shows that the client speaks it."""
         if not looks_like_draft(request.method, to_python(request.params)):
@@ -193,16 +201,12 @@ class AgentHandler:
         """Run the hook and load the rest, since the client has its answer."""
         self._run_hook()
         assert self.connection is not None
-        self.connection.run(partial(self._prepare, spoken))
+        self.connection.run_while_idle(self._preload(spoken))
 
-    async def _prepare(self, spoken: Dialect) -> None:
+    def _preload(self, spoken: Dialect) -> Generator[None]:
         assert self._dialect is not None
-        assert self.connection is not None
-        await self.connection.idle()
         try:
-            for _ in prepare(spoken, files=self._dialect.service.wire.features.read_files):
-                await checkpoint()
-                await self.connection.idle()
+            yield from prepare(spoken, files=self._dialect.service.wire.features.read_files)
         except Exception:  # noqa: BLE001 - it is loaded again when it is needed
             _log.exception("preloading the modules of the first turn failed")
 

@@ -27,8 +27,8 @@ from accord.agent.session.turn_run import Outcome
 from accord.agent.session.turn_state import TurnState
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
-from accord.connection.error_responses import error_for
-from accord.connection.unknown_keys import MessageDecoder
+from accord.connection.error_responses import error_for, unforeseen
+from accord.connection.unknown_keys import message_decoder
 from accord.errors import ConnectionLost, RequestError
 from accord.protocol.capabilities import lacking
 from accord.protocol.v2.turn import Step
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from accord.agent.definition import AgentDefinition
     from accord.agent.serving.unstable.tokens import TokenCount
     from accord.agent.session.state import SessionState
+
+PROMPT = "session/prompt"
 
 VersionHandler: TypeAlias = "Callable[[OfficialRequests, IncomingRequest], bytes | Work]"
 
@@ -108,7 +110,7 @@ class OfficialRequests:
         self.agent = agent
         self.schema = schema = version.schema
         self._version = version
-        self._decode = MessageDecoder(
+        self._decode = message_decoder(
             strict=agent.strict, report=connection.tolerate, shared=schema.InitializeRequest
         )
         asked = self.read(schema.InitializeRequest, version.complete(raw, params))
@@ -131,7 +133,7 @@ class OfficialRequests:
             "session/close": self._close,
             "session/delete": self._delete,
             "session/set_config_option": self._set_option,
-            "session/prompt": self._prompt,
+            PROMPT: self._prompt,
             **{method: partial(handler, self) for method, handler in version.requests.items()},
         }
         self._requests = self._unstable.table(stable, self._fork)
@@ -338,13 +340,21 @@ class OfficialRequests:
 
     async def _conclude(self, turn: TurnState, outcome: Outcome) -> bytes | Exception | None:
         """Enter the state that ends the turn; return the answer where that tells its end."""
-        session, version = turn.session, self._version
         spent = turn.tokens
         try:
             spent = turn.settle_tokens()
-            await self.service.guard.run(session.stored.touch())
+            await self.service.guard.run(turn.session.stored.touch())
         except Exception as problem:  # noqa: BLE001 - a failing store ends the turn and no more
-            outcome = Outcome("error", error_for(problem, "session/prompt"))
+            outcome = Outcome("error", error_for(problem, PROMPT))
+        try:
+            return self._end(turn, outcome, spent)
+        except Exception as problem:  # noqa: BLE001 - such as data of an error that is not JSON
+            return self._end(turn, Outcome("error", unforeseen(problem, PROMPT)), spent)
+
+    def _end(
+        self, turn: TurnState, outcome: Outcome, spent: TokenCount
+    ) -> bytes | Exception | None:
+        session, version = turn.session, self._version
         reason = version.stop_reason(outcome.stop_reason, cancelled=turn.is_cancelled)
         error: Any = UNSET
         if outcome.error is not None:

@@ -23,7 +23,7 @@ class LogThenSend:
         # Set when the latest update that is being written has been sent.
         self._last: LazyEvent | None = None
 
-    async def then(self, writing: Awaitable[None], send: Callable[[], None]) -> None:
+    async def then(self, writing: Awaitable[None], send: Callable[[], object]) -> None:
         """Wait until an update is written, then send it; a cancellation waits for that.
 
         Call this in the order of the log.  What cannot be written is not sent.

@@ -7,7 +7,8 @@ running turn and the waiting ones, but no later prompt.
 from collections import deque
 from collections.abc import Callable
 
-from accord.connection.lazy_event import LazyEvent
+import anyio
+
 from accord.errors import RequestError
 
 
@@ -16,13 +17,17 @@ class Ticket:
 
     def __init__(self, queue: "PromptQueue") -> None:
         self._queue = queue
-        self._called = LazyEvent()
+        self._is_called = False
+        # For the prompt that waits for its turn.
+        self._called: anyio.Event | None = None
         self.cancelled = False
         self.on_cancel: Callable[[], None] | None = None
 
     async def comes_up(self) -> bool:
         """Wait for the turn; False if the ticket was cancelled while it waited."""
-        await self._called.wait()
+        if not self._is_called:
+            self._called = anyio.Event()
+            await self._called.wait()
         return not self.cancelled
 
     def cancel(self) -> None:
@@ -30,11 +35,13 @@ class Ticket:
         self.cancelled = True
         if self.on_cancel is not None:
             self.on_cancel()
-        self._called.set()
+        self.call()
 
     def call(self) -> None:
         """Let the turn begin."""
-        self._called.set()
+        self._is_called = True
+        if self._called is not None:
+            self._called.set()
 
     def leave(self) -> None:
         """Give the ticket back, so that the next turn begins."""
@@ -48,8 +55,8 @@ class PromptQueue:
         self._waiting_max = waiting_max
         self._running: Ticket | None = None
         self._waiting: deque[Ticket] = deque()
-        self._idle = LazyEvent()
-        self._idle.set()
+        # For those who wait until no turn is running.
+        self._idle: anyio.Event | None = None
 
     @property
     def is_busy(self) -> bool:
@@ -70,8 +77,6 @@ class PromptQueue:
         return ticket
 
     def _start(self, ticket: Ticket) -> None:
-        if self._idle.is_set():
-            self._idle = LazyEvent()
         self._running = ticket
         ticket.call()
 
@@ -87,7 +92,9 @@ class PromptQueue:
             if not following.cancelled:
                 self._start(following)
                 return
-        self._idle.set()
+        if self._idle is not None:
+            self._idle.set()
+            self._idle = None
 
     def cancel_all(self) -> None:
         """Cancel the running turn and all waiting prompts."""
@@ -100,4 +107,7 @@ class PromptQueue:
 
     async def wait_idle(self) -> None:
         """Wait until no turn is running."""
-        await self._idle.wait()
+        if self._running is not None:
+            if self._idle is None:
+                self._idle = anyio.Event()
+            await self._idle.wait()

@@ -16,7 +16,6 @@ import anyio
 from accord.agent.callbacks import Guard
 from accord.agent.turn import Turn, turn_state
 from accord.connection.error_responses import error_for, unforeseen
-from accord.connection.lazy_event import LazyEvent
 from accord.errors import LocalProtocolError
 from accord.machine.logs import logger
 from accord.protocol.v2.turn import STOP_REASONS
@@ -47,23 +46,38 @@ async def run_turn(agent: AgentDefinition, guard: Guard, turn: Turn, conclude: C
     session = state.session
     connection = session.connection
     session.turn = state
-    concluded = LazyEvent()
+    is_concluded = False
+    # For the task that waits whether a cancelled handler ends.
+    concluded: anyio.Event | None = None
+
+    def leave() -> None:
+        nonlocal is_concluded
+        is_concluded = True
+        session.turn = None
+        if concluded is not None:
+            concluded.set()
 
     async def end(outcome: Outcome) -> None:
-        concluded.set()
-        session.turn = None
+        leave()
         if state.is_cancelled:
             outcome = Outcome("cancelled")
         if connection.error is None:
             stopped = outcome.stop_reason in STOP_REASONS - {"end_turn"}
-            await state.finish(failed=outcome.error is not None, stopped=stopped)
+            try:
+                await state.finish(failed=outcome.error is not None, stopped=stopped)
+            except Exception as error:  # noqa: BLE001 - the client must hear of the end
+                failure = error_for(error, "session/prompt")
+                outcome = outcome if state.is_cancelled else Outcome("error", failure)
         await conclude(outcome)
 
     async def give_up() -> None:
         # A handler that shields itself or runs in a thread does not notice the cancellation.
-        with anyio.move_on_after(CANCEL_SECONDS_MAX):
-            await concluded.wait()
-        if not concluded.is_set():
+        nonlocal concluded
+        concluded = anyio.Event()
+        if not is_concluded:
+            with anyio.move_on_after(CANCEL_SECONDS_MAX):
+                await concluded.wait()
+        if not is_concluded:
             await end(Outcome("cancelled"))
 
     def cancelled() -> None:
@@ -78,11 +92,10 @@ async def run_turn(agent: AgentDefinition, guard: Guard, turn: Turn, conclude: C
             outcome = await _handle(agent, guard, turn)
     except BaseException:
         # The connection is over, so nothing is told.
-        if not concluded.is_set():
-            concluded.set()
-            session.turn = None
+        if not is_concluded:
+            leave()
         raise
-    if not concluded.is_set():
+    if not is_concluded:
         await end(outcome)
 
 

@@ -85,11 +85,12 @@ class SessionUpdates:
             writing = self.log.append(update)
             if writing is not None:
                 await self.log_then_send.then(writing, partial(self._send, update))
+                is_due = connection.wait_is_due()
             else:
-                self._send(update)
+                is_due = self._send(update)
         except UnicodeEncodeError as error:
             raise unsayable(error) from None
-        if waits and connection.wait_is_due():
+        if waits and is_due:
             await connection.give_way()
 
     async def wait_for_client(self) -> None:
@@ -97,14 +98,17 @@ class SessionUpdates:
         if self.connection.wait_is_due():
             await self.connection.give_way()
 
-    def _send(self, update: Any) -> None:
+    def _send(self, update: Any) -> bool:
+        """Send an update, or hold it; return whether its sender must give way."""
         if self._held is not None:
             # Validate now, so that the caller gets the error.
             self.connection.peer.checked(encode(update), SESSION_UPDATE)
             self._hold(self._held, update)
-            return
+            return self.connection.wait_is_due()
+        is_due: bool | None = None
         for params in self.wire.updates(self.session_id, update):
-            self._post_update(params)
+            is_due = self._post_update(params)
+        return self.connection.wait_is_due() if is_due is None else is_due
 
     def post(self, update: Any) -> None:
         """Send an update that needs neither the log nor waiting, such as a state."""
@@ -117,7 +121,7 @@ class SessionUpdates:
         """Send an update ahead of the answer that opens the session."""
         if not self.closed and self.connection.error is None:
             for params in self.wire.updates(self.session_id, update):
-                self.connection.post(SESSION_UPDATE, params)
+                self._post_update(params)
 
     async def record_only(self, update: Any) -> None:
         """Log an update that the client must not be sent, such as its own prompt in v1."""

@@ -75,8 +75,7 @@ class ToolCallHandle:
         # Whether the client knows all of this.
         self._told = False
 
-    def revise(self, about: CallFacts) -> None:
-        """Change its facts before its work begins; the next announcement tells the client."""
+    def _revise(self, about: CallFacts) -> None:
         if self.status != "pending" or self._entered:
             raise LocalProtocolError(f"tool call {self._title!r} is {self.status}: it has begun")
         self._take(about)
@@ -213,8 +212,7 @@ class ToolCallHandle:
         if not self.is_final:
             await self._turn.session.updates.wait_for_client()
 
-    async def settle(self, status: str) -> None:
-        """End it with this status unless it has ended; the end of a turn does this."""
+    async def _settle(self, status: str) -> None:
         if self._status is not None and not self.is_final:
             # What still waits for permission was not done.
             await self._step("cancelled" if self._asking and status == "completed" else status)
@@ -292,7 +290,7 @@ class ToolCallHandle:
             chosen = await self.choose_for(act, reason, options=options, command=command, cwd=cwd)
             answer = chosen is not None and chosen.allows
         if not answer:
-            await self.settle("failed")
+            await self._settle("failed")
         return answer
 
     async def choose_for(
@@ -390,10 +388,6 @@ class ToolCallHandle:
         value = await anyio.to_thread.run_sync(lambda: function(*args), abandon_on_cancel=True)
         return await value if isawaitable(value) else value
 
-    def stop(self) -> None:
-        """Cancel this call alone, for the client."""
-        self._scope.cancel()
-
     async def __aenter__(self) -> ToolCallHandle:
         self._entered = True
         await self.announce()
@@ -413,18 +407,49 @@ class ToolCallHandle:
                 if not self.is_final:
                     if not self._asking:
                         await self.start()
-                    await self.settle("completed")
+                    await self._settle("completed")
             elif self._turn.is_over:
                 pass  # Nothing can be sent any more.
             elif swallow or self._turn.is_cancelled:
                 # The handler may have turned the cancellation into another exception.
-                await self.settle("cancelled")
+                await self._settle("cancelled")
             else:
                 # A deadline of the handler is a failure too: the client has not cancelled.
                 if isinstance(exc, Exception) and not self.is_final:
                     await self.show(f"{type(exc).__name__}: {exc}")
-                await self.settle("failed")
+                await self._settle("failed")
         return swallow
+
+
+class ToolCallControl:
+    """What the library does with a tool call beside its handler."""
+
+    __slots__ = ("_call",)
+
+    def __init__(self, call: ToolCallHandle) -> None:
+        self._call = call
+
+    @property
+    def id(self) -> str:
+        """The tool call's id."""
+        return self._call.id
+
+    @property
+    def can_be_cancelled(self) -> bool:
+        """Whether the client may cancel it alone, now."""
+        return self._call.can_be_cancelled
+
+    def revise(self, about: CallFacts) -> None:
+        """Change its facts before its work begins; the next announcement tells the client."""
+        self._call._revise(about)  # pyright: ignore[reportPrivateUsage]
+
+    def stop(self) -> None:
+        """Cancel this call alone, for the client."""
+        self._call._scope.cancel()  # pyright: ignore[reportPrivateUsage]
+
+    async def settle(self, status: str) -> None:
+        """End it with this status unless it has ended; the end of a turn does this."""
+        await self._call._settle(status)  # pyright: ignore[reportPrivateUsage]
 
 
 def new_tool_call(
@@ -451,10 +476,10 @@ def new_tool_call(
     forming, turn.forming = turn.forming, None
     if forming is not None:
         assert isinstance(forming, ToolCallHandle)
-        forming.revise(facts)
+        ToolCallControl(forming).revise(facts)
         return forming
     call = ToolCallHandle(turn, facts)
-    turn.add_call(call)
+    turn.add_call(ToolCallControl(call))
     return call
 
 

@@ -22,7 +22,7 @@ from pydantic_ai.messages import (
 )
 
 from accord.agent.session.messages import MessageStream
-from accord.agent.tools.tool_call import ToolCallHandle
+from accord.agent.tools.tool_call import ToolCallControl, ToolCallHandle
 from accord.agent.turn import Turn, turn_state
 from accord.builtin.llm.offered_tools import Offered
 
@@ -132,7 +132,7 @@ class Speaker(Listener):
     async def abandon(self) -> None:
         """Mark the announced calls as failed."""
         for card in self._cards.values():
-            await card.settle("failed")
+            await ToolCallControl(card).settle("failed")
         self._cards.clear()
 
     def card(self, tool_call_id: str) -> ToolCallHandle | None:

@@ -39,7 +39,7 @@ class Caller:
         if card is not None and not card.is_final:
             if result.ok:
                 await card.start()
-                await card.settle("completed")
+                await card.complete()
             else:
                 await card.fail(result.text)
         return ToolReturnPart(

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from accord.builtin.models.credentials import Credentials
 from accord.builtin.models.providers import OLLAMA_ADDRESS, PROVIDERS, ModelChoice, Provider, Secret
-from accord.discovery.config import Config, ModelSettings
+from accord.configuration.config import Config, ModelSettings
 
 MODEL_VARIABLE = "ACCORD_MODEL"
 

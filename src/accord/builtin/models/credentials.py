@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from accord.builtin.models.providers import PROVIDERS, Provider, Secret
-from accord.discovery.user_paths import credentials_file, replace_file
+from accord.configuration.user_paths import credentials_file, replace_file
 from accord.errors import ConfigError
 
 KEY_CHARACTERS_MAX: Final = 4096

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accord.cli.usage_error import UsageError
-from accord.discovery.config import AgentEntry, Config
+from accord.configuration.config import AgentEntry, Config
 from accord.machine.own_command_line import own_command
 
 BUILT_IN = "built-in"

@@ -14,7 +14,7 @@ from pathlib import Path
 from accord.cli.agent_setup.agent_choice import BUILT_IN, with_model
 from accord.cli.agent_setup.mcp_servers import servers_of
 from accord.cli.usage_error import UsageError
-from accord.discovery.config import AgentEntry, Config
+from accord.configuration.config import AgentEntry, Config
 from accord.machine.own_command_line import own_command
 from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.model.settings import Settings

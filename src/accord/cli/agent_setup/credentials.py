@@ -13,8 +13,8 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from accord.discovery.dialects_file import DialectsFile
-from accord.discovery.user_paths import dialects_file
+from accord.configuration.dialects_file import DialectsFile
+from accord.configuration.user_paths import dialects_file
 from accord.errors import ConfigError
 
 if TYPE_CHECKING:

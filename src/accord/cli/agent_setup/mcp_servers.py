@@ -17,8 +17,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from accord.discovery.config import Config, McpEntry, mcp_entry
-from accord.discovery.toml_table import FILE_BYTES_MAX, Table, read_toml
+from accord.configuration.config import Config, McpEntry, mcp_entry
+from accord.configuration.toml_table import FILE_BYTES_MAX, Table, read_toml
 from accord.errors import ConfigError
 from accord.mcp.server_handoff import wire_of
 

@@ -20,10 +20,10 @@ from accord import Permissions, Rule
 from accord.client.permissions.patterns import WILD
 from accord.client.permissions.permissions import Callback
 from accord.client.permissions.rules import Effect
-from accord.discovery.config import Config
-from accord.discovery.grants_file import GrantsFile
-from accord.discovery.policy_file import Policy, load_policy
-from accord.discovery.user_paths import grants_file, policy_file
+from accord.configuration.config import Config
+from accord.configuration.grants_file import GrantsFile
+from accord.configuration.policy_file import Policy, load_policy
+from accord.configuration.user_paths import grants_file, policy_file
 from accord.errors import ConfigError
 from accord.transcript.items.tool_call import KINDS_OF_TOOL
 

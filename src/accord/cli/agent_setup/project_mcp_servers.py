@@ -13,7 +13,7 @@ from pathlib import Path
 
 from accord.cli.console import complain, ends_line
 from accord.cli.typed_answers import discard_typed_input, has_keyboard
-from accord.discovery.user_paths import consents_file
+from accord.configuration.user_paths import consents_file
 from accord.errors import ConfigError
 from accord.machine.console.control_characters import visible_line
 from accord.mcp.project_file import FILE_NAME, Consents, ProjectServer, consented, read_project_file

@@ -15,8 +15,8 @@ from accord.cli.agent_setup.permissions import Wishes, deciding
 from accord.cli.console import complain
 from accord.cli.usage_error import UsageError
 from accord.client.audit.log import AuditLog
-from accord.discovery.config import Config, load_config
-from accord.discovery.user_paths import audit_file
+from accord.configuration.config import Config, load_config
+from accord.configuration.user_paths import audit_file
 from accord.errors import ConfigError
 from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.engine.launch_options import LaunchOptions

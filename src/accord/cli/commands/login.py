@@ -16,7 +16,7 @@ from accord.cli.usage_error import UsageError
 from accord.client.client import Client
 from accord.client.options import ClientOptions, DraftOptions
 from accord.client.wire.wire import AuthMethod
-from accord.discovery.config import AgentEntry, load_config
+from accord.configuration.config import AgentEntry, load_config
 from accord.errors import AccordError, ConfigError, LocalProtocolError
 from accord.machine.console.control_characters import visible_line
 

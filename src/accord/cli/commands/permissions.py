@@ -14,10 +14,10 @@ from accord.cli.console import complain, say, say_json
 from accord.client.audit.services import shown_rule
 from accord.client.permissions.grants import Grant
 from accord.client.permissions.rules import Rule
-from accord.discovery.config import load_config
-from accord.discovery.grants_file import GrantsFile
-from accord.discovery.policy_file import Policy, load_policy
-from accord.discovery.user_paths import audit_file, grants_file, policy_file
+from accord.configuration.config import load_config
+from accord.configuration.grants_file import GrantsFile
+from accord.configuration.policy_file import Policy, load_policy
+from accord.configuration.user_paths import audit_file, grants_file, policy_file
 from accord.errors import ConfigError
 from accord.machine.console.control_characters import visible_line
 from accord.machine.redaction.redactor import Redactor

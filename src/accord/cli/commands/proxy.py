@@ -149,8 +149,8 @@ def _context(words: Sequence[str]) -> Callable[[], Proxy]:
 def _guard(words: Sequence[str]) -> Callable[[], Proxy]:
     import os
 
-    from accord.discovery.policy_file import Policy, load_policy
-    from accord.discovery.user_paths import policy_file
+    from accord.configuration.policy_file import Policy, load_policy
+    from accord.configuration.user_paths import policy_file
     from accord.machine.redaction.secret_patterns import secret_values
     from accord.proxy.builtin.guard.guard import guard
 

@@ -97,7 +97,7 @@ def _open(arguments: Namespace) -> int | None:
 
 
 def _recordings() -> Path:
-    from accord.discovery.user_paths import make_private, state_folder
+    from accord.configuration.user_paths import make_private, state_folder
 
     return make_private(state_folder() / "recordings")
 

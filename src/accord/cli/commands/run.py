@@ -34,8 +34,8 @@ from accord.cli.run.turn import Run
 from accord.cli.typed_answers import has_keyboard
 from accord.cli.usage_error import UsageError
 from accord.client.audit.log import AuditLog
-from accord.discovery.config import Config, load_config
-from accord.discovery.user_paths import audit_file
+from accord.configuration.config import Config, load_config
+from accord.configuration.user_paths import audit_file
 from accord.errors import ConfigError
 from accord.machine.console.control_characters import visible
 

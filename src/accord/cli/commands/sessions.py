@@ -22,7 +22,7 @@ import anyio
 
 from accord.cli.console import complain, say, say_json, show
 from accord.cli.session_export import as_json, as_markdown, described
-from accord.discovery.user_paths import store_file
+from accord.configuration.user_paths import store_file
 from accord.errors import AccordError, StoreError
 from accord.machine import clock
 from accord.machine.console.control_characters import visible, visible_line
@@ -389,7 +389,7 @@ def _resume(record: SessionRecord, prompt: str) -> int:
 def _chat(record: SessionRecord) -> int:
     from accord.cli.agent_setup.agent_choice import BUILT_IN
     from accord.cli.commands.chat import INTERRUPTED, make_desk
-    from accord.discovery.config import load_config
+    from accord.configuration.config import load_config
     from accord.terminal.engine.launch_options import LaunchOptions
     from accord.terminal.model.settings import Settings
     from accord.terminal.plain.line_mode import run_plain

@@ -1,10 +1,10 @@
-"""What `accord run` writes: for a person, for a pipe, as events, or the last words only.
+"""Writes the output of `accord run`: for a person, for a pipe, as events, or the last message only.
 
 Must not know the connection.  docs/reference/run.md has the forms.
 
 What always holds
-    * The answer goes to whoever asked as it is.  What is told on standard error, where that is no
-      terminal, is without secrets: it is a log.
+    * The answer is written unchanged.  Secrets are removed from standard error if it is not a
+      terminal, because it is a log then.
     * On a pipe, standard output has the agent's messages (or the events) and nothing else.
     * Events are one JSON object per line, and the last one is `end`.
 """
@@ -37,31 +37,31 @@ from accord.terminal.plain.display.turn_printer import TurnPrinter
 from accord.transcript import Message
 
 LINE_CHARACTERS_MAX = 4096
-"""A line of a check's output that is longer is shown before its end has come."""
+"""A longer line of a check's output is shown before it ends."""
 
 
 class Report(Protocol):
-    """Where a run is told to."""
+    """The output format of a run; its methods are called as things happen."""
 
     asking: tuple[TurnPrinter, Output] | None
-    """Where a question can be put so that a person sees it, if there is such a place."""
+    """The stream on which a user sees a question; None if there is none."""
 
     def began(self, client: Client, session: Session) -> None:
-        """The session is open."""
+        """Note that the session is open."""
         ...
 
     def update(self, update: Update) -> None: ...
 
     def decided(self, decided: Decided) -> None:
-        """A permission was given or denied."""
+        """Show a permission decision."""
         ...
 
     def retrying(self, error: RateLimited, seconds: float) -> None:
-        """The agent says: too many; it is asked again after so long."""
+        """Show that the agent reached a rate limit and is asked again after a delay."""
         ...
 
     def checking(self, command: str) -> None:
-        """The user's own check begins."""
+        """Show that the command of `--check` starts."""
         ...
 
     def check_printed(self, text: str) -> None: ...
@@ -71,33 +71,33 @@ class Report(Protocol):
     def finished(self, outcome: Outcome, reply: Reply | None) -> None: ...
 
     def pause(self) -> None:
-        """Something else is about to be written: end what is being said."""
+        """End the current line, because something else is about to be written."""
         ...
 
     @property
     def is_full(self) -> bool:
-        """Whether so much was told that it should be written before more is."""
+        """Whether enough is buffered to be written before more is added."""
         ...
 
     async def drain(self) -> None:
-        """Write what was told."""
+        """Write what is buffered."""
         ...
 
 
 class _Log(Output):
-    """What is done, for a log that others may read; it comes line by line."""
+    """Writes the agent's actions to a log that others may read, line by line."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
         self._redactor = log_redactor()
 
     def write(self, text: str) -> None:
-        """Take text, without its secrets."""
+        """Add text and remove its secrets."""
         super().write(self._redactor.line(text))
 
 
 class _Lines:
-    """Text that comes in pieces, written line by line and made visible."""
+    """Writes text that arrives in pieces, line by line, with control characters escaped."""
 
     def __init__(self, out: Output) -> None:
         self._out = out
@@ -118,7 +118,7 @@ class _Lines:
 
 
 class TextReport:
-    """For people; on a pipe the messages alone, with what is done on standard error."""
+    """Text for people; on a pipe, messages only, with the agent's actions on standard error."""
 
     def __init__(self) -> None:
         self._out = Output(sys.stdout)
@@ -131,27 +131,27 @@ class TextReport:
         )
         self.asking = (self._printer, activity) if activity.isatty() else None
         self._speaker: Message | None = None
-        # Whether what the last one said was replaced since.
+        # Whether the last message was replaced since.
         self._ends = False
-        # Whether the last line of the messages is still open.
+        # Whether the last line of the messages is unfinished.
         self._open = False
-        # Whether messages that wait came before the activity that waits.
+        # Whether the buffered messages came before the buffered actions.
         self._messages_first = False
-        # What a message says after activity that waits, where messages wait before that.
+        # Message text after buffered actions, if messages are buffered before those.
         self._held: list[str] = []
 
     def began(self, client: Client, session: Session) -> None:
-        """Nothing: the agent's own words begin."""
+        """Print nothing: the agent's own output starts the text."""
 
     def update(self, update: Update) -> None:
-        """Show it; on a pipe, messages as they are."""
+        """Show an update; on a pipe, messages are written unchanged."""
         self._messages_first = self._out.has_waiting
         self._printer.show(update)
         if not self._together and update.kind == "message":
             self._write(update.item, update.text, is_new=update.replaces)
 
     def _write(self, message: Message, text: str, *, is_new: bool) -> None:
-        """A message as it is; a blank line is between two, and before what replaces one."""
+        """Write a message unchanged, with a blank line before the next or a replacing one."""
         if is_new and self._speaker is message:
             self._ends = True
         if text:
@@ -165,7 +165,7 @@ class TextReport:
             self._open = not text.endswith("\n")
 
     def decided(self, decided: Decided) -> None:
-        """The call is shown as denied when it ends."""
+        """Print nothing: the call is shown as denied when it ends."""
         if not decided.allowed:
             self._printer.denied(decided.request, why_denied(decided))
 
@@ -173,7 +173,7 @@ class TextReport:
         _complain_of_limit(error, seconds)
 
     def checking(self, command: str) -> None:
-        """As a shell shows what was typed."""
+        """Show the command as a shell shows typed input."""
         self._end_line()
         self._activity.write(f"\n$ {visible_line(command)}\n")
 
@@ -181,7 +181,7 @@ class TextReport:
         self._check.feed(text)
 
     def checked(self, checked: Checked) -> None:
-        """End its last line; how it ended is told at the end where it is news."""
+        """End its last line; a failure is reported at the end."""
         self._check.end()
         if checked.passed:
             self._activity.write(f"(the check passed: {checked.exit})\n")
@@ -198,18 +198,18 @@ class TextReport:
             self._open = False
 
     def pause(self) -> None:
-        """End the line on the screen; what goes to a pipe is the agent's own."""
+        """End the line on a terminal; a pipe gets only the agent's text."""
         self._printer.pause()
 
     @property
     def is_full(self) -> bool:
-        """Whether either is, or both wait: in a log that has both, their order counts."""
+        """Whether either is full, or both have content: in a log of both, the order counts."""
         if self._held or (self._out.has_waiting and self._error.has_waiting):
             return True
         return self._out.is_full or self._error.is_full
 
     async def drain(self) -> None:
-        """Write, in the order in which it came."""
+        """Write what is buffered in the order of arrival."""
         streams = (self._error, self._out)
         for stream in reversed(streams) if self._messages_first else streams:
             await stream.drain()
@@ -220,7 +220,7 @@ class TextReport:
 
 
 class QuietReport:
-    """The agent's last message, and nothing else."""
+    """Prints the agent's last message and nothing else."""
 
     asking: tuple[TurnPrinter, Output] | None = None
 
@@ -237,17 +237,17 @@ class QuietReport:
         """Print nothing: this format does not show it."""
 
     def retrying(self, error: RateLimited, seconds: float) -> None:
-        """Say so: nothing else explains the wait."""
+        """Report the wait, because nothing else explains it."""
         _complain_of_limit(error, seconds)
 
     def checking(self, command: str) -> None:
         """Print nothing: this format does not show it."""
 
     def check_printed(self, text: str) -> None:
-        """Nothing, unless it fails."""
+        """Print nothing unless the check fails."""
 
     def checked(self, checked: Checked) -> None:
-        """What it printed, where it failed."""
+        """Print the output of a failed check."""
         if not checked.passed and checked.text.strip():
             complain(checked.text.rstrip("\n"))
 
@@ -255,16 +255,16 @@ class QuietReport:
         messages = () if reply is None else reply.messages
         said = [one.text for one in messages if one.role == "agent" and one.text.strip()]
         if said:
-            # To a terminal nothing goes that could command it.
+            # A terminal gets no control characters.
             text = visible(said[-1]) if self._out.isatty() else said[-1]
             self._out.write(text.rstrip("\n") + "\n")
 
     def pause(self) -> None:
-        """Nothing: there is one text."""
+        """Do nothing: there is one text."""
 
     @property
     def is_full(self) -> bool:
-        """Never: there is one text."""
+        """Return False: there is one text."""
         return False
 
     async def drain(self) -> None:
@@ -272,16 +272,16 @@ class QuietReport:
 
 
 class JsonReport:
-    """One event per line."""
+    """Prints one JSON event per line."""
 
     asking: tuple[TurnPrinter, Output] | None = None
 
     def __init__(self) -> None:
-        # JSON is UTF-8, whatever the locale says.
+        # JSON is UTF-8 in every locale.
         self._out = Output(sys.stdout, "utf-8")
 
     def began(self, client: Client, session: Session) -> None:
-        """Who answers, and where."""
+        """Print the event with the agent, the session and its folder."""
         info = client.agent_info
         self._put(
             {
@@ -294,7 +294,7 @@ class JsonReport:
         )
 
     def update(self, update: Update) -> None:
-        """Tell it, unless it is of a kind that has no event."""
+        """Print the event of an update, if it has one."""
         event = event_of(update)
         if event is not None:
             self._put(event)
@@ -306,7 +306,7 @@ class JsonReport:
         self._put(retry_event(error, seconds))
 
     def checking(self, command: str) -> None:
-        """Nothing: it is told as a whole."""
+        """Print nothing: the event has the whole output."""
 
     def check_printed(self, text: str) -> None:
         """Print nothing: this format does not show it."""
@@ -315,7 +315,7 @@ class JsonReport:
         self._put(check_event(checked))
 
     def finished(self, outcome: Outcome, reply: Reply | None) -> None:
-        """How it ended; the error may quote what the agent wrote to its stderr."""
+        """Print the last event; its error may quote the agent's stderr."""
         is_done = outcome.code is ExitCode.DONE
         usage = None if reply is None else reply.usage
         self._put(
@@ -330,11 +330,11 @@ class JsonReport:
         )
 
     def pause(self) -> None:
-        """Nothing: events are whole lines."""
+        """Do nothing: events are whole lines."""
 
     @property
     def is_full(self) -> bool:
-        """Whether many events wait to be written, or large ones."""
+        """Whether many or large events are buffered."""
         return self._out.is_full
 
     async def drain(self) -> None:
@@ -349,7 +349,7 @@ class JsonReport:
 
 def _complain_of_limit(error: RateLimited, seconds: float) -> None:
     said = " ".join(error.message.split())
-    complain(f"accord: the agent is at a rate limit ({said}); next try in {seconds:g} s")
+    complain(f"accord: the agent reached a rate limit ({said}); trying again in {seconds:g} s")
 
 
 FORMATS: dict[str, Callable[[], Report]] = {

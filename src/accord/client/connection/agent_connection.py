@@ -49,6 +49,8 @@ from accord.transport.transport import Transport
 
 _log = logger("accord.client")
 
+# The reason that a translation gives for an answer of the agent that cannot be read.
+UNREADABLE = "unreadable_answer"
 # The number of closed sessions whose ids are remembered.
 FORMER_IDS_MAX = 1024
 
@@ -64,6 +66,27 @@ class LinkedSession(Protocol):
     @property
     def roots(self) -> tuple[str, ...]:
         """The folders that it may touch, the working folder first."""
+        ...
+
+
+class AgentTranslation(Protocol):
+    """Stands between a link and an agent that speaks another dialect."""
+
+    @property
+    def connection(self) -> Connection:
+        """The connection that speaks an official version."""
+        ...
+
+    def leave(self) -> Connection:
+        """Speak to the agent directly again; the connection to it."""
+        ...
+
+    def forget(self, session_id: str) -> None:
+        """A session was closed here."""
+        ...
+
+    def keep(self, credentials: dict[str, Any]) -> None:
+        """Keep the credentials of the login that is asked for next."""
         ...
 
 
@@ -116,19 +139,34 @@ class AgentLink(Generic[S]):
         self.services = Services(options, self.connection)
         self.sessions: dict[str, S] = {}
         self.early = EarlyUpdates(options.limits.early_updates)
-        self.connection.reading.watch(self.early)
+        self.connection.reading.consumers.add(self.early)
         # Closed sessions: late messages about them are not mistakes.
         self.former_ids: deque[str] = deque(maxlen=FORMER_IDS_MAX)
         # The login state that the agent announced last.
         self.auth_status: AuthStatus | None = None
+        # Set where the agent speaks another dialect than an official one.
+        self.translation: AgentTranslation | None = None
         # Set from the first login by a credential on.
         self.credential_login: CredentialLogin | None = None
-        # Whether a draft agent leaves pushed output unanswered, or refuses it.
-        self.unanswered_output = self.unheard_output = False
         # Whether the program sends our own messages back to us.
         self.is_echo = False
         self._stop = anyio.Event()
         self._stopped = anyio.Event()
+
+    def translate(
+        self, make: "Callable[[AgentLink[S], AgentLinkHandler], AgentTranslation]"
+    ) -> None:
+        """Speak an official version to a translation from now on."""
+        self.translation = make(self, self._handler)
+        self.connection = self.translation.connection
+        self.connection.reading.consumers.add(self.early)
+
+    def speak_directly(self) -> None:
+        """Speak to the agent itself, in an official version."""
+        if self.translation is not None:
+            self.connection = self.translation.leave()
+            self.translation = None
+        self.connection.agree_on(None)
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Run the connection until `aclose`."""
@@ -168,6 +206,8 @@ class AgentLink(Generic[S]):
         """Remove a session, here and from the services."""
         if self.sessions.pop(session.id, None) is not None:
             self.services.remove_session(session.id)
+            if self.translation is not None:
+                self.translation.forget(session.id)
             self.former_ids.append(session.id)
 
     async def shake_hands(self, offer: Offer, versions: Collection[int] | None = None) -> None:
@@ -247,6 +287,8 @@ class AgentLink(Generic[S]):
             try:
                 return await self.connection.call(method, params, on_result=on_result)
             except RequestFailed as error:
+                if self.translation is not None and error.reason == UNREADABLE:
+                    raise RemoteProtocolError(error.message) from None
                 if not isinstance(error, RateLimited):
                     await self.explain(error)
                     raise

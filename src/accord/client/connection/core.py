@@ -113,7 +113,7 @@ class ClientCore:
         await shake_hands(link)
 
     async def _shake_hands(self, link: AgentLink[SessionCore]) -> None:
-        link.connection.agree_on(None)
+        link.speak_directly()
         if 1 in self.options.versions:
             _preload_v1()
         await link.shake_hands(make_offer(self.options))
@@ -267,7 +267,7 @@ class ClientCore:
 
         def opened(result: Raw) -> None:
             answer = self.link.wire.read_opened(method, result)
-            check_place(answer, setup)
+            check_place(self.link.wire.folder_of(answer), setup)
             if not begun:
                 begun.append(self._add_session(answer.session_id, setup, on_update))
             state = begun[0]
@@ -293,8 +293,6 @@ class ClientCore:
         if session_id in link.sessions:
             raise RemoteProtocolError(f"the session {session_id!r} is already open")
         state = SessionCore(self, link, session_id, setup, on_update)
-        for known in link.wire.known_at_opening(setup):
-            state.transcript.session_setup(known)
         self.adopt(state)
         link.add_session(state)
         return state

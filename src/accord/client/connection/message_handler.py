@@ -27,7 +27,6 @@ from accord.machine.logs import logger
 from accord.schema.codec import Invalid, encode
 from accord.schema.method import SESSION_UPDATE
 from accord.schema.struct import Raw
-from accord.transcript import Dialect
 
 _log = logger("accord.client")
 
@@ -58,8 +57,7 @@ class MessageHandler:
             depth_max = self._options.limits.depth
             read = notification_reader(SESSION_UPDATE, wanted, depth_max=depth_max)
             read_all = notifications_reader(SESSION_UPDATE, wanted, depth_max=depth_max)
-            take, handle = _frame_handler(read, self._update), self._update
-            link.connection.shortcut = Shortcut(SESSION_UPDATE, take, read_all, handle)
+            link.connection.shortcut = Shortcut(SESSION_UPDATE, read, read_all, self._update)
 
     # ---- requests
 
@@ -88,9 +86,10 @@ class MessageHandler:
     def _offered(self) -> dict[str, Service]:
         services = self.link.services
         table: dict[str, Service] = {"session/request_permission": self._permission}
-        add = _VERSION_REQUESTS.get(self.link.wire.dialect)
-        if add is not None:
-            table.update(add(self.link, self._options.strict))
+        if self.link.translation is not None:
+            table.update(_detailed_requests(self.link))
+        elif self.link.wire.uses_client_services:
+            table.update(_v1_requests(self.link, self._options.strict))
         if services.elicitation is not None:
             table["elicitation/create"] = self._elicitation
         return table
@@ -208,35 +207,10 @@ def _v1_requests(link: AgentLink[SessionCore], strict: bool) -> dict[str, Servic
     return offered(link, strict)
 
 
-def _draft_requests(link: AgentLink[SessionCore], strict: bool) -> dict[str, Service]:
-    from accord.client.wire.draft.requests import offered
+def _detailed_requests(link: AgentLink[SessionCore]) -> dict[str, Service]:
+    from accord.client.wire.draft.files import offered
 
-    return offered(link, strict)
-
-
-# Requests that agents of a version may send besides permissions and forms.
-_VERSION_REQUESTS: dict[Dialect, Callable[[AgentLink[SessionCore], bool], dict[str, Service]]] = {
-    "v1": _v1_requests,
-    "draft": _draft_requests,
-}
-
-
-def _frame_handler(
-    read: Callable[[bytes], Incoming | None], handle: Callable[[Incoming], None]
-) -> Callable[[bytes], bool]:
-    """A function that handles an update by its whole frame, if the frame is an ordinary one.
-
-    Other frames come again as notifications.
-    """
-
-    def take(frame: bytes) -> bool:
-        incoming = read(frame)
-        if incoming is None:
-            return False
-        handle(incoming)
-        return True
-
-    return take
+    return offered(link)
 
 
 async def _finish(method: str, rest: Awaitable[object]) -> None:

@@ -278,7 +278,7 @@ class ReadRule:
         if command.includes(wanted):
             return f"it runs `{wanted.line}`"
         if command.reading.unclear and not self.rule.exact:
-            return f"it cannot be fully read: {command.reading.unclear[0]}"
+            return f"it cannot be parsed completely: {command.reading.unclear[0]}"
         return None
 
     def refusal(self, facts: Facts) -> str | None:

@@ -23,7 +23,6 @@ from accord.client.session.retry import Repeat, RetrySchedule
 from accord.client.session.transcript_span import TranscriptSpan
 from accord.client.session.turn_end import ForegroundWork, Outcome, Verdict, failure_of
 from accord.client.wire.wire import Request, unreadable
-from accord.connection.lazy_event import LazyEvent
 from accord.errors import (
     AuthenticationRequired,
     LocalProtocolError,
@@ -35,6 +34,7 @@ from accord.machine.logs import logger
 from accord.schema.codec import Invalid
 from accord.schema.struct import Raw
 from accord.transcript import Message, Transcript
+from accord.transcript.view import View
 
 _log = logger("accord.client")
 
@@ -53,6 +53,11 @@ class ExchangeLine(Protocol):
     @property
     def transcript(self) -> Transcript:
         """The transcript of the session."""
+        ...
+
+    @property
+    def view(self) -> View:
+        """The items of the transcript."""
         ...
 
     async def cancel(self) -> None:
@@ -114,13 +119,18 @@ class Exchange:
         # The prompt in the transcript.
         self.message: Message | None = None
         # The part of the transcript that belongs to this exchange.
-        self.span = TranscriptSpan(session.transcript)
+        self.span = TranscriptSpan(session.transcript, session.view)
         # The open call, unless a task makes it inside the scope.
         self._call_id: int | None = None
         self._scope: anyio.CancelScope | None = None
         # Whether the prompt is sent, and does not wait for a free slot or a login.
         self._on_wire = False
-        self._sent, self._ended, self._call_settled = LazyEvent(), LazyEvent(), LazyEvent()
+        # Whether the prompt was sent at least once, and whether the agent is done with it.
+        self.was_sent = self.is_over = False
+        # Whether no answer is waited for any more.
+        self._is_settled = False
+        # For tasks that wait until one of these three changes.
+        self._changed: anyio.Event | None = None
         self._raised = self._looking = self._logs_in = False
         # Whether another prompt of ours was open at the same time.
         self.overlaps = False
@@ -132,16 +142,6 @@ class Exchange:
         self._retry_schedule = RetrySchedule(link.options.retry)
         # Called when the answer comes to a turn that was given up.
         self._on_late_end: Callable[[], None] | None = None
-
-    @property
-    def was_sent(self) -> bool:
-        """Whether the prompt was sent at least once."""
-        return self._sent.is_set()
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the agent is done with it."""
-        return self._ended.is_set()
 
     @property
     def is_inserted(self) -> bool:
@@ -163,10 +163,10 @@ class Exchange:
         self.inbox.closed = False
         self._call_at_once()
         try:
-            if not self._sent.is_set():
-                await self._sent.wait()
+            while not self.was_sent:
+                await self._change()
         except BaseException:
-            if self._sent.is_set():
+            if self.was_sent:
                 await self.leave()
             else:
                 # Nothing was sent.
@@ -179,10 +179,10 @@ class Exchange:
         """Wait for the end without reading the updates."""
         self.inbox.discard()
         if not reads_on:
-            await self._ended.wait()
+            await self._end()
             return
         with self._session.link.connection.reading.awaited():
-            await self._ended.wait()
+            await self._end()
 
     async def raise_error(self) -> None:
         """Raise the error of this exchange, unless it was raised before."""
@@ -201,7 +201,7 @@ class Exchange:
         with anyio.move_on_after(seconds, shield=True), link.connection.reading.awaited():
             if link.connection.error is None and not self.is_over:
                 await self._session.cancel()
-            await self._ended.wait()
+            await self._end()
         if not self.is_over:
             _log.warning("the agent did not end a cancelled turn within %g s", seconds)
             self.is_left = self._on_wire and link.connection.error is None
@@ -209,7 +209,23 @@ class Exchange:
         self._abandon()
         # The agent must hear of this end before the next prompt.
         with anyio.move_on_after(seconds, shield=True):
-            await self._call_settled.wait()
+            while not self._is_settled:
+                await self._change()
+
+    async def _change(self) -> None:
+        """Wait until the prompt is sent, its call is settled, or the exchange is over."""
+        if self._changed is None:
+            self._changed = anyio.Event()
+        await self._changed.wait()
+
+    async def _end(self) -> None:
+        while not self.is_over:
+            await self._change()
+
+    def _wake(self) -> None:
+        if self._changed is not None:
+            self._changed.set()
+            self._changed = None
 
     # ---- the call
 
@@ -219,21 +235,24 @@ class Exchange:
         try:
             self._begin_call()
         except LocalProtocolError as error:
-            self._call_settled.set()
+            self._settle()
             self.fail(error)
             return
         if self._call_id is None:
             self._step_aside()
             self._run_task(self._call)
         else:
-            self._on_wire = True
-            self._sent.set()
+            self._on_wire = self.was_sent = True
+
+    def _settle(self) -> None:
+        self._is_settled = True
+        self._wake()
 
     def give_up(self, on_end: Callable[[], None]) -> None:
         """End the exchange though the agent cannot be stopped; `on_end` follows its answer."""
         if self._call_id is not None:
             self._call_id, self._on_late_end = None, on_end
-            self._call_settled.set()
+            self._settle()
         self._finish(Outcome("cancelled"))
 
     def _begin_call(self) -> None:
@@ -248,15 +267,14 @@ class Exchange:
         if self._on_late_end is not None:
             self._on_late_end()
             return
-        settled = self._call_settled
         if isinstance(error, AuthenticationRequired) and self._logs_in:
             self._logs_in = False
             self._step_aside()
             self._run_task(partial(self._call_after_login, error))
             return
+        self._settle()
         if error is not None:
             self._call_failed(error)
-        settled.set()
 
     def _call_failed(self, error: Exception) -> None:
         if isinstance(error, Invalid):
@@ -279,30 +297,32 @@ class Exchange:
             link = self._session.link
             link.connection.give_up(self._call_id, self._answered_late)
             self._call_id = None
-            self._call_settled.set()
+            self._settle()
 
     def _run_task(self, work: Callable[[], Awaitable[None]]) -> None:
         """Send the prompt in a task of the connection."""
         scope = self._scope = anyio.CancelScope()
-        settled = self._call_settled
 
         async def run() -> None:
+            failure: Exception | None = None
             try:
                 with scope:
                     await guarded(work())
             except Exception as error:  # noqa: BLE001 - a login of the program may raise anything
-                self._call_failed(error)
+                failure = error
             finally:
                 if self._call_id is None:
-                    settled.set()
+                    self._settle()
+            if failure is not None:
+                self._call_failed(failure)
 
         self._session.link.connection.run(run)
 
     async def _call(self) -> None:
         await self._session.link.connection.place()
         if not self.is_over:
-            self._on_wire = True
-            self._sent.set()
+            self._on_wire = self.was_sent = True
+            self._wake()
             self._session.exchange_rejoins(self)
             self._begin_call()
 
@@ -321,7 +341,7 @@ class Exchange:
 
     async def _repeat(self, repeat: Repeat) -> None:
         with anyio.move_on_after(repeat.seconds):
-            await self._ended.wait()
+            await self._end()
         if not self.is_over:
             self._waiting = None
             self._session.exchange_repeats(self, inserted=repeat.inserted)
@@ -379,7 +399,7 @@ class Exchange:
 
     async def _look_again(self, work: ForegroundWork) -> None:
         with anyio.move_on_after(QUIET_SECONDS_MAX):
-            await self._ended.wait()
+            await self._end()
         if self.work is work:
             self._looking = False
             if work.is_quiet:
@@ -401,7 +421,7 @@ class Exchange:
         _log.info("session/prompt: rate limited, next try in %g s", seconds)
         self._waiting = repeat = Repeat(seconds, inserted)
         self._step_aside()
-        self._call_settled = LazyEvent()
+        self._is_settled = False
         self._run_task(partial(self._repeat, repeat))
         return True
 
@@ -450,8 +470,8 @@ class Exchange:
         elif self.error is not None:
             add_last_message(self.error, self._session.transcript, self.span)
         self.span.end()
-        self._ended.set()
-        self._sent.set()
+        self.is_over = self.was_sent = True
+        self._wake()
         self.inbox.close()
         self._session.exchange_ended(self)
 

@@ -65,8 +65,8 @@ class Inbox:
         self._connection = connection
         self._owner = owner
         self._items: deque[Update] = deque()
-        # The updates that came while the inbox was full.
-        self._late = LateUpdates()
+        # The updates that came while the inbox was full, once there are any.
+        self._late: LateUpdates | None = None
         self._max = updates_max
         # Below this many, an update is simply appended.
         self._free_until = updates_max - 1
@@ -83,13 +83,18 @@ class Inbox:
         self.closed = False
         # Whether updates are dropped, because the consumer only waits for the end.
         self.discards = False
-        connection.reading.watch(self)
+        connection.reading.consumers.add(self)
 
     def __del__(self) -> None:
         self._release()
 
     def __len__(self) -> int:
         return len(self._items)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the consumer waits for an update."""
+        return self._wake is not None
 
     def put(self, update: Update) -> None:
         """Append an update, without waiting."""
@@ -116,6 +121,8 @@ class Inbox:
             # Updates that were already read are queued as they are.
             is_late = over >= (READ_UPDATES_MAX if self._connection.reading.is_held else 0)
         if is_late:
+            if late is None:
+                late = self._late = LateUpdates()
             waits = late.add(update)
             self._free_until = 0
         if waits is None:
@@ -176,7 +183,7 @@ class Inbox:
         wake = self._wake
         if wake is None:
             wake = self._wake = anyio.Event()
-            self._connection.reading.await_one(1)
+            self._tell_reading()
         try:
             await wake.wait()
         finally:
@@ -188,7 +195,12 @@ class Inbox:
         assert self._wake is not None
         self._wake.set()
         self._wake = None
-        self._connection.reading.await_one(-1)
+        self._tell_reading()
+
+    def _tell_reading(self) -> None:
+        reading = self._connection.reading
+        if reading.holds:
+            reading.update()
 
     async def room(self, updates_max: int) -> None:
         """Wait while more than this many updates are queued, for a producer that can wait."""
@@ -211,7 +223,7 @@ class Inbox:
     def empty(self) -> None:
         """Drop the queued updates."""
         self._items.clear()
-        self._late.clear()
+        self._late = None
         self._heavy_since = None
         self._free_until = self._max - 1
         self._is_plain = True

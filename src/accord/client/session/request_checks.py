@@ -110,13 +110,12 @@ def make_setup(
     return Setup(root, tuple(others), servers, system_prompt, system_prompt_mode)
 
 
-def check_place(answer: object, setup: Setup) -> None:
-    """Check that the agent has a stored session in the same folder as we do.
+def check_place(place: str | None, setup: Setup) -> None:
+    """Check that the agent has a stored session in the same folder as we do, where it says so.
 
     Raises:
         RemoteProtocolError: the session is in another folder.
     """
-    place = getattr(answer, "working_directory", None)
     if place is not None and os.path.realpath(place) != os.path.realpath(setup.cwd):
         raise RemoteProtocolError(
             f"the agent has this session in {place} and not in {setup.cwd}: load it with that cwd"

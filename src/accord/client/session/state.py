@@ -113,7 +113,7 @@ class SessionCore:
         self._streams: list[weakref.ref[Inbox]] = []
         self._on_update = on_update
         # The parts of the transcript's `apply`, since this is done for every update.
-        self._folds, self._view = self.transcript.folding
+        self._folds, self.view = self.transcript.folding
 
     @property
     def cwd(self) -> str:
@@ -221,7 +221,7 @@ class SessionCore:
         """Fold one update and hand it on.  The hot path: no task, no await, no copy."""
         fold = self._folds.get(type(wire_update))
         if fold is not None:
-            update = fold(self._view, wire_update)
+            update = fold(self.view, wire_update)
         else:
             update = self.transcript.apply(wire_update)
         if update is None:
@@ -277,7 +277,7 @@ class SessionCore:
     def _state_came(self) -> None:
         state = self.transcript.state
         outcome = Outcome(state.stop_reason, state.tokens, state.error)
-        is_idle = state.is_idle
+        is_idle = state.confirmed == "idle"
         for exchange in tuple(self._exchanges):
             exchange.state_came(is_idle, outcome)
         if is_idle and self._cancelling:

@@ -4,21 +4,24 @@ Must not know: prompts, turns, or why it begins and ends where it does.
 """
 
 from accord.transcript import Message, ToolCall, Transcript
+from accord.transcript.view import View
 
 
 class TranscriptSpan:
     """A span from its beginning to its end; it grows with the transcript until it has ended."""
 
-    __slots__ = ("_begin", "_end", "_transcript")
+    __slots__ = ("_begin", "_end", "_transcript", "_view")
 
-    def __init__(self, transcript: Transcript) -> None:
+    def __init__(self, transcript: Transcript, view: View) -> None:
+        """`view` is where the transcript counts its items."""
         self._transcript = transcript
+        self._view = view
         # A mark among the messages, and a number of tool calls.
         self._begin: tuple[int, int] | None = None
         self._end: tuple[int, int] | None = None
 
     def _here(self) -> tuple[int, int]:
-        return self._transcript.mark(), len(self._transcript.tool_calls)
+        return self._view.next_order, len(self._view.tool_calls)
 
     def begin(self) -> None:
         """Begin here, unless it has begun."""

@@ -16,6 +16,9 @@ _log = logger("accord.client")
 class EarlyUpdates:
     """Guards: never more than the bound are kept, in wire order within a session."""
 
+    # Nobody waits for these: they are taken when their session opens.
+    is_waiting = False
+
     def __init__(self, updates_max: int) -> None:
         self._waiting: deque[tuple[str, Any]] = deque()
         self._max = updates_max

@@ -1,28 +1,28 @@
-"""How much of one line is read, so that a line of an agent cannot hold up its reader."""
+"""Limits how much of a line is parsed, so that an agent's line cannot block the parser."""
 
 from __future__ import annotations
 
 from accord.client.shell.syntax import STEPS_MAX
 
 PROGRAMS_MAX = 500
-"""Programs of one line that are looked at."""
+"""The most programs of one line."""
 TEXTS_MAX = 200
-"""Texts within a line that are read as lines of their own."""
+"""The most texts in a line that are parsed as lines of their own."""
 TEXT_CHARACTERS_MAX = 128 * 1024
-"""Their length in all, since a text may stand within others."""
+"""Their total length, since texts may be nested."""
 
 
 class TooMuch(Exception):
-    """The line has more parts than are looked at."""
+    """The line has too many parts to check."""
 
     def __init__(self) -> None:
-        super().__init__("it has more parts than are looked at")
+        super().__init__("it has too many parts to check")
 
 
 class Budget:
-    """Counts what was read of one line.
+    """Counts the parsed parts of one line.
 
-    Every method raises `TooMuch` when there was more than is looked at.
+    Every method raises `TooMuch` beyond the limit.
     """
 
     def __init__(self) -> None:

@@ -76,7 +76,7 @@ def read_script(
     except NotUnderstood as error:
         script.problems.append(str(error))
     if script.steps > STEPS_MAX and not script.problems:
-        script.problems.append("it has more parts than are looked at")
+        script.problems.append("it has too many parts to check")
     return script
 
 
@@ -278,7 +278,7 @@ class _Parser:
             raise SyntaxProblem(f"nothing follows {operator}")
         if operator in (">&", "<&") and (target.is_tainted or set("$`") & set(target.text)):
             # Bash expands such a target twice.
-            self._script.problems.append(f"the target of {operator} is put together when it runs")
+            self._script.problems.append(f"the target of {operator} is built at run time")
         if operator in ("<<", "<<-"):
             found_delimiter = _DELIMITER.fullmatch(target.raw)
             if found_delimiter is None:

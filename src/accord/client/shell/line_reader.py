@@ -1,10 +1,10 @@
-"""What a line runs: its programs, the text that it hands on, and what cannot be known.
+"""Finds what a line runs: its programs, the text that it passes on, and what cannot be known.
 
-Always holds
-    * Every program that the line starts is among `programs`, or may be named by one of `texts` or
-      by the words of a program that hands them on, or `unclear` says why it cannot be known.
-    * A program that runs its own code, such as `make` or `python script.py`, is one program.  What
-      that code does is not looked at.
+What always holds
+    * Every program that the line starts is in `programs`, or may be named by one of `texts` or by
+      the arguments of a program that runs them, or `unclear` says why it cannot be known.
+    * A program that runs its own code, such as `make` or `python script.py`, is one program.  That
+      code is not examined.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ from accord.client.shell.variables import (
 )
 
 WRAPPERS_MAX = 40
-"""Programs in a row that run one another, as `env nice timeout 5 ls`."""
+"""The most programs that run each other, as in `env nice timeout 5 ls`."""
 DEPTH_MAX = 6
-"""Shells within shells that are looked into."""
+"""The most shells inside shells."""
 WORDS_MAX = 300
-"""Words of one program that are looked at as programs."""
+"""The most arguments of one program that are checked as programs."""
 
 _SHELL_SYNTAX = re.compile(r"[\s;&|<>()$`'\"\\{}*?!#~=]")
 _JOINED = re.compile(r"-[A-Za-z][\w./-]*[\s;&|<>()$`'\"\\]")
@@ -72,7 +72,7 @@ _BIN = re.compile(
 
 
 def read_line(line: str) -> tuple[Reading, Script]:
-    """Read a line as a shell does."""
+    """Parse a line as a shell does."""
     reader = _Reader(Reading(), assigned_names(line))
     try:
         script = reader.line(line, None, reader.names)
@@ -85,7 +85,7 @@ def read_line(line: str) -> tuple[Reading, Script]:
 class _Reader:
     """Collects what one line runs.  Shells within the line are read by the same reader.
 
-    `script` is the line itself, as far as it was read.
+    `script` is the line itself, as far as it was parsed.
     """
 
     def __init__(self, reading: Reading, names: frozenset[str]) -> None:
@@ -128,7 +128,7 @@ class _Reader:
         for value in script.values:
             self._value(value, is_loop=True)
         if (name := tainted_calculation(script)) is not None:
-            self._unclear(f"it calculates with {name}, whose value is known only when it runs")
+            self._unclear(f"its arithmetic uses {name}, whose value is known only at run time")
         if shadowed := script.functions & (tables.HARMLESS | tables.COPYING):
             self._unclear(f"it gives `{min(shadowed)}` another meaning")
         self._depth -= 1
@@ -164,27 +164,27 @@ class _Reader:
             self.reading.texts.append(HandedText(value.text, f"a value of {name}"))
 
     def _executed_value(self, name: str, value: Word) -> None:
-        """Note a value that a program runs, as a line for the shell or as code of its own."""
+        """Note a value that a program runs, as a shell line or as code."""
         if value.is_tainted or OPENED_FILE.fullmatch(value.text):
-            self._unclear(f"{name} names a program, and its value is known only when it runs")
+            self._unclear(f"{name} names a program, and its value is known only at run time")
         if EDITING.fullmatch(name) and known.writes_commands(value.text):
             self._unclear(f"{name} may write commands that git runs")
         self._files.run(value, "bash")
         if name in CODE_LANGUAGES:
             self._code(CODE_LANGUAGES[name], value)
         if not value.is_known and FOLDER_LISTS.fullmatch(name) is None:
-            # A whole word that the environment says is the user's own choice.
+            # A whole word from the environment is the user's own choice.
             shown = replace(value, text=_WHOLE_ENV.sub(":", value.text))
             self.reading.texts.append(HandedText(shown.text, f"the value of {name}"))
             self._read_loosely(respelled(shown), f"in the value of {name}")
 
     def _handed(self, text: str, where: str) -> None:
-        """Note text that something may run as a line of its own."""
+        """Note text that may be run as a line of its own."""
         self.reading.texts.append(HandedText(text, where))
         self._read_loosely(text, where)
 
     def _read_loosely(self, text: str, where: str) -> None:
-        """Read text that perhaps nobody runs, and as git and make would spell it."""
+        """Parse text that may never run, also in the notation of git and make."""
         if _SHELL_SYNTAX.search(text):
             self._loose += 1
             for spelling in {text, text.replace("$$", "$"), text.lstrip("!@|")}:
@@ -219,7 +219,7 @@ class _Reader:
             return
         name = known.program_name(first)
         if first.text.startswith(("/proc/", "/dev/", "=")):
-            self._unclear(f"the program is known only when it runs: {first.raw}")
+            self._unclear(f"the program is known only at run time: {first.raw}")
         self._files.run(first, BY_NAME if first.text == first.name else BY_PATH)
         self._files.makes_unseen |= name in tables.UNPACKING or known.makes_files(words)
         if name not in tables.IDLE:
@@ -230,7 +230,7 @@ class _Reader:
             self._add(words, road)
             self._harmless(name, words, given)
         else:
-            self._add(words, road, f"`{name}` may run its words as another program")
+            self._add(words, road, f"`{name}` may run its arguments as another program")
             if not nested:
                 self._hands_on(words, given)
 
@@ -240,19 +240,19 @@ class _Reader:
         first = words[0]
         is_files = GLOB in first.text and not {ANY, ENV} & set(first.text)
         if is_files and (self._loose or (sh_only and "/" not in first.text)):
-            # Perhaps no command at all: a pattern for files, or arithmetic to bash.
-            reason = f"`{first.raw}` may run its words as another program"
+            # It may not be a command at all: a file pattern, or arithmetic in bash.
+            reason = f"`{first.raw}` may run its arguments as another program"
             self._add(words, road, reason)
             self._hands_on(words, given)
         elif not sh_only or first.is_tainted or is_files:
-            self._unclear(f"the program is known only when it runs: {first.raw}")
+            self._unclear(f"the program is known only at run time: {first.raw}")
 
     def _names_program(self, first: Word) -> bool:
-        """Whether it is known which program the word names, wherever that program lies."""
+        """Whether the word names a known program in any folder."""
         return not first.splits and HOLE.search(first.name) is None
 
     def _special(self, name: str, words: list[Word], given: Input, road: str | None) -> bool:
-        """Read programs that run something else in a way that we know; False for all others."""
+        """Handle programs that run others in a known way; return False for all others."""
         if name in tables.SHELLS:
             self._add(words, road)
             self._shell(words, given)
@@ -280,9 +280,9 @@ class _Reader:
         inner, assigned, replaced = known.unwrap(tables.WRAPPERS[name], words)
         if inner is None:
             if name == "xargs" and not given.is_empty:
-                self._unclear("the options of `xargs` are not known, so what it runs is not either")
+                self._unclear("`xargs` has unknown options, so its command is unknown")
             if name == "env" and any("\\" in word.text for word in words):
-                self._unclear("`env` splits a text in a way of its own")
+                self._unclear("`env` splits text in its own way")
             return False
         self._add(words[: len(words) - len(inner)], road)
         for assignment in assigned:
@@ -337,9 +337,9 @@ class _Reader:
             if "[" in word.text and re.search(r"[$`]", word.text):
                 self._handed(word.text, f"a subscript given to `{name}`")
             if HOLE.search(variable):
-                self._unclear(f"the variable that `{name}` uses is known only when it runs")
+                self._unclear(f"the variable that `{name}` uses is known only at run time")
             elif variable not in self.names and NAME.fullmatch(variable):
-                self._unclear(f"the name of a variable is put together: {word.raw}")
+                self._unclear(f"the name of a variable is built at run time: {word.raw}")
             if name in DECLARING and "=" in word.text:
                 text = word.text.partition("=")[2]
                 value = Word(text, word.raw, word.plain, word.splits, word.quoted)
@@ -349,28 +349,28 @@ class _Reader:
                 for part in words[1:] if name == "printf" else ():
                     self._handed(part.text, f"what `{name}` writes to {variable}")
 
-    # ---- programs that may run their words
+    # ---- programs that may run their arguments
 
     def _hands_on(self, words: list[Word], given: Input) -> None:
-        """Look for shells, interpreters and lines among the words of a program."""
+        """Look for shells, interpreters and lines in the arguments of a program."""
         name = words[0].name
         if len(words) > WORDS_MAX:
-            self._unclear(f"`{name}` has more words than are looked at")
+            self._unclear(f"`{name}` has too many arguments to check")
             return
         self._told_later(words, given)
         self._files.touch(words[1:])
         for word in words[1:]:
             for value in {word.text, *option_values(word.text)}:
-                # Some programs read a file of options that is named with a sign before it.
+                # Some programs read a file of options whose name follows an @.
                 if not value.startswith("-"):
                     self._files.run(literal(value.lstrip("@")), name)
         for at, word in enumerate(words[1:], 1):
             if given.is_given and given.text is None and STDIN_FILE.fullmatch(word.text):
                 self._unclear(f"`{name}` may run what it reads")
             if OPENED_FILE.fullmatch(word.text):
-                self._unclear(f"`{name}` may run a file that is known only when it runs")
+                self._unclear(f"`{name}` may run a file that is known only at run time")
             if not word.is_known:
-                self._read_loosely(respelled(word), f"in the words of `{name}`")
+                self._read_loosely(respelled(word), f"in the arguments of `{name}`")
                 continue
             inner = known.program_name(word)
             if inner in tables.SHELLS or inner in tables.INTERPRETERS or inner in _RUNNERS:
@@ -380,24 +380,24 @@ class _Reader:
             if known.calls_program(word.text):
                 self._unclear(f"`{name}` may run code that starts programs: {word.raw}")
             for text in option_values(word.text):
-                self._read_loosely(text, f"in the words of `{name}`")
+                self._read_loosely(text, f"in the arguments of `{name}`")
         if given.text is not None:
             self._handed(given.text.text, f"the standard input of `{name}`")
             if known.calls_program(given.text.text):
                 self._unclear(f"`{name}` may run code that starts programs")
             if not given.text.is_known:
-                self._unclear(f"the standard input of `{name}` is known only when it runs")
+                self._unclear(f"the standard input of `{name}` is known only at run time")
         elif given.is_given and not given.is_empty:
             self._fed.append(name)
 
     def _told_later(self, words: list[Word], given: Input) -> None:
-        """Note programs that run what they read; a text that merely begins so may be none."""
+        """Note programs that run their input; a text that only starts like one may not be."""
         name = words[0].name
         if self._loose and not given.is_given:
             return
         operands = [word for word in words[1:] if not word.text.startswith("-")]
         if name in tables.STDIN_RUNNERS and [word.text for word in words[1:]] != ["-l"]:
-            self._unclear(f"`{name}` runs what it reads or is told later")
+            self._unclear(f"`{name}` runs what it reads or receives later")
         elif (
             name in tables.OPERANDS_BEFORE
             and (len(operands) < tables.OPERANDS_BEFORE[name] or given.is_given)
@@ -414,18 +414,18 @@ class _Reader:
         for file in call.start_files:
             self._script_file(name, [file])
             if file.is_tainted or file.splits or OPENED_FILE.fullmatch(file.text):
-                self._unclear(f"the start-up file of `{name}` is known only when it runs")
+                self._unclear(f"the start-up file of `{name}` is known only at run time")
         for started in _START_FILES if call.starts_up else ():
             self._files.run(literal(started), name)
         if call.reads_code:
             self._shell_code(name, words, at)
         elif at < len(words) and OPENED_FILE.fullmatch(words[at].text):
-            self._unclear(f"the script that `{name}` runs is known only when it runs")
+            self._unclear(f"the script that `{name}` runs is known only at run time")
         elif call.reads_stdin or at >= len(words) or STDIN_FILE.fullmatch(words[at].text):
             if not {"--version", "--help"} & {word.text for word in words[1:]}:
                 self._shell_stdin(name, given)
         elif not words[at].is_known and (words[at].is_tainted or words[at].splits):
-            self._unclear(f"the script that `{name}` runs is known only when it runs")
+            self._unclear(f"the script that `{name}` runs is known only at run time")
         else:
             self._script_file(name, words[at:])
 
@@ -437,7 +437,7 @@ class _Reader:
         if at >= len(words):
             return
         if not words[at].is_known or words[at].splits:
-            self._unclear(f"the code of `{name} -c` is put together when it runs")
+            self._unclear(f"the code of `{name} -c` is built at run time")
             return
         self.line(words[at].text, f"in the code of `{name} -c`", self.names)
 
@@ -455,13 +455,13 @@ class _Reader:
             if rest and rest[0].text == "--":
                 rest = rest[1:]
             if not all(word.is_known and not word.splits for word in rest):
-                self._unclear("the words of `eval` are known only when it runs")
+                self._unclear("the arguments of `eval` are known only at run time")
             else:
                 self.line(" ".join(word.text for word in rest), "run by `eval`", self.names)
         elif name == "trap":
             rest = [word for word in rest if word.text not in ("--", "-p", "-l", "-")]
             if rest and not rest[0].is_known:
-                self._unclear("what `trap` runs is known only then")
+                self._unclear("the command of `trap` is known only at run time")
             elif rest:
                 self.line(rest[0].text, "run by `trap`", self.names)
         elif name in ("source", "."):
@@ -470,7 +470,7 @@ class _Reader:
             for word in rest:
                 self._handed(word.text, "an expression of `let`")
                 if not word.is_known:
-                    self._unclear("`let` calculates with text that is known only when it runs")
+                    self._unclear("`let` evaluates text that is known only at run time")
         elif rest and not all(re.fullmatch(r"-[rpldtn]*", word.text) for word in rest):
             self._unclear(f"`{name}` gives a name another meaning")
 
@@ -480,7 +480,7 @@ class _Reader:
         file = rest[0]
         opened = STDIN_FILE.fullmatch(file.text) or OPENED_FILE.fullmatch(file.text)
         if file.is_tainted or file.splits or opened:
-            self._unclear(f"the file that `{name}` reads is known only when it runs")
+            self._unclear(f"the file that `{name}` reads is known only at run time")
         else:
             self._script_file("sh", rest)
 
@@ -488,22 +488,22 @@ class _Reader:
 
     def _interpreter(self, name: str, words: list[Word], given: Input) -> None:
         if len(words) > WORDS_MAX:
-            self._unclear(f"`{name}` has more words than are looked at")
+            self._unclear(f"`{name}` has too many arguments to check")
             return
         rest = words[1:]
         call = read_interpreter_call(name, rest)
         for file in call.files:
             self._files.run(file, name)
             if OPENED_FILE.fullmatch(file.text):
-                self._unclear(f"the script that `{name}` runs is known only when it runs")
+                self._unclear(f"the script that `{name}` runs is known only at run time")
         for word in call.code:
             self._code(name, word)
         for word in call.data:
-            self.reading.texts.append(HandedText(word.text, f"the words of `{name}`"))
+            self.reading.texts.append(HandedText(word.text, f"the arguments of `{name}`"))
         if call.script is not None:
             self._script_file(name, rest[call.script :])
             if OPENED_FILE.fullmatch(rest[call.script].text):
-                self._unclear(f"the script that `{name}` runs is known only when it runs")
+                self._unclear(f"the script that `{name}` runs is known only at run time")
         if call.problem is not None:
             self._unclear(call.problem)
         if call.reads_stdin or (call.takes_input and given.is_given):
@@ -522,7 +522,7 @@ class _Reader:
     def _code(self, name: str, code: Word, where: str | None = None) -> None:
         where = where or f"`{name}`"
         if code.is_tainted or (code.splits and ENV in code.text):
-            self._unclear(f"the code of {where} is put together when it runs")
+            self._unclear(f"the code of {where} is built at run time")
         elif known.starts_programs(name, code.text):
             self._unclear(f"the code of {where} may start programs that it does not name")
         elif "sed" in name:
@@ -535,13 +535,13 @@ class _Reader:
 
     def _find(self, words: list[Word], given: Input) -> None:
         if len(words) > WORDS_MAX:
-            self._unclear("`find` has more words than are looked at")
+            self._unclear("`find` has too many arguments to check")
             return
         call = read_find_call(words)
         if call.problem is not None:
             self._unclear(call.problem)
         for word in call.data:
-            self.reading.texts.append(HandedText(word.text, "the words of `find`"))
+            self.reading.texts.append(HandedText(word.text, "the arguments of `find`"))
         for word in call.writes:
             self._files.write(word)
         for inner in call.runs:
@@ -550,13 +550,13 @@ class _Reader:
     # ---- the line as a whole
 
     def finish(self) -> None:
-        """Compare what the line writes with what it runs."""
+        """Compare the files that the line writes with those that it runs."""
         for word in self._printed if self._fed else ():
             self._handed(word.text, f"text that `{self._fed[0]}` may read")
             if known.calls_program(word.text):
                 self._unclear(f"text that `{self._fed[0]}` may read has code that starts programs")
             if not word.is_known or set("\\%") & set(word.text):
-                self._unclear(f"text that `{self._fed[0]}` may read is put together when it runs")
+                self._unclear(f"text that `{self._fed[0]}` may read is built at run time")
         # A file that the line writes and runs may in turn write and run others.
         done: set[OwnFile] = set()
         for _ in range(DEPTH_MAX):
@@ -590,8 +590,8 @@ _LOADED = re.compile(
 )
 _WHOLE_ENV = re.compile(rf"(?<!\S){ENV}(?!\S)")
 _START_FILES = (".bashrc", ".bash_profile", ".bash_login", ".profile", ".zshrc", ".zshenv")
-_FED = hole("what `xargs` reads")
-_FED_FILES = Word(f"./{GLOB}", "what `xargs` reads", plain=False, splits=True)
+_FED = hole("the input of `xargs`")
+_FED_FILES = Word(f"./{GLOB}", "the input of `xargs`", plain=False, splits=True)
 _RUNNERS = frozenset({"eval", "source", "exec", "find", "busybox", *tables.WRAPPERS})
 
 

@@ -54,7 +54,7 @@ _SUFFIXES = {
     "python": ".py", "pypy": ".py", "pytest": ".py", "node": ".js", "nodejs": ".js", "bun": ".js",
     "deno": ".ts", "perl": ".pm", "ruby": ".rb", "lua": ".lua", "php": ".php",
 }  # fmt: skip
-# Source code that builds and tests find by themselves, and the language whose signs it is read by.
+# Source code that builds and tests find without being told, and the language for reading it.
 _CODE_SUFFIXES = {
     **dict.fromkeys([".py", ".c", ".cc", ".cpp", ".go", ".h", ".java", ".kt", ".rs"], "python"),
     **dict.fromkeys([".js", ".jsx", ".cjs", ".mjs", ".ts", ".tsx", ".cts", ".mts", ".vue"], "node"),

@@ -1,8 +1,8 @@
-"""Whether a rule that rejects a command concerns a line, and why.
+"""Decides whether a rule that rejects a command applies to a line, and why.
 
-A rule is a program and words that follow it.  Other words may stand between them, so `git push`
-concerns `git -C . push` as well.  Rejecting fails closed: a line that cannot be fully read is
-concerned by every rule.
+A rule is a program and the arguments after it.  Others may come between them, so `git push` applies
+to `git -C . push` as well.  Rejecting fails closed: every rule applies to a line that cannot be
+parsed completely.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from accord.client.shell.syntax import (
 )
 
 SHOWN_MAX = 60
-"""Characters of a command that are shown in a reason."""
+"""The most characters of a command in a reason."""
 
 _TOKEN = re.compile(rf"[\w.+@%{HOLES}-]+(?![\w.+@%/{HOLES}-])")
 _QUOTED = re.compile(r"[\s;&|<>()$`'\"\\]")
@@ -36,7 +36,7 @@ _SHORT_OPTIONS = re.compile(r"-[A-Za-z]+")
 
 
 def concern(reading: Reading, pattern: Sequence[str]) -> str | None:
-    """Why a rule with these words applies to the line; None if it does not."""
+    """Return why a rule with these words applies to the line; None if it does not."""
     if not pattern:
         return None
     first, rest = pattern[0].rstrip("/").rpartition("/")[2] or pattern[0], pattern[1:]
@@ -51,7 +51,7 @@ def concern(reading: Reading, pattern: Sequence[str]) -> str | None:
         if _names(text, first, rest):
             return f"{text.where} names `{first}`"
     if reading.unclear:
-        return f"it cannot be fully read: {reading.unclear[0]}"
+        return f"it cannot be parsed completely: {reading.unclear[0]}"
     return None
 
 
@@ -64,7 +64,7 @@ def _runs(program: Program) -> str:
 
 
 def _unsigned(program: Program) -> tuple[Word, ...]:
-    """The words of a program without the sign that make or git may have before it."""
+    """Return the words of a program without the prefix of make or git."""
     word = program.words[0]
     if program.is_certain or word.text[:1] not in _SIGNS:
         return program.words
@@ -72,7 +72,7 @@ def _unsigned(program: Program) -> tuple[Word, ...]:
 
 
 def _fits(words: Sequence[Word], first: str, rest: Sequence[str]) -> bool:
-    """Whether a program and its words are what a rule means."""
+    """Whether a rule matches a program and its arguments."""
     if _is_program(words[0], first):
         verb = verb_of(words) if rest and not rest[0].startswith("-") else None
         tool, following = program_name(words[0]), list(words[1:])
@@ -96,8 +96,8 @@ def _is_program(word: Word, wanted: str) -> bool:
 def _follow(words: Sequence[Word], wanted: Sequence[str]) -> bool:
     """Whether the wanted words come in this order, with any others between them.
 
-    Options may stand anywhere.  A word that is known only when the line runs counts where nothing
-    but options stands before it, since it would be the next word of the command.
+    Options may be anywhere.  A word that is known only at run time matches if only options come
+    before it, since it would be the next word of the command.
     """
     at = 0
     for want in wanted:
@@ -144,7 +144,7 @@ def _handed_on(program: Program, first: str, rest: Sequence[str]) -> str | None:
     for at, word in enumerate(program.words[1:], 1):
         may_begin = not word.is_known and word.could_be(first)
         if may_begin and (word.splits or _follow(program.words[at + 1 :], rest)):
-            return f"{word.raw} is known only when it runs"
+            return f"{word.raw} is known only at run time"
         # Names of files are whole words, and no value of an option: `--x=*` stays as it is.
         is_file = GLOB in word.text and _QUOTED.search(word.text) is None and "=" not in word.text
         values = [] if is_file else option_values(word.text)

@@ -33,7 +33,7 @@ _BRACE, _COMMA, _BRACE_END = "\ue005", "\ue006", "\ue007"
 _MARKS = {"[": _BRACKET, "]": _BRACKET_END, "{": _BRACE, ",": _COMMA, "}": _BRACE_END}
 _UNMARK = str.maketrans({mark: char for char, mark in _MARKS.items()})
 RESERVED = frozenset(map(chr, range(0xE000, 0xE008)))
-"""Characters that stand for holes and marks; a line must not contain them."""
+"""Characters that represent holes and marks; a line must not contain them."""
 
 _SET_EXPRESSION = re.compile(f"{_BRACKET}[^{_BRACKET}{_BRACKET_END}/]+{_BRACKET_END}")
 _ANSI = re.compile(
@@ -97,7 +97,7 @@ class Scanner:
         self._nested = readers.nested
         self._as_sh = readers.as_sh
         self._wildcards = wildcards
-        # Where an expression was tried and none is, so that it is not tried again and again.
+        # Where no expression was found, so that it is not tried again.
         self._no_arithmetic: set[int] = set()
 
     # ---- positions
@@ -107,7 +107,7 @@ class Scanner:
         return self.text[self.at : self.at + length]
 
     def take(self, expected: str) -> bool:
-        """Step over a text if it stands here."""
+        """Skip a text if it is here."""
         if not self.text.startswith(expected, self.at):
             return False
         self.at += len(expected)
@@ -120,7 +120,7 @@ class Scanner:
     # ---- words
 
     def word(self) -> Word | None:
-        """The word that begins here; None where an operator or the end stands."""
+        """Return the word that begins here; None at an operator or at the end."""
         start, built = self.at, _Built()
         if self.peek() == "~":
             self._tilde(built)
@@ -278,7 +278,7 @@ class Scanner:
         if name in self.names or name in _SET_BY_SHELL:
             built.add(ANY, plain=False, splits=not quoted)
         elif name in _WELL_KNOWN:
-            # Nobody puts a program or blanks in it, so it stays as it is written.
+            # It never contains a program or blanks, so it stays as written.
             built.add(f"${name}", plain=False)
         else:
             built.add(ENV, plain=False, splits=not quoted)
@@ -337,14 +337,14 @@ class Scanner:
         raise SyntaxProblem("an arithmetic expression is not closed")
 
     def use_in_arithmetic(self, word: Word) -> None:
-        """Note the variables of an expression, and whether it is put together when it runs."""
+        """Note the variables of an expression, and whether it is built at run time."""
         self.script.arithmetic.update(NAME.findall(word.raw))
         if re.search(r"['\"\\].*[$`]", word.raw, re.DOTALL) and "[" in word.raw:
             self.script.problems.append("an arithmetic expression has a quoted expansion")
         if "$(" in word.raw and ANY in word.text:
-            self.script.problems.append("it calculates with the output of a command")
+            self.script.problems.append("its arithmetic uses the output of a command")
         elif re.search(r"\$[0-9@*]|\$\{[0-9@*!]", word.raw):
-            self.script.problems.append("it calculates with its arguments")
+            self.script.problems.append("its arithmetic uses its arguments")
 
     def _parameter(self, built: _Built, *, quoted: bool) -> None:
         """Read `${...}`, of which the first two characters are taken."""

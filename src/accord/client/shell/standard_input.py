@@ -1,4 +1,4 @@
-"""The standard input of a command, as far as the line shows it."""
+"""Finds the standard input of a command, as far as the line shows it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from accord.client.shell.syntax import SimpleCommand, Word
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """The standard input of a command; `text` where the line shows it."""
+    """The standard input of a command; `text` if the line shows it."""
 
     text: Word | None = None
     is_empty: bool = False
     is_given: bool = False
-    # Whether it is a list of paths that begin as the line says, so that none is an option.
+    # Whether it is a list of paths with a known start, so that none is an option.
     lists_files: bool = False
-    # Whether the program stands among the words of another, and may be none.
+    # Whether the program is an argument of another one, and may not be a program.
     nested: bool = False
 
 
@@ -36,7 +36,7 @@ def input_of(command: SimpleCommand) -> Input:
 
 
 def _lists_files(command: SimpleCommand) -> bool:
-    """Whether a command prints nothing but paths that `find` finds."""
+    """Whether a command prints only paths that `find` found."""
     texts = [word.text for word in command.words]
     if not texts or not all(word.is_known for word in command.words):
         return False
@@ -52,7 +52,7 @@ def _lists_files(command: SimpleCommand) -> bool:
 
 # Actions of find that print something else, or run something.
 _PRINTS = re.compile(r"-(?:f?printf|exec|ok|f?ls|files0-from)")
-# Programs that pass whole lines on, with the arguments for which that is so.
+# Programs that pass on whole lines, with the arguments for which that holds.
 _FILTERS = {
     "grep": re.compile(r"(?:-[vivEFwz]+ )?(?:-e )?[^-\s]\S*"),
     "head": re.compile(r"(?:-n ?)?-?[0-9]*"),

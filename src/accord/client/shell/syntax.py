@@ -257,7 +257,7 @@ class Script:
         """
         self.steps += 1
         if self.steps > STEPS_MAX:
-            raise NotUnderstood("it has more parts than are looked at")
+            raise NotUnderstood("it has too many parts to check")
 
     def leave(self) -> None:
         """Come back from a level."""

@@ -78,7 +78,7 @@ def named_variables(name: str, words: Sequence[Word]) -> Iterator[Word]:
 
 
 def tainted_calculation(script: Script) -> str | None:
-    """A variable that the line calculates with and whose value is known only when it runs.
+    """A variable that the line calculates with and whose value is known only at run time.
 
     Arithmetic evaluates the value, and a subscript in it may hold a command substitution.
     """

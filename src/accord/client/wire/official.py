@@ -26,7 +26,7 @@ from accord.client.wire.wire import (
     Setup,
     lacks_options,
 )
-from accord.connection.unknown_keys import MessageDecoder
+from accord.connection.unknown_keys import message_decoder
 from accord.schema.codec import Invalid, Report, decode, ignore
 from accord.schema.struct import UNSET, Raw, UnsetType
 from accord.transcript import Dialect
@@ -69,7 +69,7 @@ class OfficialWire(ABC):
 
     def __init__(self, *, strict: bool = False, report: Report = ignore) -> None:
         self._report = report
-        self._decode = MessageDecoder(strict=strict, report=report)
+        self._decode = message_decoder(strict=strict, report=report)
         self.update_params = self._update_type
         self.read_update = self._decode.reading(self._update_type)
 
@@ -179,9 +179,9 @@ class OfficialWire(ABC):
                 raise
             return decode(wanted, b"{}")
 
-    def known_at_opening(self, setup: Setup) -> Sequence[Any]:
-        """Nothing: the answer says it all."""
-        return ()
+    def folder_of(self, opened: Any) -> str | None:
+        """None: official agents do not name it."""
+        return None
 
     def list_sessions(self, cwd: str | None, cursor: str | None, archived: str | None) -> Request:
         """Ask for one page of the agent's sessions."""

@@ -5,9 +5,8 @@ from typing import Protocol
 
 from accord.client.wire.wire import Wire
 from accord.schema.codec import Report
-from accord.transcript import Dialect
 
-_PLACES: dict[Dialect, tuple[str, str]] = {
+_PLACES: dict[str, tuple[str, str]] = {
     "v1": ("accord.client.wire.v1.wire", "WireV1"),
     "v2": ("accord.client.wire.v2.wire", "WireV2"),
 }
@@ -21,7 +20,7 @@ class MakeWire(Protocol):
         ...
 
 
-def wire_of(dialect: Dialect) -> MakeWire:
+def wire_of(dialect: str) -> MakeWire:
     """The wire form of an official version."""
     module, name = _PLACES[dialect]
     make: MakeWire = getattr(import_module(module), name)

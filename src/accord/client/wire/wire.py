@@ -150,7 +150,7 @@ class Wire(Protocol):
     """The wire form of one version.  Requests are pairs of method and params."""
 
     version: int
-    # The draft calls itself version 1.
+    # The version of the wire types; an agent of the 2026-02 draft is translated to v1.
     dialect: Dialect
     # The module of the version's wire types.
     schema: Any
@@ -219,11 +219,8 @@ class Wire(Protocol):
         """Read the answer to one of these, as a struct that a transcript understands."""
         ...
 
-    def known_at_opening(self, setup: Setup) -> Sequence[Any]:
-        """What is known of a session before the agent says anything about it.
-
-        As structs that a transcript understands.
-        """
+    def folder_of(self, opened: Any) -> str | None:
+        """The folder that such an answer names, where it names one."""
         ...
 
     def list_sessions(self, cwd: str | None, cursor: str | None, archived: str | None) -> Request:

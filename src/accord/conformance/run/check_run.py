@@ -9,7 +9,7 @@ finding and never the end of the run.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -97,6 +97,9 @@ async def run_checks(
     trouble: list[NotStarted] = []
     end = time.monotonic() + run_seconds_max
 
+    async def ran(check: Check[Any]) -> CheckRun:
+        return await run_check(check, monitors, open_stage, seconds_max=seconds_max, tries=tries)
+
     async def one(number: int, check: Check[Any]) -> None:
         async with limiter:
             if trouble:
@@ -107,9 +110,7 @@ async def run_checks(
                 return
             began(check)
             try:
-                runs[number] = await run_check(
-                    check, monitors, open_stage, seconds_max=seconds_max, tries=tries
-                )
+                runs[number] = await ran(check)
             except NotStarted as error:
                 trouble.append(error)
                 return
@@ -128,15 +129,18 @@ async def run_checks(
                 tasks.start_soon(one, number, check)
     if trouble:
         raise trouble[0]
-    end = min(end, time.monotonic() + AGAIN_SECONDS_MAX)
+    await _run_late_again(runs, ran, min(end, time.monotonic() + AGAIN_SECONDS_MAX))
+    return with_silence([runs[number] for number in sorted(runs)])
+
+
+async def _run_late_again(
+    runs: dict[int, CheckRun], ran: Callable[[Check[Any]], Awaitable[CheckRun]], end: float
+) -> None:
     for number, run in runs.items():
         if run.late and time.monotonic() < end:
             # Now it has the machine for itself, as far as that depends on us.
-            again = await run_check(
-                run.check, monitors, open_stage, seconds_max=seconds_max, tries=tries
-            )
+            again = await ran(run.check)
             runs[number] = run if again.late else again
-    return with_silence([runs[number] for number in sorted(runs)])
 
 
 def with_silence(runs: Sequence[CheckRun]) -> list[CheckRun]:

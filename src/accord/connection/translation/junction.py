@@ -13,7 +13,7 @@ What always holds
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -109,12 +109,16 @@ class Junction:
         foreign_spoken: Spoken,
         own_spoken: Spoken = "v1",
         answers_at_close: Mapping[str, bytes] = NO_ANSWERS,
+        check_result: Callable[[Any, Raw], object] | None = None,
     ) -> None:
         """`side` is where the foreign peer stands: it is a client or an agent.
 
         `answers_at_close` are the answers to its open requests, by method, when we close.
+        `check_result` is called with the type and the text of each of its answers, and raises
+        `Invalid` to refuse it.
         """
         self._answers_at_close = answers_at_close
+        self._check_result = check_result
         self.translator = translator
         self._foreign = foreign
         self._side = side
@@ -180,10 +184,12 @@ class Junction:
 
     def lost(self, error: ConnectionLost) -> None:
         """The foreign peer is gone, and so our endpoint's transport has ended."""
-        if self._side is AGENT:
-            self._send(self.translator.agent_gone(error.message))
-            self._own.flush()
         self._end(Ended(error.message, error.exit_status, error.stderr_tail, clean=True))
+
+    def leave(self) -> None:
+        """The foreign peer is spoken to directly from now on; our endpoint hears no more of it."""
+        self._is_over = True
+        self._rearm.set()
 
     def _withdraw(self, key: Key) -> None:
         self._send(self.translator.withdraw(self._side, key))
@@ -322,6 +328,8 @@ class Junction:
 
         def answered(result: Raw) -> None:
             try:
+                if self._check_result is not None and method is not None:
+                    self._check_result(method.result, result)
                 answer: Message = Result(key, read_result(method, result))
             except Invalid as error:
                 said = f"the answer to {message.method} cannot be read: {error}"

@@ -6,6 +6,8 @@ A module is imported when a name of it is first used: an agent answers `initiali
 needs most of them.
 """
 
+# Each module imports UNSET, a Final, which counts as set again by the next one.
+# pyright: reportGeneralTypeIssues=false
 from typing import TYPE_CHECKING
 
 from accord.lazy_names import on_first_use

@@ -325,7 +325,7 @@ class ChatController:
         client = self._slots.client(chat)
         methods = client.auth_methods
         if not methods:
-            raise LocalProtocolError("the agent offers no way to log in")
+            raise LocalProtocolError("the agent offers no login method")
         chosen = await chat.questions.ask("login", methods)
         if chosen is not None:
             await client.authenticate(chosen)

@@ -20,7 +20,7 @@ from anyio import to_thread
 
 from accord.client.client import Client
 from accord.client.session.session import Session
-from accord.discovery.user_paths import consents_file
+from accord.configuration.user_paths import consents_file
 from accord.errors import AccordError, ConfigError, LocalProtocolError, NotFound
 from accord.mcp.project_file import Consents, ProjectServer, read_project_file
 from accord.mcp.server_handoff import HandedOn, hand_on

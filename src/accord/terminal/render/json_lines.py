@@ -16,13 +16,13 @@ from accord.terminal.render.syntax import Code
 from accord.terminal.render.text_runs import broken, indented, strip_on
 
 PRETTY_BYTES_MAX = 200_000
-"""JSON text that is read and indented; what is longer is shown as it came."""
+"""Longer JSON is shown as it is, without indentation."""
 CHARACTERS_MAX = 200_000
 LINES_MAX = 400
 
 
 def json_text(raw: Raw | bytes) -> str:
-    """JSON for a user: indented, letters as letters; as it came where it cannot be read."""
+    """Return JSON for a user: indented and unescaped; unchanged if it cannot be parsed."""
     data = bytes(raw)
     if len(data) <= PRETTY_BYTES_MAX:
         value = plain_value(data)
@@ -34,14 +34,14 @@ def json_text(raw: Raw | bytes) -> str:
 def json_lines(
     raw: Raw | bytes, look: Look, limit: int = LINES_MAX, indent: str = ""
 ) -> list[Strip]:
-    """The JSON as lines, at most so many, and how many there are beside them."""
+    """Render JSON as at most `limit` lines, and a count of the others."""
     return verbatim_lines(json_text(raw), look, limit, indent, language="json")
 
 
 def verbatim_lines(
     text: str, look: Look, limit: int = LINES_MAX, indent: str = "", *, language: str = ""
 ) -> list[Strip]:
-    """Text as it is, line by line, broken where a line is too long."""
+    """Render text unchanged; long lines are broken."""
     whole = visible(text[:CHARACTERS_MAX]).rstrip("\n").split("\n")
     lines = whole[:limit]
     bar = f"{indent}{look.mark('│', '|')} "

@@ -1,8 +1,8 @@
-"""The colours of a conversation, by what they mean: for dark and light screens, in strong contrast,
-and without any colour.
+"""The styles of a conversation by meaning: for dark and light screens, for high contrast, and
+without colours.
 
-Invariant: `NONE` has no colour at all, only bold, dim, italic, underline and reverse, so
-that nothing is told by colour alone.
+Invariant: `NONE` has no colours, only bold, dim, italic, underline and reverse, so that no meaning
+depends on colour alone.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from rich.style import Style
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Palette:
-    """One named style per meaning.  Styles are laid over the background of whoever draws."""
+    """One named style per meaning.  Styles are applied over the background of the caller."""
 
     name: str
-    # Plain words; words of less weight; words of more.
+    # Normal, less important and more important text.
     text: Style
     dim: Style
     strong: Style
     emphasis: Style
     struck: Style
     accent: Style
-    # The mark beside what the user said, and the words.
+    # The mark next to the user's messages, and their text.
     user: Style
     user_text: Style
-    # What the user said elsewhere, not here.
+    # Messages that the user sent from elsewhere.
     elsewhere: Style
     thought: Style
     heading: Style
     link: Style
     quote: Style
-    # `code` is code between words; `code_background` lies under a block of code.
+    # `code` is for inline code; `code_background` for blocks of code.
     code: Style
     code_background: Style
-    # Diffs: lines, the words that differ in them, line numbers, and the line that says where.
+    # Diffs: lines, the changed words in them, line numbers, and the header of a hunk.
     added: Style
     removed: Style
     added_word: Style
@@ -47,14 +47,14 @@ class Palette:
     warning: Style
     error: Style
     info: Style
-    # What runs, and what waits for the user.
+    # Running entries, and those that wait for the user.
     running: Style
     waiting: Style
     border: Style
-    # Laid over the lines of the entry that is selected, and over text that is marked.
+    # Applied over the selected entry, and over selected text.
     selected: Style
     marked: Style
-    # A Pygments style, or None: code is not coloured.
+    # A Pygments style; None for code without colours.
     pygments: str | None
 
 

@@ -17,17 +17,17 @@ class Look:
 
     width: int
     palette: Palette
-    # Without it only ASCII marks are drawn; what the agent wrote stays as it is.
+    # Without it our own marks are ASCII; the agent's text is unchanged.
     unicode: bool = True
     side_by_side: bool = False
     images: ImageMode = "none"
 
     def mark(self, sign: str, plain: str) -> str:
-        """A sign of ours, or what stands for it where only ASCII can be shown."""
+        """Return one of our marks, or its ASCII form if necessary."""
         return sign if self.unicode else plain
 
     def fold_mark(self, folded: bool) -> str:
-        """The sign before a line under which there is more."""
+        """Return the mark of a line that can be folded or unfolded."""
         return self.mark("▸ ", "+ ") if folded else self.mark("▾ ", "- ")
 
 

@@ -1,8 +1,8 @@
 """Syntax highlighting in pieces.
 
-Code is coloured in pieces of so many lines, each of which begins in the state that the one before
-ended in: so a long block that grows is coloured once, and not from its head with every word.
-What a piece looks like depends on the code alone, never on how it arrived.
+Code is highlighted in pieces of `PIECE_LINES` lines; each piece starts in the lexer state in which
+the previous one ended.  So a long growing block is highlighted once, not from its start with every
+word.  The result depends on the code alone, never on how it arrived.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 
 PIECE_LINES = 50
 LINE_COLOURED_MAX = 2_000
-"""Characters of a line; a piece with a longer one is not coloured: it is data, not code."""
+"""A piece with a longer line is not highlighted: it is data, not code."""
 LINES_COLOURED_MAX = 5_000
-"""Lines of a block; what comes after them is not coloured."""
+"""Lines after these are not highlighted."""
 
 MARGIN_WIDTH_MIN = 8
 
 Token: TypeAlias = tuple[Any, str]
 State: TypeAlias = tuple[str, ...]
 _ROOT: State = ("root",)
-# The language that agents show most, and whose lexer takes longest to make.
+# The most common language, whose lexer also takes longest to create.
 _WARM = "python"
 
 
 @lru_cache(maxsize=64)
 def lexer_for(language: str) -> Lexer | None:
-    """The lexer of a language as a fence names it, or by a file name; None: shown plain."""
+    """Return the lexer for the name of a language or a file; None if there is none."""
     if not language or len(language) > 40:
         return None
     from pygments.lexers import get_lexer_by_name, get_lexer_for_filename  # type: ignore[import-untyped]
@@ -58,9 +58,9 @@ def lexer_for(language: str) -> Lexer | None:
 
 @lru_cache(maxsize=1)
 def _languages() -> tuple[frozenset[str], frozenset[str]]:
-    """The names of languages, and how the names of their files end, with the dot if they have one.
+    """Return the names of languages and the suffixes of their files.
 
-    Pygments looks through every file of every package that is installed before it says no.
+    For an unknown name, Pygments itself would search every installed package.
     """
     from pygments.lexers import get_all_lexers
 
@@ -73,7 +73,7 @@ def _languages() -> tuple[frozenset[str], frozenset[str]]:
 
 
 def warm_up() -> None:
-    """Load what colours need, in a quiet moment: the first block of code would wait for it."""
+    """Load what highlighting needs while idle, so that the first block of code does not wait."""
     lexer_for(_WARM)
 
 
@@ -86,7 +86,7 @@ def _styles(name: str) -> Any:
 
 @lru_cache(maxsize=4096)
 def style_of(token: Any, palette: Palette) -> Style:
-    """The colour of a token: foreground only, since what lies under it is not Pygments' matter."""
+    """Return the style of a token: foreground only, since the background is ours."""
     if palette.pygments is None:
         return Style.null()
     said = _styles(palette.pygments).style_for_token(token)
@@ -98,12 +98,12 @@ def style_of(token: Any, palette: Palette) -> Style:
 
 
 def _lexed(lexer: Any, text: str, state: State) -> tuple[list[Token], State]:
-    """The tokens of a text that begins in a state, and the state that it ends in."""
+    """Return the tokens of a text that starts in a state, and the state at its end."""
     from pygments.lexer import RegexLexer
 
     if type(lexer).get_tokens_unprocessed is not RegexLexer.get_tokens_unprocessed:
         return [(kind, said) for _, kind, said in lexer.get_tokens_unprocessed(text)], _ROOT
-    # What Pygments does itself, but it tells nobody the state that it ends in.
+    # As Pygments does, which however does not return the final state.
     found: list[Token] = []
     stack, at = list(state), 0
     while at < len(text):
@@ -114,7 +114,7 @@ def _lexed(lexer: Any, text: str, state: State) -> tuple[list[Token], State]:
             if action is None:
                 pass
             elif isinstance(action, tuple):
-                # A token type; they are tuples, and whatever else acts is called.
+                # Token types are tuples; any other action is a callable.
                 found.append((cast("Any", action), match.group()))
             else:
                 found.extend((kind, said) for _, kind, said in action(lexer, match))
@@ -132,7 +132,7 @@ def _lexed(lexer: Any, text: str, state: State) -> tuple[list[Token], State]:
 
 
 def _change(stack: list[str], change: Any) -> None:
-    """Go to another state, as Pygments writes it."""
+    """Switch to another state in the notation of Pygments."""
     if change is None:
         return
     if isinstance(change, int):
@@ -151,25 +151,25 @@ def _change(stack: list[str], change: Any) -> None:
 class Code:
     """Lines of code in one language as runs.
 
-    Guards: `runs` gives one list of runs for each line, whose texts are the line again.  Pieces
-    that are complete are coloured once.
+    Guards: `runs` returns one list of runs for each line, whose texts joined are the line.
+    Complete pieces are highlighted once.
     """
 
     def __init__(self, fence: str, palette: Palette) -> None:
         self.palette = palette
-        # The language as the fence names it.
+        # The language as in the fence.
         self.fence = fence
-        # None if there is none; a lexer that failed on a piece is not asked again.
+        # None if there is none; a lexer that failed is not used again.
         self._lexer: Lexer | None = None
         self._has_lexer = palette.pygments is None
-        # Lines that were here and are somebody else's now.
+        # The number of lines that were given away.
         self._passed = 0
         self._seen: list[str] = []
         self._done: list[list[Run]] = []
         self._begin = self._state = _ROOT
 
     def runs(self, lines: list[str]) -> list[list[Run]]:
-        """Each line as runs; cheap where `lines` begins as it did the last time."""
+        """Return each line as runs; cheap if `lines` starts as in the last call."""
         done = len(self._done)
         if self._seen[:done] != lines[:done]:
             self._done, self._state, done = [], self._begin, 0
@@ -184,7 +184,7 @@ class Code:
         return self._done + tail
 
     def pass_pieces(self, lines: list[str]) -> None:
-        """Forget these lines, which are whole pieces: what is given from now on follows them."""
+        """Forget these lines, which are whole pieces; later lines follow them."""
         self.runs(lines)
         self._passed += len(lines)
         self._begin, self._done, self._seen = self._state, [], []
@@ -192,7 +192,7 @@ class Code:
     def _piece(self, lines: list[str], at: int, state: State) -> tuple[list[list[Run]], State]:
         too_long = any(len(line) > LINE_COLOURED_MAX for line in lines)
         if not self._has_lexer and any(lines):
-            # Not before there is code: until then the name of the language may still be growing.
+            # Not before there is code, since the name of the language may still be growing.
             self._has_lexer = True
             self._lexer = lexer_for(self.fence.strip("{}.").lower())
         if self._lexer is None or too_long or self._passed + at >= LINES_COLOURED_MAX:
@@ -200,7 +200,7 @@ class Code:
         try:
             tokens, state = _lexed(self._lexer, "\n".join(lines) + "\n", state)
         except (RecursionError, ValueError, LookupError, TypeError, AttributeError):
-            # Whatever a lexer stumbles over, code is shown.
+            # Show the code even if the lexer fails.
             self._lexer = None
             return [[(line, Style.null())] for line in lines], _ROOT
         found: list[list[Run]] = [[]]
@@ -215,9 +215,9 @@ class Code:
 
 
 def code_lines(code: Code, lines: list[str], width: int) -> list[Line]:
-    """Lines of clean code on their background, each as wide as there is room; long ones broken."""
+    """Render lines of clean code on a background in the full width; long lines are broken."""
     under = code.palette.code_background
-    # Without a background a bar tells code from words; with next to no room nothing does.
+    # Without a background a bar marks code, unless there is almost no room.
     bar = "│ " if under.bgcolor is None else " "
     left = Segment(bar if width > MARGIN_WIDTH_MIN else "", code.palette.border + under)
     room = width - len(left.text)
@@ -235,7 +235,7 @@ def code_lines(code: Code, lines: list[str], width: int) -> list[Line]:
 
 
 def _broken(runs: list[Run], width: int) -> list[list[Run]]:
-    """A line of code in parts of at most so many cells, wherever that cuts it."""
+    """Break a line of code into parts of at most this many cells."""
     if sum([cell_len(text) for text, _ in runs]) <= width:
         return [runs]
     found: list[list[Run]] = [[]]

@@ -21,7 +21,7 @@ Line: TypeAlias = list[Segment]
 
 
 def broken(runs: Sequence[Run], width: int) -> list[list[Run]]:
-    """A line in parts of at most so many columns, wherever that cuts it; at least one part."""
+    """Break a line into parts of at most this many columns; at least one part."""
     width = max(width, 2)
     found: list[list[Run]] = [[]]
     room = width
@@ -37,7 +37,7 @@ def broken(runs: Sequence[Run], width: int) -> list[list[Run]]:
 
 
 def _pieces(text: str, room: int, width: int) -> Iterator[str]:
-    """The text in pieces: the first in the room that is left, the others in a whole line each."""
+    """Split a text: the first piece fills the rest of a line, the others a whole line each."""
     if text.isascii():
         yield text[:room]
         for at in range(room, len(text), width):
@@ -54,19 +54,19 @@ def _pieces(text: str, room: int, width: int) -> Iterator[str]:
 
 
 def width_of(runs: Iterable[Run]) -> int:
-    """How many cells the runs take."""
+    """Return the width of the runs in cells."""
     return sum(cell_len(text) for text, _ in runs)
 
 
 def shortened(runs: Sequence[Run], width: int, mark: str = "…") -> list[Run]:
-    """The runs in so many cells, with a mark where something was left out."""
+    """Shorten the runs to this many cells, with a mark if something was left out."""
     if width_of(runs) <= width:
         return list(runs)
     found: list[Run] = []
     room = width
     for text, style in runs:
         wide = cell_len(text)
-        # The one that crosses the edge, or ends on it with more to come, gets the mark.
+        # The run that crosses the edge, or ends there with more to come, gets the mark.
         if wide >= room:
             found.append((cut(text + mark if wide == room else text, room, mark), style))
             break
@@ -76,7 +76,7 @@ def shortened(runs: Sequence[Run], width: int, mark: str = "…") -> list[Run]:
 
 
 def restyled(runs: Sequence[Run], spans: Sequence[tuple[int, int]], style: Style) -> list[Run]:
-    """The runs with a style laid over these characters, counted from the front of the line."""
+    """Apply a style to these spans of characters, counted from the start of the line."""
     if not spans:
         return list(runs)
     found: list[Run] = []
@@ -99,7 +99,7 @@ def restyled(runs: Sequence[Run], spans: Sequence[tuple[int, int]], style: Style
 
 
 def strip_on(runs: Sequence[Run], under: Style, width: int | None = None) -> Strip:
-    """A line on a background, filled up with it to a width."""
+    """Return a line on a background that fills the width."""
     segments = [Segment(text, under + style) for text, style in runs if text]
     if width is not None:
         free = width - width_of(runs)
@@ -109,12 +109,12 @@ def strip_on(runs: Sequence[Run], under: Style, width: int | None = None) -> Str
 
 
 def strip_of(*pieces: tuple[str, Style]) -> Strip:
-    """A line of styled texts that are already safe."""
+    """Return a line of styled texts that are already safe."""
     return Strip([Segment(text, style) for text, style in pieces if text])
 
 
 def cut(text: str, width: int, mark: str = "…") -> str:
-    """A text cut to a number of cells, with an ellipsis if it was too long."""
+    """Cut a text to a number of cells, with an ellipsis if it is too long."""
     if cell_len(text) <= width:
         return text
     if width <= cell_len(mark):
@@ -123,7 +123,7 @@ def cut(text: str, width: int, mark: str = "…") -> str:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """A safe text wrapped to a number of columns, between words if possible.
+    """Wrap a safe text to a number of columns, between words if possible.
 
     Counts the maximum width that any terminal uses for a character.
     """
@@ -162,7 +162,7 @@ def fitted(strips: Sequence[Strip], width: int) -> list[Strip]:
 
 
 def lines_needed(text: str, width: int) -> int:
-    """An estimate of the number of lines of a text, without wrapping it."""
+    """Estimate the number of lines of a text without wrapping it."""
     return text.count("\n") + 1 + len(text) // max(width, 1)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from accord.schema.struct import UNSET, Patch, UnknownVariant
 from accord.transcript.folds.fold_types import Fold, or_none
@@ -17,7 +17,7 @@ from accord.transcript.items.notice import Notice
 from accord.transcript.items.session_info import Cost
 from accord.transcript.items.session_options import Choice, Command, ConfigOption
 from accord.transcript.items.session_state import State
-from accord.transcript.unknown_variants import fields_of
+from accord.transcript.unknown_variants import fields_of, plain
 from accord.transcript.update import (
     CommandsChanged,
     CompactionChanged,
@@ -31,6 +31,9 @@ from accord.transcript.update import (
     UsageChanged,
 )
 from accord.transcript.view import View
+
+# The type of an option of an agent of the 2026-02 draft, which may have any JSON value.
+ANY_VALUE = "any"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,10 @@ class SessionFolds:
         if isinstance(option, UnknownVariant):
             fields = fields_of(option)
             name = fields.get(self.option_id_key, "")
-            return ConfigOption(name, fields.get("name", name), "unknown")
+            if option.tag != ANY_VALUE:
+                return ConfigOption(name, fields.get("name", name), "unknown")
+            value = cast("dict[str, object]", plain(option.raw) or {}).get("currentValue")
+            return ConfigOption(name, name, "unknown", value, category=fields.get("category"))
         choices = None
         if isinstance(option, self.schema.SessionConfigSelect):
             choices = tuple(self._choices(option.options))

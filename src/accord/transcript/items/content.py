@@ -19,9 +19,9 @@ from accord.transcript.items.meta import patch_meta
 # A content block of whatever version the connection speaks, as it was received: for whoever
 # reads it, and for the code here, which looks at nothing but a `text`.
 if TYPE_CHECKING:
-    from accord.schema import draft, v1, v2
+    from accord.schema import v1, v2
 
-    ReceivedBlock: TypeAlias = v1.ContentBlock | v2.ContentBlock | draft.ContentBlock
+    ReceivedBlock: TypeAlias = v1.ContentBlock | v2.ContentBlock
 Block: TypeAlias = Any
 
 # Every so many chunks it is asked whether to join what was laid aside; a power of two.

@@ -162,16 +162,6 @@ class ConfigOptions:
             ]
         )
 
-    def set_value(self, option: ConfigOption) -> None:
-        """Take one option, in the place of the one with its id if there is one."""
-        for index, item in enumerate(self.items):
-            if item.option_id == option.option_id:
-                # A value may be the first that tells what the option is.
-                known = option.type if item.type == "unknown" else item.type
-                self.items[index] = replace(item, value=option.value, type=known)
-                return
-        self.items.append(option)
-
 
 @dataclass(frozen=True, slots=True)
 class Command:

@@ -31,23 +31,42 @@ KINDS_OF_TOOL: frozenset[str] = frozenset(
 )
 FINAL_STATUSES: frozenset[str] = frozenset({"completed", "failed", "cancelled"})
 STATUSES: frozenset[str] = frozenset({"pending", "in_progress", "paused"}) | FINAL_STATUSES
+# A word that some agents have for a call that the user did not allow.
+DENIED = "denied"
 DEFAULT_KIND = "other"
 DEFAULT_STATUS = "pending"
 
 # A content item of whatever version the connection speaks, as it was received: for whoever reads
 # it, and for the code here, which leaves that to the folds.
 if TYPE_CHECKING:
-    from accord.schema import draft, v1, v2
+    from accord.schema import v1, v2
 
-    ReceivedItem: TypeAlias = v1.ToolCallContent | v2.ToolCallContent | draft.ToolCallOutput
+    ReceivedItem: TypeAlias = v1.ToolCallContent | v2.ToolCallContent
 ContentItem: TypeAlias = Any
 
 
 class Location(NamedTuple):
-    """A place in a file; lines count from one."""
+    """A place in a file, or a range where it has an end; lines and columns count from one."""
 
     path: str
     line: int | None = None
+    column: int | None = None
+    end_line: int | None = None
+    end_column: int | None = None
+
+    @property
+    def position(self) -> str:
+        """Where in the file, as editors write it: `2`, `2:3`, `2:3-4:1`; empty where unknown."""
+        if not self.line:
+            return ""
+        start = _position(self.line, self.column)
+        if self.end_line is None:
+            return start
+        return f"{start}-{_position(self.end_line, self.end_column)}"
+
+
+def _position(line: int, column: int | None) -> str:
+    return str(line) if column is None else f"{line}:{column}"
 
 
 class Place(Protocol):
@@ -104,9 +123,9 @@ class ToolCall(LightStruct):
     """One thing that the agent does.
 
     Guards: a final status that was reported never changes again, `status` and `kind` are always
-    words of the protocol (an unknown status counts as in progress, an unknown kind as other; the
-    words that came are kept in `reported_status` and `reported_kind`), and `diffs` belongs to
-    `content`.
+    words of the protocol (a call that was denied counts as cancelled, an unknown status as in
+    progress, an unknown kind as other; the words that came are kept in `reported_status` and
+    `reported_kind`), and `diffs` belongs to `content`.
     """
 
     tool_call_id: str
@@ -154,7 +173,10 @@ class ToolCall(LightStruct):
     def locations(self) -> list[Location]:
         """The places in files that it is about."""
         if self._locations is None:
-            self._locations = [Location(place.path, place.line or None) for place in self._places]
+            self._locations = [
+                place if isinstance(place, Location) else Location(place.path, place.line or None)
+                for place in self._places
+            ]
             self._places = ()
         return self._locations
 
@@ -253,6 +275,7 @@ class ToolCall(LightStruct):
         if self.is_final and not (self._is_cut_off and status in FINAL_STATUSES):
             return
         self.reported_status = status
+        status = "cancelled" if status == DENIED else status
         self.status = status if status in STATUSES else "in_progress"
         if status == "cancelled":
             self.cancelled = True
@@ -263,7 +286,8 @@ class ToolCall(LightStruct):
     @property
     def _is_cut_off(self) -> bool:
         """Whether it is cancelled and the agent has not said so itself."""
-        return self.status == "cancelled" and self.reported_status not in FINAL_STATUSES
+        words = (*FINAL_STATUSES, DENIED)
+        return self.status == "cancelled" and self.reported_status not in words
 
     def end_cancelled(self) -> None:
         """Its turn is over and was cancelled; how it ended may still be reported."""

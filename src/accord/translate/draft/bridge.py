@@ -42,6 +42,16 @@ _OFFICIAL_KEYS: Final[dict[str, tuple[str, ...]]] = {
     "fs/read_text_file": ("line", "limit"),
     "terminal/create": ("outputByteLimit",),
 }
+# Where the official side is our own client, the agent has no bridge behind it that needs these.
+_OFFICIAL_KEYS_OF_AGENTS: Final[dict[str, tuple[str, ...]]] = {
+    "session/request_permission": ("subject",),
+    "fs/read_text_file": ("sessionId",),
+    "fs/write_text_file": ("sessionId",),
+    "terminal/create": ("sessionId",),
+    "terminal/wait_for_exit": ("sessionId",),
+    "terminal/kill": ("sessionId",),
+    "terminal/release": ("sessionId",),
+}
 _DRAFT_KEYS: Final[dict[str, tuple[str, ...]]] = {
     "authenticate": ("method", "credentials"),
     "session/new": ("workingDirectory",),
@@ -121,7 +131,10 @@ class DraftBridge(Adapter):
 
     def _requested(self, side: Side, request: Request) -> Outs:
         foreign = _OFFICIAL_KEYS if side is self.draft_side else _DRAFT_KEYS
-        for key in foreign.get(request.method, ()):
+        keys = foreign.get(request.method, ())
+        if self.details and side is self.draft_side is AGENT:
+            keys += _OFFICIAL_KEYS_OF_AGENTS.get(request.method, ())
+        for key in keys:
             if key in request.params:
                 self._open[side, request.key] = None
                 reason = f"`{key}` is of another dialect than the one that this connection speaks"

@@ -306,6 +306,12 @@ STATUSES_FROM_DRAFT: Final = MappingProxyType(
         "cancelled": "failed",
     }
 )
+# The same for our own client, which knows that a call can be denied or cancelled.
+DETAILED_STATUSES: Final = MappingProxyType(
+    {**STATUSES_FROM_DRAFT, "denied": "denied", "cancelled": "cancelled"}
+)
+# Those that are told by their own name besides.
+NAMED_STATUSES: Final = frozenset({"awaiting_permission", "denied"})
 FINAL_STATUSES: Final = frozenset({"completed", "failed", "denied", "cancelled"})
 NEXT_STATUSES: Final = MappingProxyType(
     {

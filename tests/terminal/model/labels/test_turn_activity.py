@@ -110,6 +110,9 @@ def test_what_the_person_did_counts_before_what_the_agent_says() -> None:
     chat.denied["c"] = "You said \x1b[1mno."
     call.report("failed")
     assert call_state(call, chat) == ("denied", "denied", "You said no.")
+    chat.denied.clear()
+    denied = a_call(status="denied")
+    assert call_state(denied, chat) == ("denied", "denied", "")
 
 
 @pytest.mark.rule("V1-PROMPT-15")

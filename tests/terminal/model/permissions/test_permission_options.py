@@ -32,9 +32,9 @@ def test_what_lasts_is_ours_where_the_agent_offers_nothing() -> None:
     assert words(options=PLAIN) == [
         "y yes",
         "s Allow changing src/app.py for this session",
-        "f Allow changing src/app.py always in this folder",
+        "f Always allow changing src/app.py in this folder",
         "n no",
-        "v Reject changing src/app.py always in this folder",
+        "v Always reject changing src/app.py in this folder",
     ]
 
 
@@ -44,7 +44,7 @@ def test_what_the_agent_offers_takes_the_place_of_ours_in_its_own_words() -> Non
     options = (*OWN_OPTIONS[:2], wide, *OWN_OPTIONS[2:])
     assert words(options=options) == [
         "y Allow once",
-        "f Allow changing src/app.py always in this folder",
+        "f Always allow changing src/app.py in this folder",
         "a Always allow",
         "4 Allow every edit",
         "n Reject",

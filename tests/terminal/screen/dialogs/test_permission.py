@@ -199,7 +199,7 @@ async def test_enter_approves_nothing_before_an_option_was_gone_to() -> None:
 async def test_the_mouse_chooses_an_answer() -> None:
     """Brief: by mouse too."""
     async with asked("permission", a_request()) as scene:
-        await scene.click("✓ Allow changing")
+        await scene.click("✓ Always allow changing")
         assert await scene.answer() == Decision("allow_once", "workspace")
 
 
@@ -208,7 +208,7 @@ async def test_allowing_and_refusing_differ_by_more_than_colour() -> None:
     async with asked("permission", a_request(), theme="accord-none") as scene:
         for words in (
             "✓ Allow once",
-            "✓ Allow changing src/app.py always in this folder  Accord remembers",
+            "✓ Always allow changing src/app.py in this folder  Accord remembers",
             "✓ Always allow  the agent remembers",
             "✗ Reject",
             "✗ Always reject  the agent remembers",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from accord.discovery.user_paths import state_folder
+from accord.configuration.user_paths import state_folder
 from accord.errors import ConfigError
 from accord.terminal.model.prompt.draft import Draft
 from accord.terminal.model.prompt.history import History, history_file

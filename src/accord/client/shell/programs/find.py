@@ -28,7 +28,7 @@ def read_find_call(words: Sequence[Word]) -> FindCall:
     words = [without_holes(word) for word in words]
     runs = any(word.text in (";", "+") or "{}" in word.text for word in words)
     if len(tainted) > 1 or (tainted and runs) or any(word.splits for word in tainted):
-        call.problem = "the conditions of `find` are known only when it runs"
+        call.problem = "the conditions of `find` are known only at run time"
     if tainted:
         call.data += words[1:]
     while at < len(words):

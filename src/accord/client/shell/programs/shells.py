@@ -44,12 +44,12 @@ def read_shell_call(name: str, words: Sequence[Word]) -> ShellCall:
         word = words[call.operands]
         text = word.text
         if without_holes(word) is not word:
-            call.problem = f"the options of `{name}` are known only when it runs"
+            call.problem = f"the options of `{name}` are known only at run time"
         if text[:1] not in ("-", "+"):
             break
         call.operands += 1
         if not word.is_known:
-            call.problem = f"the options of `{name}` are known only when it runs"
+            call.problem = f"the options of `{name}` are known only at run time"
         elif text in ("-", "--"):
             break
         elif text.startswith("--"):

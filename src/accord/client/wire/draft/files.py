@@ -1,7 +1,7 @@
-"""What agents of the 2026-02 draft ask of a client's files; `terminals.py` has its terminals.
+"""The files that agents of the 2026-02 draft ask of a client, through the translator.
 
-Requests name no session, paths may be relative to its folder, and there is more to say than in v1:
-encodings, lines to the last one, whether a file may be new or must be.
+As those of v1 agents, and in `_meta` there is more to say: encodings, whether a file may be new or
+must be, how many lines there are.
 
 Reads and writes pass the permissions even when the agent never asked for one.
 
@@ -9,132 +9,132 @@ Must not know: how the service does its work.  One that has only v1's `read_text
 is used by those, as far as that goes.
 """
 
-import os
 from typing import Any
 
-from accord.client.services.permission_gate import PermissionGate
-from accord.client.services.protocols import LocatesFiles
-from accord.client.services.requests import Outcome, given, result_of
-from accord.client.services.services import Services
-from accord.client.wire.draft.owners import Owners
+from accord.client.connection.agent_connection import AgentLink
+from accord.client.services.protocols import LocatesFiles, ReadsFiles, WritesFiles
+from accord.client.services.requests import Outcome, Service, given, result_of
+from accord.client.session.state import SessionCore
+from accord.client.wire.draft.details import details, kept_details
+from accord.client.wire.draft.permission_requests import permission_service
+from accord.client.wire.draft.terminals import DetailedTerminals
+from accord.client.wire.v1.files import FileRequests
 from accord.connection.connection import IncomingRequest
 from accord.errors import RequestError
 from accord.jsonrpc.error_codes import ACCESS_DENIED, RESOURCE_NOT_FOUND
 from accord.machine.filesystem.encoded_files import UTF_8, TextPart, UnknownEncoding, text_codec
 from accord.machine.filesystem.local_files import Stored
-from accord.schema import draft
+from accord.schema import v1
 from accord.schema.codec import decode, encode
-from accord.schema.struct import UNSET
 
 
-class FileRequests:
-    def __init__(self, services: Services, owners: Owners, strict: bool) -> None:
-        self._services = services
-        self._gate = PermissionGate(services)
-        self._owners = owners
-        self._strict = strict
-        files = services.files
+def offered(link: AgentLink[SessionCore]) -> dict[str, Service]:
+    """The methods of the services that the client has."""
+    services = link.services
+    table: dict[str, Service] = {"session/request_permission": permission_service(link)}
+    files = DetailedFiles(link)
+    if isinstance(services.files, ReadsFiles):
+        table["fs/read_text_file"] = files.read
+    if isinstance(services.files, WritesFiles):
+        table["fs/write_text_file"] = files.write
+    if services.terminals is not None:
+        terminals = DetailedTerminals(link, services.terminals)
+        table["terminal/create"] = terminals.create
+        table["terminal/wait_for_exit"] = terminals.wait_for_exit
+        table["terminal/kill"] = terminals.kill
+        table["terminal/release"] = terminals.release
+    return table
+
+
+class DetailedFiles(FileRequests):
+    """Serves the file requests of a draft agent."""
+
+    def __init__(self, link: AgentLink[SessionCore]) -> None:
+        super().__init__(link, strict=False)
+        files = link.services.files
         self._reads_parts = _has_its_own(files, "read_part", "read_text")
         self._writes_encoded = _has_its_own(files, "write_encoded", "write_text")
 
     def read(self, request: IncomingRequest) -> Outcome:
         """Some lines, or all."""
-        wanted = decode(draft.ReadTextFileRequest, request.params, strict=self._strict)
-        encoding = _codec(wanted.encoding or UTF_8)
-        start, end = given(wanted.start_line), given(wanted.end_line)
-        if end is not None and end < max(start or 1, 1):
-            raise RequestError.invalid_params("endLine is before startLine", "$.endLine")
-        session = self._owners.of_path(wanted.path)
-        path = _placed(session.cwd, wanted.path)
+        wanted = decode(v1.ReadTextFileRequest, request.params)
+        named = kept_details(wanted).get("encoding", UTF_8)
+        encoding = _codec(named)
+        self._link.session(wanted.session_id)
 
         async def work() -> bytes:
-            await self._gate.check_read(session.id, path)
-            part = await self._part(session.id, path, encoding, start, end)
-            return encode(
-                draft.ReadTextFileResponse(
-                    content=part.text,
-                    encoding=wanted.encoding or UTF_8,
-                    total_lines=UNSET if part.total_lines is None else part.total_lines,
-                    truncated=part.truncated,
-                )
-            )
+            await self._gate.check_read(wanted.session_id, wanted.path)
+            part = await self._part(wanted, encoding)
+            told: dict[str, Any] = {"encoding": named, "truncated": part.truncated}
+            if part.total_lines is not None:
+                told["totalLines"] = part.total_lines
+            return encode(v1.ReadTextFileResponse(content=part.text, meta=details(told)))
 
         return work
 
-    async def _part(
-        self, session_id: str, path: str, encoding: str, start: int | None, end: int | None
-    ) -> TextPart:
-        files = self._services.files
+    async def _part(self, wanted: v1.ReadTextFileRequest, encoding: str) -> TextPart:
+        files, session_id, path = self._services.files, wanted.session_id, wanted.path
+        start, limit = given(wanted.line), given(wanted.limit)
         try:
             if self._reads_parts:
-                part: TextPart = await result_of(
-                    files.read_part(session_id, path, encoding, start, end)
-                )
+                end = None if limit is None else max(start or 1, 1) + limit - 1
+                read = files.read_part(session_id, path, encoding, start, end)
+                part: TextPart = await result_of(read)
                 return part
             _only_utf_8(encoding)
-            limit = None if end is None else end - max(start or 1, 1) + 1
             text: str = await result_of(files.read_text(session_id, path, start, limit))
         except RequestError as error:
             raise _of_resource(error) from None
-        if start in (None, 0, 1) and end is None:
-            return TextPart(
-                text, text.count("\n") + (not text.endswith("\n") and text != ""), False
-            )
         # Whether a line follows the last one, only the file knows.
         return TextPart(text, None, limit is not None and text.count("\n") >= limit)
 
     def write(self, request: IncomingRequest) -> Outcome:
         """Make a file, or replace it."""
-        wanted = decode(draft.WriteTextFileRequest, request.params, strict=self._strict)
-        encoding = _codec(wanted.encoding or UTF_8)
-        session = self._owners.of_path(wanted.path)
-        path = _placed(session.cwd, wanted.path)
+        wanted = decode(v1.WriteTextFileRequest, request.params)
+        told = kept_details(wanted)
+        encoding = _codec(told.get("encoding", UTF_8))
+        self._link.session(wanted.session_id)
 
         async def work() -> bytes:
             try:
-                at = await self._gate.check_write(session.id, path, wanted.content)
-                stored = await self._stored(session.id, path, wanted, encoding, at)
+                at = await self._gate.check_write(wanted.session_id, wanted.path, wanted.content)
+                stored = await self._stored(wanted, told, encoding, at)
             except RequestError as error:
                 raise _of_resource(error) from None
-            return encode(
-                draft.WriteTextFileResponse(bytes_written=stored.size, created=stored.created)
-            )
+            written = {"bytesWritten": stored.size, "created": stored.created}
+            return encode(v1.WriteTextFileResponse(meta=details(written)))
 
         return work
 
     async def _stored(
-        self,
-        session_id: str,
-        path: str,
-        wanted: draft.WriteTextFileRequest,
-        encoding: str,
-        at: str | None,
+        self, wanted: v1.WriteTextFileRequest, told: dict[str, Any], encoding: str, at: str | None
     ) -> Stored:
-        files = self._services.files
+        files, session_id = self._services.files, wanted.session_id
+        path, content = wanted.path, wanted.content
+        overwrite = told.get("overwrite") is not False
         if self._writes_encoded:
             stored: Stored = await result_of(
                 files.write_encoded(
                     session_id,
                     path,
-                    wanted.content,
+                    content,
                     encoding,
                     at=at,
-                    create_directories=wanted.create_directories is not False,
-                    overwrite=wanted.overwrite is not False,
+                    create_directories=told.get("createDirectories") is not False,
+                    overwrite=overwrite,
                 )
             )
             return stored
         _only_utf_8(encoding)
-        created = wanted.overwrite is False and not await self._exists(session_id, path)
-        if wanted.overwrite is False and not created:
+        if not overwrite and await self._exists(session_id, path):
             raise RequestError(
                 ACCESS_DENIED, f"{path}: already exists", {"reason": "access_denied"}
             )
         if isinstance(files, LocatesFiles):
-            await result_of(files.write_text(session_id, path, wanted.content, at=at))
+            await result_of(files.write_text(session_id, path, content, at=at))
         else:
-            await result_of(files.write_text(session_id, path, wanted.content))
-        return Stored(len(wanted.content.encode("utf-8", "replace")), created)
+            await result_of(files.write_text(session_id, path, content))
+        return Stored(len(content.encode("utf-8", "replace")), not overwrite)
 
     async def _exists(self, session_id: str, path: str) -> bool:
         read: Any = getattr(self._services.files, "read_text", None)
@@ -176,11 +176,6 @@ def _only_utf_8(encoding: str) -> None:
         raise RequestError.invalid_params(f"{encoding} is not served here", "$.encoding")
 
 
-def _placed(cwd: str, path: str) -> str:
-    """Relative paths count from the working directory, in this dialect alone."""
-    return path if path.startswith("/") else os.path.join(cwd, path)
-
-
 def _of_resource(error: RequestError) -> RequestError:
     """What is out of bounds, or what the system refuses, is the resource's matter in the draft.
 
@@ -192,4 +187,4 @@ def _of_resource(error: RequestError) -> RequestError:
     return RequestError(ACCESS_DENIED, error.message, {"reason": "access_denied"})
 
 
-__all__ = ["FileRequests"]
+__all__ = ["DetailedFiles", "offered"]

@@ -16,15 +16,14 @@ import anyio
 
 from accord.client.callbacks import call
 from accord.client.connection.agent_connection import AgentLink
-from accord.client.connection.outgoing_params import encode
 from accord.client.credential import Credential, from_environment
-from accord.errors import AccordError, LocalProtocolError, RemoteProtocolError
+from accord.client.wire.draft.details import kept_details
+from accord.errors import AccordError, AuthenticationRequired, LocalProtocolError
 from accord.machine import clock
 from accord.machine.logs import logger
 from accord.machine.redaction.redactor import Redactor
-from accord.schema import draft
-from accord.schema.codec import Invalid, decode
-from accord.schema.struct import Raw
+from accord.schema.codec import to_python
+from accord.translate.draft.agent.adapter import LOGIN_REFUSED
 
 _log = logger("accord.client")
 
@@ -59,14 +58,19 @@ class DraftLogin:
         credential = await self._credential()
         if credential is None:
             return False
-        params = encode({"method": credential.method, "credentials": dict(credential.secrets)})
-        answer = _read(await self._link.call("authenticate", params))
-        if not answer.success:
+        assert self._link.translation is not None, "logins by a credential are the draft's"
+        self._link.translation.keep(dict(credential.secrets))
+        try:
+            answer = await self._link.call(*self._link.wire.login(credential.method))
+        except AuthenticationRequired as error:
+            if error.reason != LOGIN_REFUSED["reason"]:
+                raise
             # Some programs quote what they refuse.
             known = (one for one in credential.secrets.values() if isinstance(one, str))
-            said = Redactor(known).line(answer.error or "it said no more")
-            raise LoginRefused(f"the agent refused the login: {said}")
-        self._renew_before(answer.expires_at or None)
+            said = Redactor(known).line(error.message)
+            raise LoginRefused(f"the agent refused the login: {said}") from None
+        expires = kept_details(to_python(answer)).get("expiresAt")
+        self._renew_before(expires if isinstance(expires, str) else None)
         return True
 
     async def _credential(self) -> Credential | None:
@@ -118,14 +122,6 @@ def seconds_to_renewal(expires_at: str, now: datetime) -> float | None:
         end = end.replace(tzinfo=UTC)
     left = (end - now).total_seconds()
     return max(left - RENEWAL_SECONDS, left / 2, 0.0)
-
-
-def _read(result: Raw) -> draft.AuthenticateResponse:
-    try:
-        answer = decode(draft.AuthenticateResponse, result)
-    except Invalid as error:
-        raise RemoteProtocolError(f"the answer to authenticate is invalid: {error}") from None
-    return answer
 
 
 __all__ = [

@@ -5,19 +5,22 @@ through the same `Permissions` as everybody's, and what is chosen for longer is 
 """
 
 import os
+from dataclasses import replace
 from typing import Any
 
-from accord.client.permissions.open_requests import OpenRequest, describe
+from accord.client.connection.agent_connection import AgentLink
+from accord.client.permissions.open_requests import OpenRequest
 from accord.client.permissions.patterns import host_of
-from accord.client.permissions.request import Decision, PermissionOption, PermissionRequest
+from accord.client.permissions.request import PermissionOption, PermissionRequest
+from accord.client.services.requests import Outcome, Service
 from accord.client.session.state import SessionCore
+from accord.client.wire.draft.details import kept_details
 from accord.client.wire.wire import PermissionAsked
-from accord.schema import draft
-from accord.schema.codec import encode
+from accord.connection.connection import IncomingRequest
+from accord.schema.codec import to_python
 from accord.translate.draft.vocabulary import (
     FILE_OPERATIONS,
     PERMISSION_OPTIONS,
-    grant_of,
     kind_of_operation,
     known_operation,
 )
@@ -29,30 +32,35 @@ OPTIONS: tuple[PermissionOption, ...] = tuple(
 )
 
 
+def permission_service(link: AgentLink[SessionCore]) -> Service:
+    """Answers the permission requests of a draft agent."""
+
+    def ask(request: IncomingRequest) -> Outcome:
+        asked = link.wire.read_permission(request.params)
+        told = kept_details(to_python(request.params))
+        session = link.session(asked.session_id)
+        question = DraftOpenRequest(session, asked, link.services.permissions, told)
+        request.on_cancel = question.withdraw
+        return question.answer
+
+    return ask
+
+
 class DraftOpenRequest(OpenRequest):
     def __init__(
-        self, session: SessionCore, wanted: draft.RequestPermissionRequest, permissions: Any
+        self, session: SessionCore, asked: PermissionAsked, permissions: Any, told: dict[str, Any]
     ) -> None:
-        self._wanted = wanted
-        tool_call_id = wanted.tool_call_id or None
-        asked = PermissionAsked(
-            session.id,
-            f"{wanted.operation}: {wanted.resource}",
-            wanted.reason or None,
-            tuple((option.option_id, option.name, option.kind) for option in OPTIONS),
-            tool_call_id=tool_call_id,
-        )
+        self._operation = known_operation(told["operation"])
+        self._resource: str = told["resource"]
         super().__init__(session, asked, permissions)
 
     def described(self) -> PermissionRequest:
         """What the agent says it would do counts, beside what its tool call shows."""
-        wanted, session = self._wanted, self._session
-        shown = describe(session, self._asked)
-        operation, resource = known_operation(wanted.operation), wanted.resource
+        shown, operation, resource = super().described(), self._operation, self._resource
         paths, hosts, command, mcp_tool = shown.paths, shown.hosts, shown.command, shown.mcp_tool
         if operation in FILE_OPERATIONS:
             # Relative paths count from the working directory.
-            path = os.path.join(session.cwd, resource)
+            path = os.path.join(self._session.cwd, resource)
             paths = (path, *(other for other in paths if other != path))
         elif operation == "terminal_execute":
             command = resource
@@ -60,24 +68,15 @@ class DraftOpenRequest(OpenRequest):
             hosts = (host_of(resource) or resource, *hosts)
         elif operation == "mcp_tool":
             mcp_tool = mcp_tool or resource
-        return PermissionRequest(
-            session_id=session.id,
-            title=shown.title,
-            reason=shown.reason,
+        return replace(
+            shown,
             options=OPTIONS,
-            tool_call=shown.tool_call,
             kind=kind_of_operation(operation),
             paths=paths,
             command=command,
-            cwd=shown.cwd,
             mcp_tool=mcp_tool,
             hosts=hosts,
-            is_given_more=shown.is_given_more,
         )
 
-    def encoded(self, decision: Decision) -> bytes:
-        """Granted or not, for how long, and whether to remember it."""
-        return encode(grant_of(decision.option_id))
 
-
-__all__ = ["OPTIONS", "DraftOpenRequest"]
+__all__ = ["OPTIONS", "permission_service"]

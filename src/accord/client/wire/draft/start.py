@@ -1,34 +1,32 @@
 """Beginning with an agent that may speak the 2026-02 draft of the protocol.
 
 Our usual `initialize` is in a form that such an agent cannot read: it answers in its own shape, or
-refuses.  It is then started again and asked in its own form.  What was found is remembered, where
-there is somebody to remember it, so that the next start is right at once.
+refuses.  It is then started again and asked in its own form, by the translator.  What was found is
+remembered, where there is somebody to remember it, so that the next start is right at once.
 
 What always holds
     * If the second form is refused too, the first error is the one that is raised.
     * What was remembered and is refused is forgotten, and all begins from the top.
+    * We say what is there and nothing else; in particular whether somebody can be asked, and what
+      our user interface shows.
 """
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
 from accord.client.connection.agent_connection import AgentLink
-from accord.client.options import make_offer
-from accord.client.wire.draft.offer import (
-    Unfit,
-    check_required,
-    draft_capabilities,
-    draft_initialize,
-)
+from accord.client.connection.handshake import Offer, initialize_params, judge
+from accord.client.options import Options, make_offer
+from accord.client.wire.draft.translation import Translation
 from accord.client.wire.draft.wire import WireDraft
-from accord.connection.dialect import Dialect
-from accord.errors import AccordError, RemoteProtocolError, RequestFailed, VersionMismatch
+from accord.errors import AccordError, RequestFailed, VersionMismatch
 from accord.machine.logs import logger
-from accord.protocol.negotiation import Refused, judge_answer
-from accord.schema.codec import Invalid, to_python
+from accord.protocol.negotiation import Chosen, judge_answer
 from accord.schema.struct import Raw
-from accord.translate.draft.vocabulary import from_draft_error, to_draft_error
+from accord.translate.message import UNREADABLE
+from accord.translate.meta_store import DRAFT as DRAFT_KEY
 
 _log = logger("accord.client")
 
@@ -53,6 +51,10 @@ class Starter(Protocol):
     def forget_dialect(self) -> None:
         """Forget what was remembered."""
         ...
+
+
+class Unfit(VersionMismatch):
+    """The agent demands something of its client that this one does not offer."""
 
 
 class _SpeaksV1(AccordError):
@@ -106,51 +108,57 @@ def _version_of(connected: Starter) -> str:
 
 
 async def _shake_hands_in_v1(link: AgentLink[Any]) -> None:
-    link.connection.agree_on(None)
+    link.speak_directly()
     await link.shake_hands(make_offer(link.options), (1,))
 
 
 async def _shake_hands(link: AgentLink[Any]) -> None:
-    # From here on: a refusal has the draft's numbers, and nothing can be taken back.
-    link.connection.agree_on(Dialect(_error_out, _error_in))
+    link.translate(Translation)
+    params = initialize_params(draft_offer(link.options), (1,))
     try:
-        await link.first_exchange(draft_initialize(link.options), partial(_agree, link))
+        await link.first_exchange(params, partial(_agree, link))
     except RequestFailed as error:
         if error.reason == "capability_not_supported":
             # It has understood us, and tells what it cannot do without.
             raise Unfit(f"the agent cannot work with this client: {error.message}") from error
+        if error.reason == UNREADABLE and _is_official(error.data.get("answer")):
+            raise _SpeaksV1(
+                "the agent answered the draft's form in the shape of version 1"
+            ) from None
         raise
 
 
+def _is_official(answer: Any) -> bool:
+    verdict = judge_answer(answer, (1,)) if isinstance(answer, dict) else None
+    return isinstance(verdict, Chosen) and verdict.dialect != DRAFT
+
+
 def _agree(link: AgentLink[Any], result: Raw) -> None:
-    answer = _read(result)
-    verdict = judge_answer(answer, (1,))
-    if isinstance(verdict, Refused):
-        raise VersionMismatch(verdict.message)
-    if verdict.dialect != "draft":
-        raise _SpeaksV1("the agent answered the draft's form in the shape of version 1")
-    wire = WireDraft(strict=link.options.strict, report=link.connection.tolerate)
-    facts = wire.agent(answer)
-    check_required(answer.get("requiredClientCapabilities"), draft_capabilities(link.options))
-    link.settle(wire, facts)
+    agreement = judge(result, (1,))
+    wire: Any = WireDraft(report=link.connection.tolerate)
+    link.settle(wire, wire.agent(agreement.answer))
 
 
-def _read(result: Raw) -> dict[str, Any]:
-    try:
-        answer = to_python(result)
-    except Invalid as error:
-        raise RemoteProtocolError(f"the answer to initialize is unreadable: {error}") from None
-    if not isinstance(answer, dict):
-        raise RemoteProtocolError("the answer to initialize is not an object")
-    return answer
+def draft_offer(options: Options) -> Offer:
+    """Our offer, with the abilities that only the draft has words for."""
+    offer = make_offer(options)
+    terminals: dict[str, Any] = {"interactive": False}
+    at_once = getattr(options.terminals, "count_max", None)
+    if isinstance(at_once, int):
+        terminals["maxConcurrent"] = at_once
+    told = {
+        "fs": {"watch": False},
+        "terminal": terminals,
+        "ui": {
+            # Whether it is of use to ask.  An object of the program's own decides in ways that we
+            # cannot know.
+            "permissionDialogs": getattr(options.permissions, "can_allow", True),
+            "diffViewer": "diff_viewer" in options.draft.ui,
+            "codeNavigation": "code_navigation" in options.draft.ui,
+        },
+    }
+    meta = {**offer.v1.get("_meta", {}), DRAFT_KEY: told}
+    return replace(offer, v1={**offer.v1, "_meta": meta})
 
 
-def _error_out(method: str, code: int, data: Any) -> tuple[int, Any]:
-    return to_draft_error(code, data, named_session=method.startswith("session/"))
-
-
-def _error_in(method: str, code: int, data: Any) -> tuple[int, Any]:
-    return from_draft_error(code, data)
-
-
-__all__ = ["begin_in_draft", "begin_known"]
+__all__ = ["begin_in_draft", "begin_known", "draft_offer"]

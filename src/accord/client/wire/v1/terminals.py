@@ -30,7 +30,7 @@ class TerminalRequests:
         self._gate = PermissionGate(link.services)
         self._strict = strict
         self._streams = link.services.streams_output
-        self._watched: dict[str, _Watched] = {}
+        self._watched: dict[str, ShownTerminal] = {}
 
     def create(self, request: IncomingRequest) -> Outcome:
         """Ask the permissions, start the command, and show it."""
@@ -43,7 +43,7 @@ class TerminalRequests:
         async def work() -> bytes:
             where = cwd or session.cwd
             await self._gate.check_command(session.id, wanted.command, args, where, env)
-            watched = _Watched(session)
+            watched = self._shown(session)
             terminal_id = await result_of(
                 self._terminals.create(
                     session.id,
@@ -52,7 +52,7 @@ class TerminalRequests:
                     env=env,
                     cwd=cwd,
                     output_byte_limit=given(wanted.output_byte_limit),
-                    **self._services.output_listeners(on_output=watched.take),
+                    **self._listeners(watched),
                 )
             )
             await self._services.require_running(session.id, terminal_id)
@@ -60,11 +60,23 @@ class TerminalRequests:
             watched.begin(terminal_id, line, where)
             self._watched[terminal_id] = watched
             session.link.connection.run(lambda: self._watch(terminal_id, watched))
-            return encode(v1.CreateTerminalResponse(terminal_id=terminal_id))
+            return encode(await self._created(request, terminal_id, watched))
 
         return work
 
-    async def _watch(self, terminal_id: str, watched: "_Watched") -> None:
+    def _shown(self, session: SessionCore) -> "ShownTerminal":
+        return ShownTerminal(session)
+
+    def _listeners(self, shown: "ShownTerminal") -> dict[str, Any]:
+        return self._services.output_listeners(on_output=shown.take)
+
+    async def _created(
+        self, request: IncomingRequest, terminal_id: str, shown: "ShownTerminal"
+    ) -> v1.CreateTerminalResponse:
+        """The answer for a terminal that is there and shown."""
+        return v1.CreateTerminalResponse(terminal_id=terminal_id)
+
+    async def _watch(self, terminal_id: str, watched: "ShownTerminal") -> None:
         """Show how a command of ours ended."""
         terminals = self._terminals
         session_id = watched.session.id
@@ -116,13 +128,13 @@ class TerminalRequests:
         return work
 
 
-class _Watched:
+class ShownTerminal:
     """A terminal of ours as its session's transcript shows it."""
 
     def __init__(self, session: SessionCore) -> None:
         self.session = session
         self.is_shown = False
-        self._terminal_id: str | None = None
+        self.terminal_id: str | None = None
         # Output that came before the service returned the terminal's id.
         self._early = b""
 
@@ -130,34 +142,39 @@ class _Watched:
         """Show the terminal, whose id is known now."""
         session = self.session
         session.hand_on(session.transcript.terminal_started(terminal_id, command, cwd))
-        self._terminal_id = terminal_id
+        self.terminal_id = terminal_id
         if self._early:
             session.hand_on(session.transcript.terminal_output(terminal_id, self._early))
             self._early = b""
 
     async def take(self, data: bytes) -> None:
         """Show output; the command waits while readers of the session are far behind."""
-        if self._terminal_id is None:
+        if self.add(data):
+            await self.session.room()
+
+    def add(self, data: bytes) -> bool:
+        """Show output; False where that has to wait for the id."""
+        if self.terminal_id is None:
             self._early += data
-            return
+            return False
         session = self.session
-        session.hand_on(session.transcript.terminal_output(self._terminal_id, data))
-        await session.room()
+        session.hand_on(session.transcript.terminal_output(self.terminal_id, data))
+        return True
 
     def show(self, shown: Shown) -> None:
         """Show the whole output of a service that does not stream it."""
-        assert self._terminal_id is not None
+        assert self.terminal_id is not None
         if not self.is_shown:
             self.is_shown = True
             data = shown.text.encode("utf-8", "replace")
             session = self.session
-            session.hand_on(session.transcript.terminal_output(self._terminal_id, data))
+            session.hand_on(session.transcript.terminal_output(self.terminal_id, data))
 
     def end(self, ended: Ended) -> None:
         """Show how the command ended."""
-        assert self._terminal_id is not None
+        assert self.terminal_id is not None
         transcript = self.session.transcript
-        exited = transcript.terminal_exited(self._terminal_id, ended.code, ended.signal)
+        exited = transcript.terminal_exited(self.terminal_id, ended.code, ended.signal)
         self.session.hand_on(exited)
 
 
@@ -179,4 +196,4 @@ def _exit(ended: Ended) -> v1.WaitForTerminalExitResponse:
     return v1.WaitForTerminalExitResponse(exit_code=ended.code, signal=ended.signal)
 
 
-__all__ = ["TerminalRequests"]
+__all__ = ["ShownTerminal", "TerminalRequests"]

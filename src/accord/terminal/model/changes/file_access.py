@@ -83,7 +83,7 @@ class JournalFiles:
         """Write the new text, or delete the file if that is None.
 
         Raises:
-            ChangedSince: it is not what was expected.
+            ChangedSince: the content is not as expected.
             FileFailure: it cannot be written.
         """
         if self.now(path) != expected:
@@ -103,18 +103,18 @@ class JournalFiles:
         self._files.store(path, text, encode, overwrite=expected is not None)
 
     def move(self, path: str, target: str) -> None:
-        """Give a file its other name.
+        """Rename a file.
 
         Raises:
-            FileFailure: something is there already, or it cannot be.
+            FileFailure: the new name exists, or renaming failed.
         """
         self._files.move(path, target)
 
     def now(self, path: str) -> str | None:
-        """The text, for somebody who had it before.
+        """Return the text of a file that the journal has.
 
         Raises:
-            ChangedSince: it cannot be in the journal anymore.
+            ChangedSince: it cannot be journaled any more.
         """
         try:
             return self.read(path)

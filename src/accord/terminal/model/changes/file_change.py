@@ -1,9 +1,9 @@
 """One changed file: its text before and after, and the state of each hunk.
 
-This module does not know disks.  A value: whoever changes something makes another.
+This module does not know disks.  A change is an immutable value.
 
 Invariants
-    * There is at least one hunk where the change is known, and one state for each.
+    * If the change is known, there is at least one hunk, and one state for each.
     * A created or deleted file has exactly one hunk.
 """
 
@@ -24,9 +24,9 @@ _NOTHING = Hunk(0, (), 0, ())
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What is known of a file.  A text that is None: there was no such file, or is none now.
+    """The known change of a file.  A text is None if the file did not or does not exist.
 
-    Where `why` says why, what the file was is not known, and nothing can be undone.
+    If `why` is set, the old content is unknown for that reason, and nothing can be undone.
     """
 
     path: str
@@ -42,7 +42,7 @@ class FileChange:
 
     @property
     def place(self) -> str:
-        """Where the file is now, if it is anywhere."""
+        """The current path of the file, if it exists."""
         return self.old_path if self.is_moved_back and self.old_path is not None else self.path
 
     @property
@@ -52,18 +52,18 @@ class FileChange:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it came or went as a whole."""
+        """Whether the file was created or deleted."""
         return self.before is None or self.after is None
 
     def text_with(self, applied: Collection[int]) -> str | None:
-        """What is in the file when these hunks are."""
+        """Return the content of the file with these hunks applied."""
         if self.before is None or self.after is None:
             return self.after if applied else self.before
         return compose(self.before, self.hunks, applied)
 
     @property
     def text(self) -> str | None:
-        """What we think is in the file."""
+        """The expected content of the file."""
         return self.text_with(self.applied)
 
     @property
@@ -92,12 +92,12 @@ class FileChange:
         return len(self.before or "") + len(self.after or "")
 
     def with_states(self, numbers: Collection[int], state: HunkState) -> FileChange:
-        """The same after something became of these hunks."""
+        """Return the change with a new state of these hunks."""
         states = tuple(state if n in numbers else old for n, old in enumerate(self.states))
         return replace(self, states=states)
 
     def hunk_within(self, number: int, applied: Collection[int]) -> Hunk:
-        """The step that changes this hunk from what it is to the other, in the text with those."""
+        """Return the hunk that toggles this one, in the text with the applied hunks."""
         hunk = self.hunks[number]
         at = hunk.start + sum(
             len(one.added) - len(one.removed)
@@ -111,7 +111,7 @@ class FileChange:
 def change_of(
     path: str, before: str | None, after: str | None, old_path: str | None = None
 ) -> FileChange | None:
-    """What is different; None if nothing is."""
+    """Return the change between two texts; None if they are equal."""
     if before == after and old_path is None:
         return None
     hunks = hunks_of(before or "", after or "") or (_NOTHING,)
@@ -120,17 +120,17 @@ def change_of(
 
 
 def unknown_change(path: str, why: str) -> FileChange:
-    """A change of which only the path is known."""
+    """Return a change of which only the path is known."""
     return FileChange(path, None, None, why=why)
 
 
 def changed_again(
     change: FileChange, before: str | None, after: str | None, old_path: str | None = None
 ) -> FileChange | None:
-    """The same file after another change: its first text stays, and so does what was kept.
+    """Return the change of the same file after another change; kept hunks stay kept.
 
-    What somebody else changed between the two is nobody's to undo: where it can be told apart it
-    becomes part of the first text.  None if the file is as it was at first.
+    The first text stays.  Changes of others between the two are not undone: if they can be
+    distinguished, they become part of the first text.  None if the file is as it was at first.
     """
     if change.why:
         return change_of(change.path, before, after, old_path)

@@ -1,6 +1,6 @@
 """Find the hunks between two texts, and apply one to a third text.  Pure functions.
 
-A line endings with "\n" and keeps it, "\r\n" included; nothing else ends a line, as in
+A line ends with "\n" and includes it, as does "\r\n"; nothing else ends a line, as in
 `accord.machine.filesystem.file_text`.
 
 Invariants
@@ -20,19 +20,19 @@ from difflib import SequenceMatcher
 from typing import TypeAlias
 
 JUNK_LINES_MIN = 400
-"""From so many different lines on, the frequent ones are not used to find what is equal."""
+"""With more distinct lines than this, frequent ones are not used for matching."""
 
 LINES_MAX = 4000
 """More different lines at one place are one hunk: finding more would take too long."""
 
 
-# No line has an end within it.
+# No line contains a line ending.
 _EDGE = "\n\0"
 
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """Lines that were replaced by others; `start` counts from 0 in each text."""
+    """Lines that were replaced by others; each `start` counts from 0."""
 
     start: int
     removed: tuple[str, ...]
@@ -46,7 +46,7 @@ class Hunk:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines with their ends; the last may have none."""
+    """Split a text into lines with their endings; the last may have none."""
     lines = text.split("\n")
     last = lines.pop()
     found = [f"{line}\n" for line in lines]
@@ -54,7 +54,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def hunks_of(before: str, after: str) -> tuple[Hunk, ...]:
-    """What was changed, from the first line to the last."""
+    """Return the hunks between two texts, in order."""
     if before == after:
         return ()
     old, new = lines_of(before), lines_of(after)
@@ -68,10 +68,10 @@ _Place: TypeAlias = tuple[int, int, int, int]
 
 
 def _differences(old: Sequence[str], new: Sequence[str]) -> list[_Place]:
-    """Where they differ: from and to in the old lines, from and to in the new ones."""
+    """Yield the differing ranges in the old and in the new lines."""
     found: list[_Place] = []
     at_old = at_new = 0
-    # Lines that each text has once hold the texts together; only what is between is compared.
+    # Lines that are unique in both texts are anchors; only the lines between them are compared.
     for i, j in [*_anchors(old, new), (len(old), len(new))]:
         for i1, i2, j1, j2 in _compared(old[at_old:i], new[at_new:j]):
             found.append((i1 + at_old, i2 + at_old, j1 + at_new, j2 + at_new))
@@ -80,13 +80,13 @@ def _differences(old: Sequence[str], new: Sequence[str]) -> list[_Place]:
 
 
 def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Lines that both have exactly once, as many as are in the same order in both."""
+    """Return the lines that are unique in both texts and in the same order."""
     once_old, once_new = Counter(old), Counter(new)
     places = {line: j for j, line in enumerate(new) if once_new[line] == 1}
     pairs = [
         (i, places[line]) for i, line in enumerate(old) if once_old[line] == 1 and line in places
     ]
-    # The longest series that rises: by length, the smallest end so far, and the way back.
+    # The longest increasing subsequence: by length, the smallest end so far, and the links back.
     ends: list[int] = []
     last: list[int] = []
     before: list[int] = []
@@ -124,7 +124,7 @@ def _compared(old: Sequence[str], new: Sequence[str]) -> list[_Place]:
 
 
 def compose(before: str, hunks: Sequence[Hunk], chosen: Collection[int]) -> str:
-    """The text before with the hunks of these numbers applied."""
+    """Apply the hunks with these numbers to the old text."""
     old = lines_of(before)
     parts: list[str] = []
     at = 0
@@ -136,10 +136,10 @@ def compose(before: str, hunks: Sequence[Hunk], chosen: Collection[int]) -> str:
 
 
 def carry(hunk: Hunk, source: str, target: str) -> str | None:
-    """The target with the change that `hunk` makes to the source; None if that is not clear.
+    """Apply a hunk of the source to the target; None if its place is not clear.
 
-    It is clear when the lines that it takes out stand in the target as they do in the source, or,
-    of a hunk that only adds, the lines on both sides of its place.
+    It is clear if the target has the removed lines as the source does, or, for a hunk that only
+    adds lines, the lines on both sides of its place.
     """
     old, new = lines_of(source), lines_of(target)
     start, end = hunk.start, hunk.start + len(hunk.removed)
@@ -153,14 +153,14 @@ def carry(hunk: Hunk, source: str, target: str) -> str | None:
 
 
 def _joined(lines: Sequence[str]) -> str | None:
-    """The text; None if a line without an end would come to stand before another."""
+    """Join the lines; None if a line without an ending would come before another."""
     if any(not line.endswith("\n") for line in lines[:-1]):
         return None
     return "".join(lines)
 
 
 def _place(old: Sequence[str], new: Sequence[str], start: int, end: int) -> int | None:
-    """Where lines of the old text begin in the new one, if they are all there and together."""
+    """Return where lines of the old text start in the new one, if they are all adjacent there."""
     # An edge of the file is a line that both have: so each place has a neighbour on both sides.
     old, new = [_EDGE, *old, _EDGE], [_EDGE, *new, _EDGE]
     first, last = start + 1, end + 1

@@ -59,7 +59,7 @@ class Journal:
         self.revision = 0
         # Called after each change, while a screen shows it.
         self.on_change: Callable[[], None] | None = None
-        # As it was before the agent's first word.
+        # The git state before the agent's first action.
         self.git: GitState | None = None
         self._roots = tuple(roots or (chat.folder,))
         self._files: JournalFiles | None = None
@@ -125,7 +125,7 @@ class Journal:
                     self._changed()
                 for key in self._reports.take_looks():
                     await self._glimpse(key)
-                # All that was told of a file is taken together: it may be newer than the first.
+                # All reports about a file are combined: the file may be newer than the first one.
                 files: dict[str, list[Told]] = {}
                 for told in self._reports.take_told():
                     path = await self._place(self._absolute(told.diff.path))
@@ -164,10 +164,10 @@ class Journal:
         self._reported.add(path)
 
     def _told_late(self, path: str, known: FileChange, diffs: Sequence[FileDiff]) -> None:
-        """The file is as we think; what is told now was in it already when we looked.
+        """Handle a report about a change that the known content already has.
 
-        What was written through us is told once more by many agents.  But two changes that an
-        agent made before it told of the first are both in the text that we took for the first.
+        Many agents also report writes that they requested from us.  But if an agent made two
+        changes before it reported the first, the text that we took for the first has both.
         """
         if path not in self._reported or known.before is None:
             return
@@ -180,7 +180,7 @@ class Journal:
     ) -> None:
         known = self._changes.get(path)
         if known is None and old_path is not None and old_path in self._changes:
-            # It was changed before it was moved.
+            # The file was changed before it was moved.
             earlier = self._changes.pop(old_path)
             known = replace(earlier, path=path, old_path=earlier.old_path or old_path)
         if known is None:
@@ -191,9 +191,9 @@ class Journal:
 
     @asynccontextmanager
     async def writing(self, path: str) -> AsyncGenerator[None]:
-        """Around a write that an agent asks of us: it is in the journal when it has happened."""
+        """Journal a write that the agent requests from us; used around the write."""
         self.watch()
-        # What was heard before comes first, and git as it was before.
+        # Earlier reports come first, and the git state before the write.
         await self.settle()
         async with self._lock:
             place = await self._place(path)
@@ -207,12 +207,12 @@ class Journal:
             try:
                 yield
             finally:
-                # Also where nobody waits anymore: a write in a thread is not taken back.
+                # Even if the caller was cancelled: a write in a thread is not undone.
                 with anyio.CancelScope(shield=True):
                     await self._wrote(place, before)
 
     async def _wrote(self, path: str, before: str | None) -> None:
-        # As it is now, and not as it was sent: line endings may have been kept.
+        # The content on disk, not as it was sent: line endings may have been preserved.
         try:
             after = await self._do(JournalFiles.read, path)
         except Unreadable as error:
@@ -237,10 +237,10 @@ class Journal:
                 self.keep(change.path)
 
     async def undo(self, path: str, hunk: int | None = None) -> Outcome:
-        """Take back one difference, or all of a file: what was added goes, what went returns.
+        """Undo one hunk, or all hunks of a file.
 
         Raises:
-            ChangedSince: somebody else changed all that it is about.
+            ChangedSince: all lines of the hunks were changed in the meantime.
             AccordError: it cannot be undone, with the reason.
         """
         change = self._changes[path]
@@ -309,7 +309,7 @@ class Journal:
             try:
                 return work(self._disk(), path)
             except FileFailure as error:
-                # Not even the folder is there.
+                # Not even the folder exists.
                 raise Unreadable(path, error.reason) from error
 
         return await to_thread.run_sync(run)

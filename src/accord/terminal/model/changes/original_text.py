@@ -3,7 +3,7 @@
 An agent that writes files itself reports both texts, parts of them, a patch, or only the name.
 Pure functions; does not know disks.
 
-Invariant: a text before is what the report makes of the text after, exactly, or None.
+Invariant: the text before follows exactly from the report and the text after, or is None.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class Texts:
 
 
 def texts_of(diff: FileDiff, disk: str | None, glimpse: str | None) -> Texts | None:
-    """What a finished call did to a file.
+    """Return what a finished call did to a file.
 
-    `disk` is the file as it is now; `glimpse` is the file as it was when the call was announced,
-    where somebody looked.
+    `disk` is the current content; `glimpse` is the content when the call was announced, if it was
+    read then.
     """
     seen = None if glimpse == disk else glimpse
     if diff.operation == "delete":
@@ -39,7 +39,7 @@ def texts_of(diff: FileDiff, disk: str | None, glimpse: str | None) -> Texts | N
     if disk is None:
         return None
     if diff.operation in ("add", "copy"):
-        # Where a file of that name was seen before, it was no new one.
+        # If a file of that name was seen before, it was not new.
         return Texts(seen, disk)
     before = _before(diff, disk)
     if before is not None:
@@ -50,7 +50,7 @@ def texts_of(diff: FileDiff, disk: str | None, glimpse: str | None) -> Texts | N
 
 
 def texts_of_all(diffs: Sequence[FileDiff], disk: str | None, glimpse: str | None) -> Texts | None:
-    """What several changes of one file did, the last of which left it as it is now."""
+    """Return the combined effect of several changes of one file; the last one is on disk."""
     text = disk
     for number, diff in enumerate(reversed(diffs), 1):
         found = texts_of(diff, text, glimpse if number == len(diffs) else None)
@@ -79,7 +79,7 @@ def _before(diff: FileDiff, disk: str) -> str | None:
 
 
 def _replaced(old: str, new: str, disk: str) -> str | None:
-    """The text before: all of it, or with the one place changed that the report is about."""
+    """Return the old text: the reported one, or the new text with the reported part replaced."""
     if disk == new:
         return old
     if new and disk.count(new) == 1:

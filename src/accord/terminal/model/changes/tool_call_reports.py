@@ -3,8 +3,8 @@
 This module does not know disks or what the diffs mean.
 
 Invariants
-    * A diff of a finished call is handed out once, however often the call is told again.
-    * Of a call that is about to change a file, the file is looked at once, before it is finished.
+    * A diff of a finished call is returned once, however often the call is reported.
+    * A file that a call is about to change is read once, before the call is finished.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Reports:
         return bool(self._to_look or self._told)
 
     def hear(self, call: ToolCall) -> None:
-        """A call as it is now."""
+        """Note the current state of a call."""
         if call.status == "completed":
             self._finished(call)
         elif not call.is_final and (call.kind in _CHANGING or call.diffs):
@@ -76,23 +76,23 @@ class Reports:
             del self._taken[next(iter(self._taken))]
 
     def take_looks(self) -> list[Glimpse]:
-        """The files to look at now."""
+        """Return the files to read now."""
         found, self._to_look = self._to_look, []
         return found
 
     def take_told(self) -> list[Told]:
-        """The diffs of calls that are finished, in order."""
+        """Return the diffs of finished calls, in order."""
         found, self._told = self._told, []
         return found
 
     def saw(self, key: Glimpse, text: str | None) -> None:
-        """What was in the file."""
+        """Store the content of a file."""
         self._texts[key] = text
         if len(self._texts) > GLIMPSES_MAX:
             del self._texts[next(iter(self._texts))]
 
     def seen(self, told: Told) -> str | None:
-        """What was in the file before the call, where somebody looked."""
+        """Return the content of the file before the call, if it was read."""
         path = told.diff.old_path or told.diff.path
         return self._texts.pop(Glimpse(told.call_id, path), None)
 

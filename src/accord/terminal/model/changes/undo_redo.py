@@ -2,8 +2,8 @@
 
 It blocks: call it in a thread.
 
-Invariant: where the file has what we think, it gets exactly the wanted text; where somebody
-else changed it, only those differences are switched whose own lines are as they were.
+Invariant: if the file has the expected content, it gets exactly the wanted text; if it was changed,
+only hunks whose own lines are unchanged are undone or redone.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def switched(
     """Apply or remove hunks; return the new change and the number of hunks.
 
     Raises:
-        ChangedSince: the file came or went by somebody else's hand.
+        ChangedSince: the file was created or deleted in the meantime.
         FileFailure: it cannot be written.
     """
     place, now = change.place, set(change.applied)

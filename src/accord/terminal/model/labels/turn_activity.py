@@ -17,7 +17,7 @@ from accord.schema.struct import Raw
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.text.display_text import one_line
 from accord.transcript import Cost, ExitStatus, ToolCall, Usage
-from accord.transcript.items.tool_call import KINDS_OF_TOOL, STATUSES
+from accord.transcript.items.tool_call import DENIED, KINDS_OF_TOOL, STATUSES
 
 WORD_MAX = 60
 """Characters of a word of the agent's, where a word is expected."""
@@ -159,6 +159,8 @@ def call_state(call: ToolCall, chat: Chat) -> CallState:
     why = chat.denied.get(call.tool_call_id)
     if why is not None:
         return CallState("denied", "denied", one_line(why))
+    if call.reported_status == DENIED:
+        return CallState("denied", "denied")
     if call.cancelled:
         return _STATUS_STATES["cancelled"]
     if not call.is_final and chat.is_asked_about(call):

@@ -36,10 +36,9 @@ NAME_CHARACTERS_MAX = 200
 """Of the agent's name of an option: more of them would push away what is asked about."""
 
 _DIGITS_MAX = 9
-_TAILS: dict[Scope, str] = {"session": "for this session", "workspace": "always in this folder"}
-# What we offer as a whole where the agent did not ask and so offers nothing itself.
+# What we offer if the agent did not ask, and so has no options of its own.
 _EVERY = {"execute": "every command", "edit": "every edit in this folder"}
-# How agents name their options.  A name in other words may say the opposite of what it does.
+# How agents name their options.  A name without these words may mean the opposite of its effect.
 _YES = "accept|agree|allow|always|approve|confirm|continue|grant|ok|permit|proceed|run|sure|yes"
 _NO = "abort|cancel|decline|deny|disallow|do not|don[’']t|keep|never|no|refuse|reject|skip|stop"
 _SAYS_YES = re.compile(rf"\b(?:{_YES})(?:s|d|ed|ing)?\b", re.IGNORECASE)
@@ -175,7 +174,7 @@ def _remembered(
         ways = [way for way in ways if way[0] == "f"]
     found = [
         Choice(
-            f"{verb} {what} {_TAILS[scope]}",
+            _answer(verb, what, scope),
             effect,
             Decision(option.option_id, scope),
             letter,
@@ -197,6 +196,12 @@ def _remembered(
             )
         )
     return found
+
+
+def _answer(verb: str, what: str, scope: Scope) -> str:
+    if scope == "session":
+        return f"{verb} {what} for this session"
+    return f"Always {verb.lower()} {what} in this folder"
 
 
 def _covers(rules: Sequence[Rule], effect: Effect, scope: Scope, folder: str) -> str:

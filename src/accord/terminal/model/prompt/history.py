@@ -17,7 +17,13 @@ from pathlib import Path
 from time import time
 from typing import Any
 
-from accord.discovery.user_paths import FILE_MODE, locked, make_private, replace_file, state_folder
+from accord.configuration.user_paths import (
+    FILE_MODE,
+    locked,
+    make_private,
+    replace_file,
+    state_folder,
+)
 
 VERSION = 1
 FILE_BYTES_MAX = 1 << 20

@@ -22,7 +22,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from accord.discovery.user_paths import replace_file, state_folder
+from accord.configuration.user_paths import replace_file, state_folder
 from accord.terminal.model.prompt.draft import Attachment, Draft
 
 VERSION = 1

@@ -18,7 +18,7 @@ def numbered(printer: ChatPrinter, title: str, rows: Sequence[tuple[str, str]]) 
 
 
 def meant_value(said: str, pairs: Sequence[tuple[str, str]]) -> str:
-    """The value that is named by its number, itself, its name, or the beginning of either.
+    """Return the value with this number or name, or with a name that starts like this.
 
     Raises:
         AccordError: none matches, or several do.
@@ -32,8 +32,9 @@ def meant_value(said: str, pairs: Sequence[tuple[str, str]]) -> str:
     ):
         if len(found) == 1:
             return found[0]
-    names = ", ".join(one_line(name) for _, name in pairs) or "nothing"
-    raise AccordError(f"Unknown value {one_line(said)!r}; choose one of {names}.")
+    names = ", ".join(one_line(name) for _, name in pairs)
+    known = f"choose one of {names}" if names else "there is nothing to choose from"
+    raise AccordError(f"Unknown value {one_line(said)!r}; {known}.")
 
 
 def sentence(error: AccordError) -> str:

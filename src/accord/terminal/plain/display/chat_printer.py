@@ -185,7 +185,7 @@ class ChatPrinter(ConversationPrinter):
             where = self._near(place.path)
             is_said = where == self.folder or os.path.basename(where) in title
             if not is_said and place.path not in changed:
-                line = "" if place.line is None else f":{place.line}"
+                line = "" if place.line is None else f":{place.position}"
                 places[f"{where}{line}"] = None
         if places:
             more = len(places) - PLACES_SHOWN_MAX

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import get_args
 
-from accord.discovery.config import QUIET_SECONDS
+from accord.configuration.config import QUIET_SECONDS
 from accord.terminal.model.chat import Chat, Entry, Problem, Remedy
 from accord.terminal.model.client_remark import Remark
 from accord.terminal.model.labels.turn_activity import (

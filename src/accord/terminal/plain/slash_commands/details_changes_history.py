@@ -40,13 +40,14 @@ def show_details(printer: ChatPrinter, chat: Chat, given: str) -> None:
     calls = [entry for entry in chat.entries if isinstance(entry, ToolCall)]
     back = int(given) if given.isdecimal() and int(given) > 0 else 1
     if back > len(calls):
-        raise AccordError(f"There are only {counted(len(calls), 'tool call')}.")
+        known = f"only {counted(len(calls), 'tool call')}" if calls else "no tool calls yet"
+        raise AccordError(f"There {'is' if len(calls) == 1 else 'are'} {known}.")
     call = calls[-back]
     printer.said("", f"{call_title(call)}: {call_state(call, chat).word}", "bold")
     if name := call_name(call):
         printer.said("", f"Tool: {name}")
     for place in call.locations:
-        line = "" if place.line is None else f", line {place.line}"
+        line = "" if place.line is None else f", line {place.position}"
         printer.said("", f"In {path_words(place.path, chat.folder)}{line}")
     for title, raw in (("Input", call.raw_input), ("Output", call.raw_output)):
         value = plain_value(raw)

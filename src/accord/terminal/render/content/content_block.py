@@ -25,7 +25,7 @@ from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import Run, shortened, strip_of, wrapped
 from accord.transcript.unknown_variants import fields_of
 
-# Members that are likely to be words for a user, in this order.
+# Fields that probably contain text for a user, in this order.
 _WORDS = ("title", "text", "message", "name", "description", "content")
 
 PREVIEW_LINES = 4
@@ -190,7 +190,7 @@ _SHOWN: dict[str, _Show] = {
 
 
 def unknown_line(variant: UnknownVariant, look: Look, what: str, indent: str = "") -> Strip:
-    """One line: what it calls itself, and its first words where it has some."""
+    """Render one line with the name of the variant and its first words, if any."""
     palette = look.palette
     tag = one_line(variant.tag, 40) or "something"
     runs: list[Run] = [

@@ -1,17 +1,17 @@
-"""Pictures: their type and size in a line, and drawn below it where the terminal can.
+"""Render pictures: a line with type and size, and the picture below it if the terminal can draw it.
 
-This module does not know who writes to the terminal.  A picture is drawn by letters alone, so that
-scrolling, cutting and drawing over it cannot garble the screen:
+This module does not know what writes to the terminal.  A picture consists of characters, so that
+scrolling, cropping and drawing over it cannot garble the screen:
 
-    kitty   The picture is sent to the terminal once, beside the screen, and stays there under a
-            number.  Where it is to be seen stand letters that the terminal replaces by its parts.
-            What is to be sent waits in `transmissions`; whoever owns the screen takes it from
-            there after rendering and writes it as it is.
-    sixel   Sixel itself is painted over the letters and would not go away with them.  So pictures
-            are drawn as half blocks in two colours each, in any terminal with true colours.
+    kitty   The picture is sent to the terminal once and stored there under a number.  Placeholder
+            characters mark its place, and the terminal replaces them by parts of the picture.
+            Pending data is in `transmissions`; the owner of the screen takes it from there after
+            rendering and writes it unchanged.
+    sixel   Sixel graphics are painted over the characters and would stay when those are gone.  So
+            pictures are drawn as half blocks in two colours, in any terminal with true colours.
 
-Invariant: nothing of a picture's bytes is in a segment; what is sent to the terminal is
-base64 within a frame of ours.
+Invariant: no byte of a picture is in a segment; the data sent to the terminal is base64 in a frame
+of ours.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from accord.terminal.render.text_runs import Run, shortened, strip_of
 
 COLUMNS_MAX, ROWS_MAX = 60, 20
 SENT_BYTES_MAX = 8_000_000
-"""Bytes of one picture that is sent to the terminal."""
+"""The largest picture that is sent to the terminal."""
 SENT_MAX = 64
-"""Pictures that the terminal is given to keep; the others are shown by their size only."""
+"""How many pictures the terminal stores; for others only the size is shown."""
 CHUNK = 4096
 
-# Kitty's letter for a part of a picture, and its marks for the numbers of rows and columns: the
-# signs above a letter that no font joins with it.
+# Kitty's placeholder for a part of a picture, and its combining marks for the numbers of rows and
+# columns.
 _PLACE = "\U0010eeee"
 _NUMBERS = (
     "\u0305\u030d\u030e\u0310\u0312\u033d\u033e\u033f\u0346\u034a\u034b\u034c\u0350\u0351\u0352"
@@ -52,7 +52,7 @@ _NUMBERS = (
 
 
 def image_mode(setting: ImageSetting, environ: Mapping[str, str]) -> ImageMode:
-    """How pictures are drawn: as the user says, or by what the terminal says of itself."""
+    """Return how pictures are drawn: as configured, or as the terminal's variables suggest."""
     if setting != "auto":
         return setting
     term, program = environ.get("TERM", ""), environ.get("TERM_PROGRAM", "").lower()
@@ -68,22 +68,22 @@ def image_mode(setting: ImageSetting, environ: Mapping[str, str]) -> ImageMode:
 
 
 class Transmissions:
-    """What is to be sent to the terminal beside the screen.
+    """The picture data for the terminal.
 
-    Guards: every picture is sent once for a size, the terminal has it in one size only, and never
-    more than `SENT_MAX` of them.
+    Guards: every picture is sent once per size, the terminal has it in one size only, and it never
+    has more than `SENT_MAX` pictures.
     """
 
     def __init__(self) -> None:
-        # By what the picture is: its number, and the columns and rows that it was sent for.
+        # By the digest of the picture: its number, and the columns and rows it was sent for.
         self._sent: dict[bytes, tuple[int, int, int]] = {}
         self._last = 0
         self._waiting: list[str] = []
-        # Called when something waits that did not before: rendering goes on, so write it later.
+        # Called when data is pending; it must be written after rendering.
         self.on_waiting: Callable[[], None] = lambda: None
 
     def number_of(self, data: bytes, columns: int, rows: int) -> int | None:
-        """The number under which the terminal has, or will have, a picture of this size."""
+        """Return the number of a picture of this size in the terminal."""
         key = sha256(data).digest()
         known = self._sent.get(key)
         if known is not None and known[1:] == (columns, rows):
@@ -91,7 +91,7 @@ class Transmissions:
         if known is None and (len(self._sent) >= SENT_MAX or len(data) > SENT_BYTES_MAX):
             return None
         if known is not None:
-            # The window has another width now, and nothing shows the old size anymore.
+            # The window was resized, and nothing shows the old size any more.
             self._waiting.append(_dropped(known[0]))
         self._last += 1
         self._sent[key] = (self._last, columns, rows)
@@ -100,13 +100,13 @@ class Transmissions:
         return self._last
 
     def take(self) -> str:
-        """What waits to be written to the terminal, once."""
+        """Return the pending data, and forget it."""
         found = "".join(self._waiting)
         self._waiting.clear()
         return found
 
     def forget(self) -> str:
-        """What makes the terminal drop all pictures, to be written when the screen is left."""
+        """Return the sequence that deletes all pictures, for when the screen is closed."""
         found = "".join(_dropped(number) for number, _, _ in self._sent.values())
         self._sent.clear()
         self._waiting.clear()
@@ -120,7 +120,7 @@ def _dropped(number: int) -> str:
 
 def _frames(number: int, data: bytes, columns: int, rows: int) -> list[str]:
     encoded = b64encode(data).decode("ascii")
-    # The answer of the terminal would be read as keys: quiet, whatever happens.
+    # Suppress the terminal's answer, which would be read as keys.
     head = f"a=T,U=1,i={number},f=100,c={columns},r={rows},q=2,"
     found: list[str] = []
     for at in range(0, len(encoded), CHUNK):
@@ -131,11 +131,11 @@ def _frames(number: int, data: bytes, columns: int, rows: int) -> list[str]:
 
 
 transmissions = Transmissions()
-"""Of this process: it has one terminal."""
+"""The pending data of this process, which has one terminal."""
 
 
 def image_lines(data: bytes, media_type: str, look: Look, name: str = "") -> list[Strip]:
-    """A picture: one line about it, and the picture itself where it can be drawn."""
+    """Render a picture: one line about it, and the picture itself if it can be drawn."""
     facts = image_facts(data)
     palette = look.palette
     runs: list[Run] = [
@@ -163,7 +163,7 @@ def _drawn(data: bytes, facts: ImageFacts, look: Look) -> list[Strip]:
 
 
 def _fitted(facts: ImageFacts, width: int) -> tuple[int, int]:
-    """Columns and rows of a picture; a cell is about ten pixels wide and twice as high."""
+    """Return the columns and rows of a picture; a cell is about 10 by 20 pixels."""
     if not facts.width or not facts.height:
         return 0, 0
     scale = min(min(width, COLUMNS_MAX) / (facts.width / 10), ROWS_MAX / (facts.height / 20), 1.0)
@@ -172,7 +172,7 @@ def _fitted(facts: ImageFacts, width: int) -> tuple[int, int]:
 
 
 def _places(number: int, columns: int, rows: int) -> list[Strip]:
-    # The number is told by the colour of the letters.
+    # The colour of the placeholders encodes the number.
     style = Style(color=Color.from_rgb(number >> 16 & 255, number >> 8 & 255, number & 255))
     return [
         Strip(

@@ -13,13 +13,13 @@ from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import cut, indented, lines_needed, strip_of, wrapped
 
 ERROR_LINES = 6
-"""Of what is known about a failure, the last lines, which are shown without being asked for."""
+"""How many of the last lines about a failure are shown without unfolding."""
 
 
 class RemarkBlock(CachedBlock[Remark]):
-    """A remark in the colour of its tone; its detail, where there is any, unfolds.
+    """A remark in the colour of its tone; its detail, if any, can be unfolded.
 
-    What went wrong is told here and nowhere else, so the end of its detail is shown at once.
+    A failure is explained only here, so the end of its detail is shown at once.
     """
 
     __slots__ = ()

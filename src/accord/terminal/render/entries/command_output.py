@@ -1,11 +1,11 @@
 """Render live output of commands: colours, the last lines, and a count of earlier ones.
 
-This module does not know tool calls; a card shows the output of its terminals by what stands here,
-and `terminal_block` shows a terminal that no card shows.
+This module does not know tool calls; cards use it for the output of their terminals, and
+`terminal_block` shows a terminal that no card shows.
 
 Invariants
-    * What a command printed is read once at most, however long it goes on; what is shown costs
-      the lines that are shown.
+    * Output is read once at most, however long a command runs; rendering costs only the shown
+      lines.
     * No escape sequence of the output is in any segment: colours are styles.
 """
 
@@ -33,10 +33,10 @@ from accord.transcript import Terminal, ToolCall, Transcript
 
 FOLDED_LINES = 8
 UNFOLDED_LINES = 1000
-"""Lines of output that are shown at most; the last ones."""
+"""How many of the last lines of output are shown."""
 LINES_KEPT = 5000
 READ_BYTES_MAX = 128 * 1024
-"""Of what came since the last look, so much is read; it is more than can be shown."""
+"""How much new output is read at a time; it is more than can be shown."""
 COMMAND_LINES_MAX = 4
 COMMAND_CHARACTERS_MAX = 2000
 
@@ -45,7 +45,7 @@ _utf8 = getincrementaldecoder("utf-8")
 
 @lru_cache(maxsize=1024)
 def ink_style(ink: Ink, palette: Palette) -> Style:
-    """The ink of a command's output as a style; without colours only weight, slant and lines."""
+    """Return the style of a command's output; without colours only bold, italic and underline."""
     front, back = colours_of(ink, palette)
     return Style(
         color=front,
@@ -74,14 +74,14 @@ class OutputRows:
         self._lines = OutputLines(lines_max=LINES_KEPT)
         self._decoder: IncrementalDecoder = _utf8("replace")
         self._replacements = self._received = 0
-        # Lines that were never read, since so much came at once.
+        # Lines that were skipped, because too much arrived at once.
         self._passed = 0
-        # By the number of the line since the beginning: its rows, for one look and width.
+        # The rows of each line by its number, for one look and width.
         self._rows: dict[int, list[Strip]] = {}
         self._key: tuple[Palette, int] | None = None
 
     def read(self, terminal: Terminal) -> None:
-        """Take in what came since the last time."""
+        """Read the new output."""
         if terminal.replacements != self._replacements:
             self._lines = OutputLines(lines_max=LINES_KEPT)
             self._decoder.reset()
@@ -90,7 +90,7 @@ class OutputRows:
         data = terminal.since(self._received)
         self._received = terminal.received
         if len(data) > READ_BYTES_MAX:
-            # Only the end can be seen; of what stands before it the lines are counted.
+            # Only the end is visible; the lines before it are counted.
             start = data.find(b"\n", len(data) - READ_BYTES_MAX) + 1
             self._passed += data.count(b"\n", 0, start)
             data = data[start:]
@@ -103,7 +103,7 @@ class OutputRows:
         return self._lines.count == 0
 
     def last(self, look: Look, width: int, limit: int) -> tuple[list[Strip], int]:
-        """The last rows, and how many lines stand above them."""
+        """Return the last rows, and the number of lines above them."""
         if self._key != (look.palette, width):
             self._rows.clear()
             self._key = (look.palette, width)
@@ -134,7 +134,7 @@ class OutputRows:
         assert self._key is not None
         palette = self._key[0]
         runs = runs_of_line(line, palette)
-        # A line without end is data: only its end can be seen.
+        # An endless line is data: only its end is visible.
         room, at = limit * width, len(runs)
         while at and room > 0:
             at -= 1
@@ -148,7 +148,7 @@ class OutputRows:
 def output_lines(
     terminal: Terminal, rows: OutputRows, look: Look, *, folded: bool, indent: str = ""
 ) -> list[Strip]:
-    """What a command printed, behind a line at the left, and how it ended if it ended badly."""
+    """Render the output of a command with a bar on the left, and its exit status if it failed."""
     palette = look.palette
     rows.read(terminal)
     bar = f"{indent}{look.mark('│', '|')} "
@@ -182,11 +182,11 @@ def command_lines(command: str, look: Look, indent: str = "") -> list[Strip]:
 # ---- terminals of cards, and others
 
 RECENT_CALLS = 64
-"""Calls, from the last one back, whose content may have come to show a terminal since."""
+"""How many of the last calls are checked for new terminals."""
 
 
 class _Showing:
-    """Which call shows which terminal, as far as was looked."""
+    """Tracks which call shows which terminal."""
 
     __slots__ = ("calls", "revision", "scanned")
 
@@ -200,7 +200,7 @@ _showing: WeakKeyDictionary[Transcript, _Showing] = WeakKeyDictionary()
 
 
 def is_embedded(terminal_id: str, chat: Chat) -> bool:
-    """Whether some call shows a terminal; cheap to ask, however many calls there are."""
+    """Whether a call shows the terminal; cheap for any number of calls."""
     showing = _showing.get(chat.transcript)
     if showing is None:
         showing = _showing[chat.transcript] = _Showing()
@@ -216,7 +216,7 @@ def is_embedded(terminal_id: str, chat: Chat) -> bool:
 
 
 class TerminalBlock(CachedBlock[Terminal]):
-    """A terminal of its own; nothing at all where the card of a call shows it."""
+    """A terminal by itself; empty if the card of a call shows it."""
 
     __slots__ = ("_chat", "_rows")
 
@@ -270,7 +270,7 @@ class TerminalBlock(CachedBlock[Terminal]):
 
 
 def terminal_block(entry: Terminal, chat: Chat) -> Block:
-    """A terminal of the agent's, or one that we run for it."""
+    """Create the block of a terminal, run by the agent or by us."""
     return TerminalBlock(entry, chat)
 
 

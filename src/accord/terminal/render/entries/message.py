@@ -17,9 +17,9 @@ from accord.terminal.render.text_runs import cut, indented, lines_needed, strip_
 from accord.transcript import Message
 
 USER_LINES_MAX = 14
-"""Lines of what the user said that are shown folded."""
+"""How many lines of the user's message are shown when folded."""
 _FIRST_WORDS = 400
-"""Characters that are looked at for the first words of a thought."""
+"""How many characters are searched for the first words of a thought."""
 
 
 class MessageBlock(CachedBlock[Message]):
@@ -36,7 +36,7 @@ class MessageBlock(CachedBlock[Message]):
         self._prose = None
 
     def prose(self, look: Look, *, is_thought: bool = False, is_literal: bool = False) -> Prose:
-        """What lays out the text, the same as long as the look is."""
+        """Return the renderer of the text, which is kept as long as the look is the same."""
         if self._prose is None or self._prose_look != look:
             base = look.palette.thought if is_thought else None
             if is_literal:
@@ -52,7 +52,7 @@ class MessageBlock(CachedBlock[Message]):
         return sum(not hasattr(block, "text") for block in self.entry.blocks)
 
     def opened_by(self, line: int) -> Target | None:
-        """The file or the address of what stands in this line."""
+        """Return the file or the address in this line."""
         return None if self._prose is None else self._prose.targets.get(line)
 
     def text(self) -> str:
@@ -65,7 +65,7 @@ class AgentBlock(MessageBlock):
     __slots__ = ()
 
     def __init__(self, entry: Message) -> None:
-        # Folded is: without what is not meant for the user, and of the rest what it is.
+        # Folded content shows only what is meant for the user.
         super().__init__(entry, folded=True)
 
     @property
@@ -80,7 +80,7 @@ class AgentBlock(MessageBlock):
         opened = self.opened_by(line)
         if opened is not None:
             return opened
-        # A line of what the agent says is there to be read; what is folded says so itself.
+        # Lines of a message are not targets, except for those that unfold.
         mark = "▸ "
         lines = self._lines or []
         is_mark = line < len(lines) and lines[line].text.startswith(mark)
@@ -126,8 +126,8 @@ class UserBlock(MessageBlock):
         return self.targets.get(line) or self.opened_by(line)
 
     def _is_elsewhere(self, chat: Chat) -> bool:
-        """Whether somebody else said it in this session while we were there."""
-        # What is loaded was said before we came; who said it is not known.
+        """Whether another client sent it during our session."""
+        # The sender of loaded history is unknown.
         self.is_unsettled = not self.entry.is_own and chat.phase == "starting"
         if self.entry.is_own or self.is_unsettled:
             return False

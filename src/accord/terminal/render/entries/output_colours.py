@@ -1,12 +1,12 @@
-"""The colours that a command asked for, as colours that can be read on the screen of a theme.
+"""Maps the colours of a command's output to colours that are readable in a theme.
 
 This module does not know output or lines.  A command that prints in "black" or "white" does not
 know the theme: on a background of nearly that colour its text would be invisible.
 
 Invariants
-    * The sixteen named colours are words that stand out from the background of their theme.
-    * What is written on a background that was asked for stands out from that one.
-    * Exact colours stay as they are, unless nothing could be read.
+    * The sixteen named colours are readable on the background of their theme.
+    * Text on a requested background is readable on that background.
+    * Exact colours are unchanged, unless the text would be unreadable.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from accord.terminal.model.text.sgr import Colour, Ink
 from accord.terminal.render.palette import CONTRAST, DARK, LIGHT, Palette
 
 NAMED_MIN = 3.0
-"""The least contrast of named colours with each other; which colours they are is ours to say."""
+"""The least contrast of two named colours, which we choose."""
 EXACT_MIN = 1.2
-"""The least contrast of two exact colours: less is nothing to be seen."""
+"""The least contrast of two exact colours."""
 SEEN_MIN = 2.0
 """The least contrast of an exact colour with the background of the theme."""
 
@@ -30,7 +30,7 @@ _NAMED = 16
 
 @dataclass(frozen=True, slots=True)
 class Colours:
-    """The background of a theme, its words, and the named colours as words on that background."""
+    """The background and text of a theme, and the named colours as text colours on it."""
 
     ground: str
     words: str
@@ -69,12 +69,12 @@ COLOURS = {
         ),
     ),
 }
-# As backgrounds these are what they are called; words are chosen for them.
+# As backgrounds these are exact; the text colour is chosen for them.
 _GROUNDS = {0: "#000000", 7: "#c3cad3", 8: "#4b5563", 15: "#ffffff"}
 
 
 def colours_of(ink: Ink, palette: Palette) -> tuple[Color | None, Color | None]:
-    """What to write with and what on; None is the theme's own, and both are without colours."""
+    """Return foreground and background; None is the theme's own."""
     colours = COLOURS.get(palette)
     if colours is None:
         return None, None

@@ -17,7 +17,7 @@ DESCRIPTION_LINES_MAX = 20
 
 
 def state_words(child: Subagent) -> str:
-    """What the child does; a word that we do not know is shown as it came."""
+    """Describe what the child does; an unknown state is shown as it is."""
     state = child.state
     if state.confirmed == "running":
         return "running"

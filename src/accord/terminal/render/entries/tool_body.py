@@ -1,8 +1,7 @@
 """Render the body of a tool call: locations, diffs, output, text and raw values.
 
-This module does not know states and titles.  Everything is built again when the call changed, but
-for what `Kept` holds: output that was read, changes that were compared, Markdown that was laid
-out.
+This module does not know states and titles.  Everything is built again when the call changes,
+except for what `Kept` caches: output, diffs and rendered Markdown.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ BODY_INDENT = 2
 DIFF_LINES_FOLDED, DIFF_LINES_UNFOLDED = 16, 1000
 TEXT_LINES_FOLDED, TEXT_LINES_UNFOLDED = 6, 1000
 TEXT_CHARACTERS_MAX = 100_000
-"""Characters of text of a call that are laid out."""
+"""How many characters of a call's text are rendered."""
 PLACES_FOLDED, PLACES_UNFOLDED = 1, 50
 ITEMS_FOLDED, ITEMS_UNFOLDED = 4, 200
 RAW_LINES_FOLDED = 6
@@ -58,18 +57,18 @@ _DIFFS = ("Diff", "DiffOutput")
 
 @dataclass(slots=True)
 class Kept:
-    """What need not be done again when a call changes a little."""
+    """Results that are reused when a call changes a little."""
 
     outputs: dict[str, OutputRows] = field(default_factory=dict[str, OutputRows])
     terminals: dict[str, Terminal] = field(default_factory=dict[str, Terminal])
     diffs: list[FileDiff] | None = None
     changes: list[FileChange] = field(default_factory=list[FileChange])
-    # By the place of the text among the content.
+    # By the index of the text in the content.
     texts: dict[int, MarkdownLines] = field(default_factory=dict[int, MarkdownLines])
 
 
 class Body:
-    """Builds the lines of one card.  `found` has each line with what Enter on it means."""
+    """Builds the lines of one card.  `found` has each line with its target."""
 
     def __init__(
         self, call: ToolCall, look: Look, chat: Chat, kept: Kept, *, folded: bool, details: bool
@@ -84,7 +83,7 @@ class Body:
         self._indent = " " * BODY_INDENT
 
     def build(self) -> None:
-        """All parts, in order."""
+        """Render all parts in order."""
         self._places()
         items = self._grouped()
         if self._is_refused:
@@ -107,7 +106,7 @@ class Body:
 
     @property
     def _is_refused(self) -> bool:
-        """Whether the title says that somebody said no; what the tool answers says it again."""
+        """Whether the call was denied, so that the tool's answer only repeats the title."""
         return self.folded and self.call.tool_call_id in self.chat.denied
 
     @property
@@ -134,7 +133,7 @@ class Body:
     # ---- the parts
 
     def _places(self) -> None:
-        """Where the call works, unless the title or the diff says so already."""
+        """Render the locations of the call, unless the title or the diff has them."""
         call, folder = self.call, self.chat.folder
         places = call.locations
         if self.folded:
@@ -149,7 +148,7 @@ class Body:
         for number, place in enumerate(places[:limit]):
             said = path_words(place.path, folder) or "a file"
             if place.line:
-                said = f"{said}:{place.line}"
+                said = f"{said}:{place.position}"
             more = len(places) - limit
             if number == limit - 1 and more > 0:
                 said = f"{said} and {more} more"
@@ -158,7 +157,7 @@ class Body:
             self._add([strip], OpenFile(place.path, place.line))
 
     def _grouped(self) -> list[tuple[str, object]]:
-        """The content: neighbouring texts joined, all diffs at the place of the first."""
+        """Render the content: adjacent texts joined, all diffs at the place of the first."""
         found: list[tuple[str, object]] = []
         has_diffs = False
         texts: list[str] = []
@@ -193,7 +192,7 @@ class Body:
     def _terminal(self, terminal_id: str) -> None:
         terminal = self.chat.transcript.terminal(terminal_id)
         if terminal is None:
-            # Shown once and gone, or never there: its last output stays.
+            # The terminal is gone or never existed: its last output stays.
             terminal = self.kept.terminals.get(terminal_id)
         if terminal is None:
             name = one_line(terminal_id, 40)
@@ -215,7 +214,7 @@ class Body:
         if self.kept.diffs is not diffs:
             self.kept.diffs, self.kept.changes = diffs, [change_of(diff) for diff in diffs]
         room = DIFF_LINES_FOLDED if self.folded else DIFF_LINES_UNFOLDED
-        # The question below shows the whole change.
+        # The permission question shows the whole change.
         is_asked = self.folded and self.chat.is_asked_about(self.call)
         limit = ITEMS_FOLDED if self.folded else ITEMS_UNFOLDED
         changes = self.kept.changes
@@ -235,7 +234,7 @@ class Body:
     def _text(self, number: int, text: str) -> None:
         limit = TEXT_LINES_FOLDED if self.folded else TEXT_LINES_UNFOLDED
         look = self._narrow
-        # What cannot be seen is not laid out: the source is cut before, roughly.
+        # Text that is not visible is not rendered: the source is cut roughly before.
         taken = min(limit * look.width * 4, TEXT_CHARACTERS_MAX)
         lines = self.kept.texts.get(number)
         if lines is None or lines.look != look:
@@ -254,7 +253,7 @@ class Body:
         self._add(json_lines(raw, self.look, indent=self._indent))  # type: ignore[arg-type]
 
     def _result(self) -> None:
-        """What the tool gave back, where that is all there is."""
+        """Render the raw output, if the call has no other content."""
         raw = self.call.raw_output
         assert raw is not None
         output = self.call.output
@@ -266,7 +265,7 @@ class Body:
 
 
 def guess_body(call: ToolCall, look: Look, *, folded: bool) -> int:
-    """About how many lines the body has, without looking closely."""
+    """Estimate the number of lines of the body."""
     found = 0
     for item in call.content[: ITEMS_FOLDED if folded else ITEMS_UNFOLDED]:
         if type(item).__name__ in _DIFFS:

@@ -5,12 +5,11 @@
        12 - old
        12 + new
 
-This module does not know the widget.  What the parts of the body look like is told in
-`tool_body.py`.
+This module does not know the widget.  `tool_body.py` renders the body.
 
 Invariants
-    * A call of any kind, status and content has a card; words that we do not know are shown as
-      they came.
+    * A call of any kind, status and content has a card; unknown values are shown as
+      they are.
     * Output of a terminal stays on the card, whatever becomes of the terminal.
 """
 
@@ -44,11 +43,11 @@ from accord.transcript.items.tool_call import KINDS_OF_TOOL
 
 TITLE_LINES_MAX = 3
 SECONDS_MIN = 0.1
-"""What took less was at once, and that need not be said."""
+"""Shorter durations are not shown."""
 WHY_CHARACTERS_MAX = 40
-"""Of the reason of a state that stands behind it; a longer one stands below the title."""
+"""A longer reason of a state is shown below the title."""
 DETAILS = "details"
-"""The part of a card that is shown on demand: what the tool was given and gave back."""
+"""The part of a card that is shown on demand: raw input and output."""
 
 
 def _state_styles(state: CallState, palette: Palette) -> tuple[Style, Style]:
@@ -63,7 +62,7 @@ def _state_styles(state: CallState, palette: Palette) -> tuple[Style, Style]:
         "paused": palette.warning,
     }
     style = signs.get(state.name, palette.dim)
-    # That something is done is what one expects; its word need not call.
+    # Success is expected, so its label is not highlighted.
     return style, palette.dim if state.name == "done" else style
 
 
@@ -77,7 +76,7 @@ class ToolCard(CachedBlock[ToolCall]):
 
     def __init__(self, entry: ToolCall) -> None:
         super().__init__(entry, folded=True)
-        # Whether what the tool was given and gave back is shown, raw.
+        # Whether the raw input and output are shown.
         self.details = False
         self._kept: Kept | None = None
 
@@ -109,7 +108,7 @@ class ToolCard(CachedBlock[ToolCall]):
         state_sign, kind = STATE_SIGNS[state.name], kind_sign(call)
         begin: list[Run] = []
         if parent_of(call) is not None:
-            # Done by a sub-agent of the call that stands above.
+            # A call by the sub-agent of the call above.
             begin.append((f"  {look.mark('↳', '>')} ", palette.dim))
         begin += [
             (f"{look.mark(*state_sign)} ", sign_style),
@@ -135,7 +134,7 @@ class ToolCard(CachedBlock[ToolCall]):
     def _wrapped_head(
         self, begin: list[Run], title: Run, end: list[Run], look: Look
     ) -> list[Strip]:
-        """A title that is too long for one line: some lines of it, and below them the rest."""
+        """Render a title that is too long for one line."""
         left = width_of(begin)
         room = max(look.width - left, 4)
         lines = wrapped(title[0][: room * (TITLE_LINES_MAX + 1)], room)
@@ -151,7 +150,7 @@ class ToolCard(CachedBlock[ToolCall]):
     def _duration(self, chat: Chat) -> float | None:
         took = chat.duration(self.entry)
         if took is None:
-            # The draft dialect tells it, in thousandths.
+            # The draft dialect reports it in milliseconds.
             told = plain_value(self.entry.meta.get("duration"))
             if isinstance(told, int | float) and not isinstance(told, bool):
                 return told / 1000
@@ -191,7 +190,7 @@ class ToolCard(CachedBlock[ToolCall]):
 
     @property
     def file(self) -> OpenFile | None:
-        """The file that the call is about, for whoever opens it in an editor."""
+        """Return the file of the call, to open it in an editor."""
         call = self.entry
         for place in call.locations:
             return OpenFile(place.path, place.line)

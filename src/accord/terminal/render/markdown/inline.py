@@ -1,7 +1,7 @@
 """Inline Markdown as styled runs, and runs wrapped into lines.
 
-This module does not know blocks.  Everything that ends up in a run is clean: what the source could
-not have, an entity such as `&#x202e;` could have brought back.
+This module does not know blocks.  The text of every run is cleaned here, because an entity such as
+`&#x202e;` can add a character that the source does not have.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _CLOSING = (
     r"\u3001\u3002\u3009\u300b\u300d\u300f\u3011\u3015\u30fc\uff01\uff09\uff0c\uff0e\uff1a"
     r"\uff1b\uff1f\uff3d\uff5d"
 )
-# A break, blanks, one wide letter with the signs that may not be parted from it, or a word.
+# A line break, blanks, one wide character with its punctuation, or a word.
 _PIECE_MAX = 1024
-"""So much of a word is broken at once."""
+"""The longest part of a word that is broken at once."""
 _PIECES = re.compile(
     rf"(?P<end>\n)|(?P<blank> +)|(?P<wide>[{_OPENING}]*[{_WIDE}][{_CLOSING}]*)|[^ \n{_WIDE}]+"
 )
@@ -41,19 +41,19 @@ _BLANKS = re.compile(r"[ \t]+")
 
 
 def clean(text: str) -> str:
-    """A text without line endings, each of them a blank."""
+    """Return a clean text with line endings replaced by blanks."""
     return visible(text).replace("\n", " ")
 
 
 class _Runs:
-    """Inline tokens, one after the other, as runs."""
+    """Converts inline tokens to runs."""
 
     def __init__(self, palette: Palette, base: Style, soft_break: str) -> None:
         self.palette = palette
         self.soft_break = soft_break
         self.found: list[Run] = []
         self.styles = [base]
-        # Per open link: where it leads, and where its words begin in `found`.
+        # For each open link: its address, and where its text starts in `found`.
         self.links: list[tuple[str, int]] = []
 
     def add(self, text: str, style: Style | None = None) -> None:
@@ -98,7 +98,7 @@ class _Runs:
         }.get(kind, palette.text)
 
     def _image(self, token: Token) -> None:
-        # Never fetched: what an agent names is not loaded because it named it.
+        # Images that an agent names are never fetched.
         alt, source = clean(token.content), clean(str(token.attrGet("src") or ""))
         self.add(f"[image: {alt}]" if alt else "[image]", self.palette.dim)
         self.add(f" ({source})" if source else "", self.palette.dim)
@@ -147,7 +147,7 @@ class _Wrapper:
         self.line, self.x, self.gap = [], 0, None
 
     def end_word(self) -> None:
-        """Put the word where there is room for it."""
+        """Add the word to this line, or to the next one."""
         if not self.word:
             return
         gap = self.gap
@@ -158,7 +158,7 @@ class _Wrapper:
             self.put(gap[0], gap[1], gap_width)
         self.gap = None
         for text, style in self.word:
-            # Do not measure a word of megabytes again for each of its lines.
+            # Avoid measuring a very long word again for each of its lines.
             for begin in range(0, len(text), _PIECE_MAX):
                 self._put_piece(text[begin : begin + _PIECE_MAX], style)
         self.word, self.word_width = [], 0
@@ -172,7 +172,7 @@ class _Wrapper:
                 self.put(head, style, cell_len(head))
                 text = text[len(head) :]
             elif not self.x:
-                # One letter that is wider than the line.
+                # One character that is wider than the line.
                 text = text[1:]
                 continue
             wide = cell_len(text)
@@ -199,7 +199,7 @@ class _Wrapper:
 
 
 def wrap(runs: list[Run], width: int) -> list[Line]:
-    """Runs in lines of at most `width` cells; at least one line."""
+    """Wrap runs into lines of at most `width` cells; at least one line."""
     if not runs:
         return [[]]
     whole = "".join([text for text, _ in runs])

@@ -1,7 +1,7 @@
 """Lay out Markdown blocks, parsed by markdown-it, in a width.
 
-This module does not know how the text arrived.  What was laid out the last time and is the same
-now is taken from there, so that a list that grows costs its new words.
+This module does not know how the text arrived.  Unchanged parts are taken from a cache, so that a
+growing list costs only its new words.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 INLINE_MAX = 8_000
-"""Characters of one paragraph; a longer one is shown as it was written."""
+"""A longer paragraph is shown as plain text."""
 WIDTH_MIN = 8
-"""Cells that a quote or an item keeps, however deep it stands."""
+"""The minimum width of a quote or an item at any depth."""
 
 _TASK = re.compile(r"\[([ xX])\](?: |$)")
 _BULLETS = ("•", "◦", "▪")
 
 
 class Layout:
-    """Lays out blocks in one look.  Guards: no line is wider than the width asked for."""
+    """Lays out blocks in one look.  Guards: no line is wider than the given width."""
 
     def __init__(self, parser: MarkdownIt, look: Look, base: Style, *, breaks: bool) -> None:
         self.parser = parser
@@ -51,26 +51,26 @@ class Layout:
         self._wrapped_before: dict[tuple[str, Style, int], list[Line]] = {}
         self._codes: dict[tuple[int, str], Code] = {}
 
-    # ---- what is kept from one time to the next
+    # ---- the cache
 
     def end_round(self) -> None:
-        """What was not used since this was called last is forgotten."""
+        """Drop cache entries that were not used since the last call."""
         self._runs_before, self._runs = self._runs, {}
         self._wrapped_before, self._wrapped = self._wrapped, {}
 
     def forget(self) -> None:
-        """Something that every paragraph may depend on is different."""
+        """Drop the cache, since something that every paragraph depends on changed."""
         for kept in (self._runs, self._runs_before, self._wrapped, self._wrapped_before):
             kept.clear()
 
     def forget_codes(self, going_on: Code | None = None) -> None:
-        """The lines are counted from another place now; in the first of them, code may go on."""
+        """Set the first line; code of the previous part may continue in it."""
         self._codes.clear()
         if going_on is not None:
             self._codes[0, going_on.fence] = going_on
 
     def inline(self, content: str, style: Style) -> list[Run]:
-        """A paragraph as runs."""
+        """Convert a paragraph to runs."""
         key = (content, style)
         found = self._runs.get(key) or self._runs_before.get(key)
         if found is None:
@@ -84,7 +84,7 @@ class Layout:
         return found
 
     def words(self, content: str, style: Style, width: int) -> list[Line]:
-        """A paragraph in lines."""
+        """Wrap a paragraph into lines."""
         key = (content, style, width)
         found = self._wrapped.get(key) or self._wrapped_before.get(key)
         if found is None:
@@ -95,7 +95,7 @@ class Layout:
     # ---- blocks
 
     def blocks(self, tokens: Sequence[Token], width: int, style: Style, depth: int) -> list[Line]:
-        """Blocks below each other; a blank line between them where the source has one."""
+        """Lay out blocks below each other, with blank lines as in the source."""
         found: list[Line] = []
         at = 0
         while at < len(tokens):
@@ -108,14 +108,14 @@ class Layout:
         return found
 
     def has_gap(self, token: Token) -> bool:
-        """Whether the line above a block is blank, but for the marks of quotes."""
+        """Whether the line above a block is blank, except for quote marks."""
         begin = token.map[0] if token.map else 0
         return 0 < begin <= len(self.source) and not self.source[begin - 1].strip("> ")
 
     def block(
         self, tokens: Sequence[Token], width: int, style: Style, depth: int = 0
     ) -> list[Line]:
-        """One block: its opening token, what is in it, and its closing one."""
+        """Lay out one block, from its opening token to its closing one."""
         first, inside = tokens[0], tokens[1:-1]
         palette = self.look.palette
         kind = first.type
@@ -136,7 +136,7 @@ class Layout:
             return self.items(tokens, 1 if start is None else int(start), width, style, depth)
         if kind == "table_open":
             return self._table(inside, width, style)
-        # HTML, and whatever else there may be one day: as it was written.
+        # HTML and unknown blocks are shown as plain text.
         return wrap([(visible(first.content.rstrip("\n")), style)], width)
 
     def _heading(self, tag: str) -> Style:
@@ -146,7 +146,7 @@ class Layout:
         return palette.heading if tag == "h2" else palette.strong
 
     def code(self, token: Token) -> Code:
-        """The code of a block, which remembers what it coloured already."""
+        """Return the highlighter of a code block, which caches finished pieces."""
         language = token.info.split()[0] if token.info.split() else ""
         key = (token.map[0] if token.map else 0, language)
         found = self._codes.get(key)
@@ -159,7 +159,7 @@ class Layout:
     ) -> list[Line]:
         """The items of a list; the first has this number.
 
-        Each looks as it does without the others, so that a list can be frozen item by item.
+        The items are independent, so that a list can be frozen item by item.
         """
         ordered = tokens[0].type == "ordered_list_open"
         bullet = self.look.mark(_BULLETS[min(depth, 2)], "-") + " "
@@ -188,7 +188,7 @@ class Layout:
             mark_style = palette.success if is_done else palette.dim
             inline = item[1].copy(content=item[1].content[task.end() :])
             item = [item[0], inline, *item[2:]]
-        # So deep that nothing would be left of the line: the mark gives way.
+        # Too deep for any text: leave out the mark.
         indent = min(len(mark), max(width - WIDTH_MIN, 0))
         lines = self.blocks(item, width - indent, style, depth + 1) or [[]]
         if not indent:
@@ -215,7 +215,7 @@ class Layout:
 
 
 def end_of(tokens: Sequence[Token], at: int) -> int:
-    """Where the block that begins at a place ends, past its closing token."""
+    """Return the index after the closing token of a block."""
     depth = 0
     for place in range(at, len(tokens)):
         depth += tokens[place].nesting
@@ -225,7 +225,7 @@ def end_of(tokens: Sequence[Token], at: int) -> int:
 
 
 def code_of(token: Token) -> list[str]:
-    """The lines of a block of code."""
+    """Return the lines of a code block."""
     lines = visible(token.content).split("\n")
     # The line end after the last line is not a line.
     if len(lines) > 1 and not lines[-1]:

@@ -1,13 +1,13 @@
 """Render growing Markdown as lines.
 
-A message comes in thousands of small pieces and is drawn while it comes.  Blocks that cannot
-change anymore are frozen as strips, and so are items of a list and pieces of code in a block that
-goes on; only the rest is read and laid out again.
+A message arrives in thousands of small pieces and is drawn meanwhile.  Blocks that cannot change
+any more are frozen as strips, as are items of a growing list and pieces of growing code; only the
+rest is parsed and laid out again.
 
 Invariants
-    * The lines depend on the text alone, never on the pieces it came in.
-    * No line is wider than the look; nothing but the text gets through, no control character.
-    * No text makes it raise.
+    * The lines depend on the text alone, never on the pieces in which it arrived.
+    * No line is wider than the look, and no control character is passed on.
+    * No text raises an error.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 NESTING_MAX = 40
-"""Quotes and lists in each other; what goes deeper is shown as it was written."""
+"""Nested quotes and lists; deeper ones are shown as plain text."""
 
 _LINE_ENDS = re.compile("[\n\u2028\u2029]")
 _LABELS = re.compile(r"\[((?:[^\[\]\\]|\\.)+)\]")
@@ -54,13 +54,13 @@ def _parser() -> MarkdownIt:
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """What the rest of the text goes on with: a list, code, or nothing."""
+    """The open block that the rest of the text continues: a list, code, or nothing."""
 
     # The number of the next item.
     number: int | None = None
-    # The line of the fence that is still open.
+    # The line of the open fence.
     opening: str = ""
-    # Whether a blank line stands between what is frozen and the rest.
+    # Whether there is a blank line between the frozen part and the rest.
     has_gap: bool = True
 
 
@@ -69,7 +69,7 @@ _NOTHING = _Begun()
 
 @dataclass(slots=True)
 class _Part:
-    """A block, or some of it, as lines, with what is needed to lay it out again."""
+    """A block, or a part of one, as lines, with the source to lay it out again."""
 
     source: str
     strips: list[Strip]
@@ -79,7 +79,7 @@ class _Part:
 
 
 class MarkdownLines:
-    """One text of Markdown as strips.  Guards the invariants of this module."""
+    """Renders one Markdown text as strips.  Guards the invariants of this module."""
 
     def __init__(self, look: Look, base: Style | None = None, *, breaks: bool = True) -> None:
         self.look = look
@@ -90,30 +90,30 @@ class MarkdownLines:
 
     def _reset(self) -> None:
         self._layout = Layout(self._parser, self.look, self.base, breaks=self._breaks)
-        # So much of the text is frozen.
+        # How much of the text is frozen.
         self._done = ""
         self._frozen: list[_Part] = []
         self._strips: list[Strip] = []
         self._begun = _NOTHING
-        # Link definitions in what is frozen, and all that were known the last time.
+        # Link definitions in the frozen part, and all that were known last time.
         self._definitions: dict[str, Any] = {}
         self._known: dict[str, tuple[str, str]] = {}
 
     def set(self, text: str) -> list[Strip]:
-        """The lines of a text; cheap where it begins as the last one did."""
+        """Render a text; cheap if it starts like the previous one."""
         if not text.startswith(self._done):
             self._reset()
         try:
             found = self._grow(text)
         except _STUMBLES:
-            # No text is known that does it.  If there is one, it is shown as it was written.
+            # No such text is known.  If there is one, it is shown as plain text.
             raw = text[len(self._done) :]
             found = self._strips + _strips(wrap([(visible(raw), self.base)], self.look.width))
         self._layout.end_round()
         return found
 
     def _grow(self, text: str) -> list[Strip]:
-        """Freeze what is finished in the rest of the text; all lines."""
+        """Freeze the finished blocks in the rest of the text; return all lines."""
         while True:
             source = self._begun.opening + visible(text[len(self._done) :])
             blocks = self._read(source)
@@ -131,7 +131,7 @@ class MarkdownLines:
         return found
 
     def _read(self, source: str) -> list[Sequence[Token]]:
-        """The blocks of a text, with what is known of links."""
+        """Parse the blocks of a text with the known links."""
         tokens: list[Token] = []
         env: dict[str, Any] = {"references": dict(self._definitions)}
         self._parser.block.parse(source, self._parser, env, tokens)
@@ -141,7 +141,7 @@ class MarkdownLines:
         return _top_blocks(tokens)
 
     def _lay_out(self, block: Sequence[Token], *, is_first: bool) -> _Part:
-        """A block, of which the first one may go on with what is frozen already."""
+        """Lay out a block; the first one may continue a frozen one."""
         begun = self._begun if is_first else _NOTHING
         begin, end = _span(block)
         source, labels = "", frozenset[str]()
@@ -153,7 +153,7 @@ class MarkdownLines:
     def _strips_of(self, block: Sequence[Token], begun: _Begun) -> list[Strip]:
         width = self.look.width
         if any(token.level >= NESTING_MAX - 2 for token in block):
-            # The parser leaves out what lies deeper; so all of it is shown as it was written.
+            # The parser omits deeper content, so the whole block is shown as plain text.
             source = "\n".join(self._layout.source[slice(*_span(block))])
             return _strips(wrap([(source, self.base)], width))
         if begun.number is not None:
@@ -167,11 +167,11 @@ class MarkdownLines:
         _stack(self._strips, part)
 
     def _pass(self, text: str, end: int, begun: _Begun, code: Code | None = None) -> None:
-        """The lines before `end`, of what was read last, are frozen."""
+        """Freeze the lines before `end` of the last parsed text."""
         for label, found in self._layout.env["references"].items():
             if label not in self._definitions and found["map"][0] < end:
                 self._definitions[label] = found
-        # As many line endings as there are frozen lines, in the text as it came.
+        # Find as many line endings in the original text as there are frozen lines.
         wanted = end - self._begun.opening.count("\n")
         ends = islice(_LINE_ENDS.finditer(text, len(self._done)), wanted - 1, wanted)
         self._done = text[: next(ends).end()]
@@ -179,7 +179,7 @@ class MarkdownLines:
         self._layout.forget_codes(code)
 
     def _freeze_some(self, text: str, block: Sequence[Token], complete: int) -> bool:
-        """Freeze what is finished in the first block though it goes on; whether there was any."""
+        """Freeze the finished part of the growing first block; return whether there was any."""
         if block[0].type in ("bullet_list_open", "ordered_list_open"):
             return self._freeze_items(text, block, complete)
         return block[0].type == "fence" and self._freeze_code(text, block[0], complete)
@@ -209,7 +209,7 @@ class MarkdownLines:
     def _freeze_code(self, text: str, fence: Token, complete: int) -> bool:
         begin = _span([fence])[0]
         lines = code_of(fence)[: max(complete - begin - 1, 0)]
-        # At least one line is left, for there to be something that goes on.
+        # At least one line is left, so that something can continue.
         count = (len(lines) - 1) // PIECE_LINES * PIECE_LINES
         if count <= 0:
             return False
@@ -222,7 +222,7 @@ class MarkdownLines:
         return True
 
     def _define(self, references: dict[str, Any]) -> None:
-        """Lay out again what uses a link definition that is new, gone or different."""
+        """Lay out the blocks again that use a changed link definition."""
         now = {label: (found["href"], found["title"]) for label, found in references.items()}
         if now == self._known:
             return
@@ -252,14 +252,14 @@ def _top_blocks(tokens: list[Token]) -> list[Sequence[Token]]:
 
 
 def _span(block: Sequence[Token]) -> list[int]:
-    """The lines of a block: the first, and the one after the last."""
+    """Return the first line of a block, and the line after its last."""
     span = block[0].map
     assert span is not None, "every block knows its lines"
     return span
 
 
 def _finished(begins: list[int], complete: int) -> int:
-    """How many blocks stay as they are whatever comes, when so many lines are complete.
+    """Return how many blocks cannot change any more, given the number of complete lines.
 
     A block is over when the next one began, and that is certain when the line after its first is
     complete too: a table is known by its second line.
@@ -275,7 +275,7 @@ def _strips(lines: list[Line]) -> list[Strip]:
 
 
 def _stack(found: list[Strip], part: _Part) -> None:
-    """Put a part below the others, with a blank line between them where one belongs."""
+    """Add a part below the others, with a blank line between them if necessary."""
     if found and part.strips and part.begun.has_gap:
         found.append(_BLANK)
     found += part.strips

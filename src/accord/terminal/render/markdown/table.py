@@ -15,7 +15,7 @@ Cell: TypeAlias = list[Run]
 Wrap: TypeAlias = Callable[[Cell, int], list[Line]]
 
 COLUMN_MIN = 6
-"""Cells; where a column would be narrower, rows become lists."""
+"""If a column would be narrower, rows become lists."""
 
 
 def _natural(cell: Cell) -> int:
@@ -24,14 +24,14 @@ def _natural(cell: Cell) -> int:
 
 
 def _widths(rows: list[list[Cell]], room: int) -> list[int] | None:
-    """How wide each column is, or None if there is too little room for a table."""
+    """Return the width of each column, or None if there is too little room."""
     wanted = [max(1, *(_natural(row[at]) for row in rows)) for at in range(len(rows[0]))]
     if sum(wanted) <= room:
         return wanted
     narrow = [min(one, COLUMN_MIN) for one in wanted]
     if sum(narrow) > room:
         return None
-    # The widest give way first, until all fit.
+    # The widest columns shrink first.
     widths = list(wanted)
     over = sum(widths) - room
     while over > 0:
@@ -71,7 +71,7 @@ def _row(
 
 
 def _as_lists(rows: list[list[Cell]], look: Look, width: int, wrap: Wrap) -> list[Line]:
-    """Each row as lines of "heading: value"."""
+    """Render each row as lines of "heading: value"."""
     head, *body = rows
     found: list[Line] = []
     for row in body or [head]:
@@ -86,7 +86,7 @@ def _as_lists(rows: list[list[Cell]], look: Look, width: int, wrap: Wrap) -> lis
 def table_lines(
     rows: list[list[Cell]], aligns: list[str], look: Look, width: int, wrap: Wrap
 ) -> list[Line]:
-    """A table: its first row is the head, all rows are equally long, and there is a cell."""
+    """Lay out a table: the first row is the header, and all rows have the same length."""
     widths = _widths(rows, width - 3 * (len(rows[0]) - 1))
     if widths is None:
         return _as_lists(rows, look, width, wrap)

@@ -44,9 +44,9 @@ def _what(item: Item, palette: Palette) -> tuple[str, Style]:
     if item.kind == "gap":
         return "a message too long to keep", palette.warning
     if item.kind == "answer":
-        return f"✓ {item.method or 'an answer that nobody waits for'}", palette.dim
+        return f"✓ {item.method or 'an unexpected response'}", palette.dim
     if item.kind == "error":
-        return f"✗ {item.method or 'an error that nobody waits for'}", palette.error
+        return f"✗ {item.method or 'an unexpected error'}", palette.error
     if item.kind == "batch":
         return "several in one", palette.text
     if item.detail:

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import anyio.to_thread
 
-from accord.discovery.user_paths import state_folder
+from accord.configuration.user_paths import state_folder
 from accord.errors import ConfigError
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.prompt.draft import Draft

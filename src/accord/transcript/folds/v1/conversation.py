@@ -13,6 +13,7 @@ from accord.schema import v1
 from accord.schema.struct import UNSET, Omit, Patch
 from accord.transcript.folds.fold_types import Fold, Setup, or_none
 from accord.transcript.folds.v1 import session as fold_v1_session
+from accord.transcript.folds.v1.draft_meta import fold_output, merged, patch_of, placed
 from accord.transcript.folds.v1.terminal_meta import fold_told_terminals
 from accord.transcript.items.message import Role
 from accord.transcript.items.meta import NULL
@@ -56,7 +57,15 @@ def _agent_thought_chunk(view: View, update: v1.AgentThoughtChunk) -> Update | N
         return None
     message = view.chunk_target("thought", or_none(update.message_id))
     message.append(content)
-    return ThoughtChanged(message, content.text if type(content) is v1.TextContent else "", update)
+    return ThoughtChanged(message, _shown_text(content), update)
+
+
+def _shown_text(content: v1.ContentBlock) -> str:
+    """The text of a thought; one that is only for the model is kept, and not told as new."""
+    if type(content) is not v1.TextContent:
+        return ""
+    audience = or_none(content.annotations.audience) if content.annotations else None
+    return "" if audience == ["assistant"] else content.text
 
 
 def _begins_nothing(
@@ -100,12 +109,14 @@ def _tool_call(view: View, update: v1.ToolCall | v1.ToolCallPatch) -> Update:
         call.raw_output = raw_output.copy()
     terminals: tuple[TerminalChanged, ...] = ()
     if update.name is not UNSET or update.meta is not UNSET:
-        call.patch(name=_given(update.name), meta=_given(update.meta))
+        call.patch(name=_given(update.name))
         if isinstance(update.meta, dict):
+            call.patch(meta=merged(call.meta, update.meta))
             terminals = fold_told_terminals(view, call, update.meta)
+            fold_output(view, update.meta)
     locations, content = update.locations, update.content
     if locations is not UNSET and locations is not None:
-        call.replace_locations(locations)
+        call.replace_locations(placed(locations))
     if content is not UNSET and content is not None:
         call.replace_content(content, _diffs)
     if terminals:
@@ -116,6 +127,9 @@ def _tool_call(view: View, update: v1.ToolCall | v1.ToolCallPatch) -> Update:
 def _diffs(item: v1.ToolCallContent) -> Iterable[FileDiff]:
     if not isinstance(item, v1.Diff):
         return ()
+    patch = patch_of(item)
+    if patch is not None:
+        return (FileDiff(item.path, patch=patch),)
     old_text = or_none(item.old_text)
     return (
         FileDiff(

@@ -1,7 +1,7 @@
 """The bridge itself: the first exchange, the login, and all its parts put together.
 
-The parts know each other only through `state.State`.  Credentials pass through nothing here: a
-v1 client has none to give.
+The parts know each other only through `state.State`.  Credentials come from the surroundings: a
+message of v1 has no place for them.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ from accord.translate.message import (
 )
 
 PROTOCOL_VERSION: Final = 1
+# The data of the error for a login that the agent did not accept.
+LOGIN_REFUSED: Final[Json] = {"reason": "login_refused"}
 _LOGIN_METHODS: Final = frozenset({"api_key", "oauth2", "custom"})
 
 
@@ -55,14 +57,19 @@ class DraftAgent(DraftBridge):
     draft_side = AGENT
 
     def __init__(
-        self, surroundings: Surroundings, *, strict: bool = False, unstable: bool = False
+        self,
+        surroundings: Surroundings,
+        *,
+        strict: bool = False,
+        unstable: bool = False,
+        details: bool = False,
     ) -> None:
-        super().__init__(surroundings, strict=strict, unstable=unstable)
-        self.state = State()
+        super().__init__(surroundings, strict=strict, unstable=unstable, details=details)
+        self.state = State(details=details)
         self.on_request[CLIENT, "initialize"] = self._initialize
         self.on_request[CLIENT, "authenticate"] = self._authenticate
         self._turns = Turns(self, self.state)
-        terminals = Terminals(self, self.state)
+        self._terminals = terminals = Terminals(self, self.state)
         Sessions(self, self.state, self._turns)
         Permissions(self, self.state)
         Files(self, self.state)
@@ -70,6 +77,11 @@ class DraftAgent(DraftBridge):
         McpCallsOfAgent(self, self.state.mcp_servers)
         self.on_notification[AGENT, CANCEL_REQUEST] = self._notified_nothing
         self.on_notification[CLIENT, CANCEL_REQUEST] = self._turns.cancel_request
+
+    def forget(self, session_id: str) -> None:
+        """The client has closed a session here, and no request is for it any more."""
+        self.state.sessions.pop(session_id, None)
+        self._terminals.forget(session_id)
 
     def ended(self, why: str) -> Outs:
         """A turn that was being cancelled is cancelled; nothing is polled any more."""
@@ -87,7 +99,9 @@ class DraftAgent(DraftBridge):
         }
         asked["protocolVersion"] = PROTOCOL_VERSION
         asked["clientInfo"] = program_to_draft(params.get("clientInfo"))
-        asked["capabilities"] = client_to_draft(capabilities)
+        if self.details:
+            taken(asked["clientInfo"])
+        asked["capabilities"] = client_to_draft(capabilities, details=self.details)
         self.state.offered = copied(asked["capabilities"])
         if "capabilities" in params:
             keep_all(asked, {"capabilities": params["capabilities"]})
@@ -97,13 +111,13 @@ class DraftAgent(DraftBridge):
         if result["protocolVersion"] != PROTOCOL_VERSION:
             self.around.log(f"the draft agent says version {result['protocolVersion']}")
         required = result.get("requiredClientCapabilities")
-        lacking = missing(required, self.state.offered) if required is not None else []
+        lacking = missing(required or {}, self.state.offered, words=self.details)
         if lacking:
-            code, data = from_draft_error(DRAFT_CAPABILITY_NOT_SUPPORTED, {"missing": lacking})
+            paths = [one.path for one in lacking]
+            code, data = from_draft_error(DRAFT_CAPABILITY_NOT_SUPPORTED, {"missing": paths})
+            said = ", ".join(map(str, lacking))
             raise CannotTranslate(
-                code,
-                f"the agent demands what the client does not offer: {', '.join(lacking)}",
-                data,
+                code, f"the agent demands what the client does not offer: {said}", data
             )
         self.state.learn(result["capabilities"])
         made = {
@@ -112,9 +126,12 @@ class DraftAgent(DraftBridge):
             if name not in ("agentInfo", "capabilities", "requiredClientCapabilities")
         }
         had = taken(made)
-        made["protocolVersion"] = PROTOCOL_VERSION
+        if not self.details:
+            made["protocolVersion"] = PROTOCOL_VERSION
         made["agentInfo"] = program_from_draft(result["agentInfo"])
-        made["agentCapabilities"] = agent_from_draft(result["capabilities"], unstable=self.unstable)
+        made["agentCapabilities"] = agent_from_draft(
+            result["capabilities"], unstable=self.unstable, details=self.details
+        )
         made["authMethods"] = _login_methods(had.pop("authMethods", None))
         if required is not None:
             had["requiredClientCapabilities"] = required
@@ -135,7 +152,7 @@ class DraftAgent(DraftBridge):
             result = dict(answer.result)
             if not result.pop("success"):
                 reason = result.get("error") or "the agent did not accept the login"
-                return [(CLIENT, Failure(request.key, AUTH_REQUIRED, reason))]
+                return [(CLIENT, Failure(request.key, AUTH_REQUIRED, reason, LOGIN_REFUSED))]
             error = result.pop("error", None)
             if "expiresAt" in result:
                 keep_all(result, {"expiresAt": result.pop("expiresAt")})

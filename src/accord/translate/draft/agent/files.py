@@ -2,6 +2,7 @@
 
 These requests name no session; `state.State.owner` says whose they are.  A v1 client reads and
 writes UTF-8 and says nothing of what it found, so the rest of the draft's answer is worked out.
+With `details` it is our own client: it finds the rest of the request in `_meta` and answers there.
 """
 
 from __future__ import annotations
@@ -51,9 +52,11 @@ class Files:
                 DRAFT_CAPABILITY_NOT_SUPPORTED, f"the client does not offer fs.{ability}"
             )
         encoding = params.pop("encoding", UTF_8)
-        if encoding.lower() not in _NAMES_OF_UTF_8:
-            raise invalid(f"the client has files as UTF-8 alone, not as {encoding}")
         had = taken(params)
+        if self._bridge.details:
+            had["encoding"] = encoding
+        elif encoding.lower() not in _NAMES_OF_UTF_8:
+            raise invalid(f"the client has files as UTF-8 alone, not as {encoding}")
         path = params.pop("path")
         named = had.pop("sessionId", params.pop("sessionId", None))
         session = self._state.owner(path if is_absolute(path) else None, named)
@@ -75,6 +78,8 @@ class Files:
         if last is not None:
             count = last - skipped
             if count <= 0:
+                if self._bridge.details:
+                    raise invalid("endLine is before startLine", path="$.endLine")
                 return [(AGENT, Result(request.key, {"content": "", "encoding": UTF_8}))]
             asked["limit"] = count
 
@@ -95,7 +100,7 @@ class Files:
         asked = self._begin(params, "write")
         hints = {"overwrite": replaces, "createDirectories": folders}
         keep_all(asked, {name: value for name, value in hints.items() if value is not None})
-        if replaces is not False:
+        if replaces is not False or self._bridge.details:
             return self._written(request, asked, created=False)
         if not self._state.serves("fs", "read"):
             raise CannotTranslate(

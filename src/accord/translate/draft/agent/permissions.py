@@ -3,6 +3,7 @@
 What always holds
     * Only an option that was offered grants anything, and only the one that was chosen.
     * Nothing of the request or the grant comes out of `_meta`.
+    * Our own client (`details`) finds the request as it was in `_meta`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from accord.translate.draft.conversion.meta_restore import copied, keep_all, tak
 from accord.translate.draft.conversion.paths import resolved
 from accord.translate.draft.conversion.tool_output import text_content
 from accord.translate.draft.vocabulary import (
+    DRAFT_SESSION_NOT_FOUND,
     FILE_OPERATIONS,
     PERMISSION_OPTIONS,
     grant_of,
@@ -25,6 +27,7 @@ from accord.translate.message import (
     AGENT,
     CLIENT,
     Answer,
+    CannotTranslate,
     Failure,
     Json,
     Request,
@@ -42,9 +45,16 @@ class Permissions:
 
     def _asked(self, request: Request) -> Outs:
         params = dict(request.params)
+        if self._bridge.details and params["sessionId"] not in self._state.sessions:
+            raise CannotTranslate(DRAFT_SESSION_NOT_FOUND, "no such session")
         session = self._state.session(params["sessionId"])
         if session.muted:
             return [(AGENT, Result(request.key, grant_of(None)))]
+        told: Json = {
+            name: params[name]
+            for name in ("operation", "resource", "reason", "toolCallId")
+            if self._bridge.details and name in params
+        }
         call_id = params.pop("toolCallId", None)
         said, resource = params.pop("operation"), params.pop("resource")
         operation = known_operation(said)
@@ -65,7 +75,7 @@ class Permissions:
             shown = copied(session.shown.get(call_id or "", []))
             tool_call["content"] = asked_contents(shown, text_content(params.pop("reason")))
         keep_all(tool_call, {"status": "awaiting_permission", "operation": said})
-        had = taken(params)
+        had = {**taken(params), **told}
         # Options of a client that this request may have come from: for the eye, never offered.
         asked: Json = {
             **params,
@@ -80,7 +90,11 @@ class Permissions:
         def then(answer: Answer) -> Outs:
             if isinstance(answer, Failure):
                 return [self._bridge.fail(AGENT, request.key, answer, session.id)]
-            return [(AGENT, Result(request.key, _grant(answer.result)))]
+            granted = _grant(answer.result)
+            if self._bridge.details:
+                # The draft has no word for what refused it.
+                granted.pop("_meta", None)
+            return [(AGENT, Result(request.key, granted))]
 
         ask = self._bridge.ask
         return [

@@ -14,12 +14,11 @@ from accord.translate.draft.conversion.config_options import (
     chosen_value,
     find,
     is_untold,
-    with_value,
 )
 from accord.translate.draft.conversion.content import placeholder
 from accord.translate.draft.conversion.mcp_servers import server_to_draft, transport_of
 from accord.translate.draft.conversion.meta_restore import copied, fits, keep_all, taken
-from accord.translate.draft.mode_names import ModeNames
+from accord.translate.draft.mode_names import DRAFT_ASK, ModeNames
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -62,9 +61,14 @@ class Sessions:
             had["additionalDirectories"] = params.pop("additionalDirectories")
             self._bridge.lost("additionalDirectories")
         asked: Json = {"workingDirectory": folder, **params}
+        settings = taken(asked) if self._bridge.details else {}
         self._system_prompt(asked, had)
         if servers:
             asked["mcpServers"] = servers
+        if "initialMode" in settings:
+            asked["initialMode"] = _named_mode(self._state, settings["initialMode"])
+        if "configOptions" in settings:
+            asked["configOptions"] = settings["configOptions"]
         keep_all(asked, had)
 
         def then(answer: Answer) -> Outs:
@@ -72,6 +76,9 @@ class Sessions:
                 return [self._bridge.fail(CLIENT, request.key, answer)]
             result = dict(answer.result)
             session = self._state.open(result["sessionId"], folder)
+            session.mode = asked.get("initialMode", session.mode)
+            for key, value in asked.get("configOptions", {}).items():
+                self._state.set_option(session, key, value)
             made = taken(result)
             if made.pop("madeCreatedAt", False) is not True:
                 made["createdAt"] = result["createdAt"]
@@ -136,7 +143,8 @@ class Sessions:
             had["additionalDirectories"] = params.pop("additionalDirectories")
         if params.pop("systemPrompt", None) is not None:
             self._bridge.lost("systemPrompt")
-        keep_all(params, had)
+        if not self._bridge.details:
+            keep_all(params, had)
         session = self._state.open(session_id, folder)
         session.told = False
 
@@ -157,7 +165,7 @@ class Sessions:
         session.mode = result.pop("mode")
         values, count = result.pop("configOptions"), result.pop("messageCount")
         for key, value in values.items():
-            session.options = with_value(session.options, key, value, booleans=self._state.booleans)
+            self._state.set_option(session, key, value)
         exact = had.pop("loaded", False) is True
         self._describe(session, result, had)
         if not exact:
@@ -191,6 +199,8 @@ class Sessions:
             previous, session.mode = result.pop("previousMode"), result.pop("currentMode")
             if had.pop("made", False) is not True:
                 had.update(previousMode=previous, currentMode=session.mode)
+            if self._bridge.details:
+                had["modes"] = session.mode_state()
             keep_all(result, had)
             return [(CLIENT, Result(request.key, result))]
 
@@ -202,6 +212,8 @@ class Sessions:
         session = self._state.session(params["sessionId"])
         key, value = params.pop("configId"), params.pop("value")
         params.pop("type", None)
+        if self._bridge.details:
+            value = taken(params).get("value", value)
         option = find(session.options, key)
         if is_untold(option, value):
             return [(CLIENT, Result(request.key, {"configOptions": copied(session.options)}))]
@@ -216,12 +228,7 @@ class Sessions:
             if fits(list[v1.SessionConfigOption], options) and isinstance(options, list):
                 session.options = options
             else:
-                session.options = with_value(
-                    session.options,
-                    result["key"],
-                    result["currentValue"],
-                    booleans=self._state.booleans,
-                )
+                self._state.set_option(session, result["key"], result["currentValue"])
                 had.update(
                     (name, result[name])
                     for name in ("key", "previousValue", "currentValue")
@@ -249,9 +256,7 @@ class Sessions:
         def then(answer: Answer) -> Outs:
             if isinstance(answer, Failure):
                 return [self._bridge.fail(CLIENT, request.key, answer, session.id)]
-            session.options = with_value(
-                session.options, MODEL, answer.result["currentValue"], booleans=self._state.booleans
-            )
+            self._state.set_option(session, MODEL, answer.result["currentValue"])
             # The agent announces the change itself.
             return [(CLIENT, Result(request.key, {}))]
 
@@ -259,3 +264,8 @@ class Sessions:
         return [
             ask(AGENT, "session/set_config_option", params, then, instead_of=request, of=CLIENT)
         ]
+
+
+def _named_mode(state: State, mode_id: str) -> str:
+    """The draft's name for a mode that a new session begins in."""
+    return mode_id if mode_id == DRAFT_ASK else ModeNames.of_draft(state.modes).draft(mode_id)

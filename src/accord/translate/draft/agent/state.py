@@ -12,7 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from accord.schema.codec import encode
-from accord.translate.draft.conversion.config_options import made_option
+from accord.translate.draft.conversion.config_options import (
+    any_option,
+    made_option,
+    with_any_value,
+    with_value,
+)
 from accord.translate.draft.conversion.paths import is_inside
 from accord.translate.draft.mode_names import DEFAULT_MODE, ModeNames, official_mode
 from accord.translate.draft.vocabulary import DRAFT_INVALID_SESSION_STATE
@@ -65,6 +70,8 @@ class Session:
     message_ids: dict[str, str | None] = field(default_factory=dict)
     ended: set[str] = field(default_factory=set)
     calls: dict[str, Call] = field(default_factory=dict)
+    # Whether the client has opened it, and not only an update has named it.
+    opened: bool = False
     # What v1 was shown of the calls that may be asked about.
     shown: dict[str, list[Json]] = field(default_factory=dict)
 
@@ -96,7 +103,8 @@ class Session:
 
 
 class State:
-    def __init__(self) -> None:
+    def __init__(self, *, details: bool = False) -> None:
+        self.details = details
         self.client: Json = {}
         self.offered: Json = {}
         self.loads = False
@@ -138,23 +146,35 @@ class State:
 
     def session(self, session_id: str) -> Session:
         """The session of an id; one that nobody opened gets a record all the same."""
-        return self.sessions.get(session_id) or self.open(session_id, "/")
+        return self.sessions.get(session_id) or self._record(session_id)
 
     def open(self, session_id: str, folder: str) -> Session:
-        """A record for a session, as every session of this agent begins."""
+        """A record for a session that the client opens, as every session of this agent begins."""
+        session = self._record(session_id)
+        session.folder, session.opened = folder, True
+        return session
+
+    def _record(self, session_id: str) -> Session:
         session = self.sessions.pop(session_id, None) or Session(session_id)
-        session.folder = folder
         session.names = ModeNames.of_draft(self.modes)
         session.modes = [official_mode(name) for name in self.modes]
         if session.mode not in self.modes and self.modes:
             session.mode = DEFAULT_MODE if DEFAULT_MODE in self.modes else self.modes[0]
         if not session.options:
-            session.options = [made_option(key) for key in self.option_keys]
+            make = any_option if self.details else made_option
+            session.options = [make(key) for key in self.option_keys]
         if len(self.sessions) >= SESSIONS_MAX:
             idle = next((one for one in self.sessions.values() if one.turn is None), None)
             del self.sessions[idle.id if idle is not None else next(iter(self.sessions))]
         self.sessions[session_id] = session
         return session
+
+    def set_option(self, session: Session, key: str, value: Any) -> None:
+        """An option of a session has a value now."""
+        if self.details:
+            session.options = with_any_value(session.options, key, value)
+        else:
+            session.options = with_value(session.options, key, value, booleans=self.booleans)
 
     def owner(self, path: str | None = None, named: Any = None) -> Session:
         """Whose request it is that names no session.
@@ -164,8 +184,11 @@ class State:
         """
         if isinstance(named, str) and named in self.sessions:
             return self.sessions[named]
-        sessions = list(self.sessions.values())
+        opened = [one for one in self.sessions.values() if one.opened]
+        sessions = opened or list(self.sessions.values())
         inside = [one for one in sessions if path is not None and is_inside(path, one.folder)]
+        depth = max((len(one.folder.rstrip("/\\")) for one in inside), default=0)
+        inside = [one for one in inside if len(one.folder.rstrip("/\\")) == depth]
         running = [one for one in inside or sessions if one.turn is not None]
         for found in (running, inside, sessions):
             if len(found) == 1:

@@ -1,7 +1,8 @@
 """A draft agent runs commands in terminals of a v1 client.
 
 The draft has output pushed; a v1 client is polled for it.  So every terminal is polled, less and
-less often while nothing comes, and what is new is handed to the agent, one piece at a time.
+less often while nothing comes, and what is new is handed to the agent, one piece at a time.  With
+`details` the client is our own: it pushes output itself, by `PUSHED_OUTPUT`, and is not polled.
 
 What always holds
     * Of the output no more is kept than `TAIL_CHARS_MAX` characters per terminal.
@@ -14,16 +15,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from accord.jsonrpc.error_codes import INTERNAL_ERROR, RESOURCE_NOT_FOUND
+from accord.jsonrpc.error_codes import (
+    INTERNAL_ERROR,
+    INVALID_SESSION_STATE,
+    RESOURCE_NOT_FOUND,
+)
 from accord.schema.struct import Uint64
 from accord.translate.adapter import NOTHING, Outs
 from accord.translate.draft.agent.state import Session, State
 from accord.translate.draft.bridge import DraftBridge
 from accord.translate.draft.conversion.meta_restore import fits, keep_all, taken
-from accord.translate.draft.conversion.paths import resolved
+from accord.translate.draft.conversion.paths import is_absolute, resolved
 from accord.translate.draft.vocabulary import (
     DRAFT_CANCELLED,
     DRAFT_CAPABILITY_NOT_SUPPORTED,
+    DRAFT_RESOURCE_NOT_FOUND,
     UNKNOWN_EXIT,
     exit_code_of,
 )
@@ -34,11 +40,14 @@ from accord.translate.message import (
     CannotTranslate,
     Failure,
     Json,
+    Notification,
     Out,
     Request,
     Result,
 )
 
+# A message of our own client to this bridge, with the params of the draft's `terminal/output`.
+PUSHED_OUTPUT: Final = "_acp.draft/terminal_output"
 POLL_FIRST_SECONDS: Final = 0.1
 POLL_LAST_SECONDS: Final = 1.0
 POLL_GROWTH: Final = 1.5
@@ -62,6 +71,8 @@ class _Terminal:
     seen: int = 0
     tail: str = ""
     exit: Json | None = None
+    # The command was ended because its time was over.
+    timed_out: bool = False
     waiting: bool = False
     # Who waits for the end, each with the timer of its patience.
     waiters: list[tuple[Request, int | None]] = field(default_factory=list)
@@ -78,16 +89,40 @@ class Terminals:
         bridge.on_request[AGENT, "terminal/wait_for_exit"] = self._wait
         bridge.on_request[AGENT, "terminal/kill"] = self._kill
         bridge.on_request[AGENT, "terminal/release"] = self._release
+        if bridge.details:
+            bridge.on_request[CLIENT, PUSHED_OUTPUT] = self._pushed
+            bridge.on_notification[CLIENT, PUSHED_OUTPUT] = _told_output
 
     def lives(self, terminal_id: str) -> bool:
         """Whether the client has a terminal of this id."""
         return terminal_id in self._terminals
+
+    def forget(self, session_id: str) -> None:
+        """Forget the terminals of a session that is over."""
+        for terminal in [one for one in self._terminals.values() if one.session_id == session_id]:
+            self._forget(terminal)
+
+    def _forget(self, terminal: _Terminal) -> None:
+        del self._terminals[terminal.id]
+        self._bridge.timers.cancel(terminal.timer)
+        self._bridge.timers.cancel(terminal.deadline)
+
+    def _require(self, terminal_id: str) -> None:
+        """Refuse a terminal that our own client does not have: it has none but those made here."""
+        if self._bridge.details and terminal_id not in self._terminals:
+            raise CannotTranslate(
+                DRAFT_RESOURCE_NOT_FOUND,
+                f"No such terminal: {terminal_id}",
+                {"terminalId": terminal_id},
+            )
 
     def _owner(self, params: Json) -> Session:
         had = taken(params)
         named = had.pop("sessionId", params.pop("sessionId", None))
         terminal = self._terminals.get(params.get("terminalId", ""))
         cwd = params.get("cwd")
+        if cwd is not None and not is_absolute(cwd):
+            cwd = None
         session = self._state.owner(cwd, named if terminal is None else terminal.session_id)
         keep_all(params, had)
         return session
@@ -120,7 +155,7 @@ class Terminals:
 
         def then(answer: Answer) -> Outs:
             if isinstance(answer, Failure):
-                return [self._bridge.fail(AGENT, request.key, answer)]
+                return [self._bridge.fail(AGENT, request.key, _not_created(answer))]
             return self._created(request, session, answer.result, timeout)
 
         ask = self._bridge.ask
@@ -131,10 +166,13 @@ class Terminals:
     ) -> Outs:
         result = dict(answer)
         had = taken(result)
-        terminal = _Terminal(result["terminalId"], session.id)
+        details = self._bridge.details
+        terminal = _Terminal(result["terminalId"], session.id, drained=details)
         self._terminals[terminal.id] = terminal
-        self._poll_later(terminal)
-        if timeout is not None:
+        if not details:
+            self._poll_later(terminal)
+        # As elsewhere, 0 means no limit.
+        if timeout:
             at = self._bridge.after(timeout / _SECOND_MS)
             terminal.deadline = self._bridge.timers.start(at, lambda: self._expire(terminal))
         pid = had.get("pid")
@@ -145,6 +183,7 @@ class Terminals:
 
     def _expire(self, terminal: _Terminal) -> Outs:
         """The command took longer than the agent allowed."""
+        terminal.timed_out = True
         params = {"sessionId": terminal.session_id, "terminalId": terminal.id}
         return [self._bridge.ask(CLIENT, "terminal/kill", params, lambda _: NOTHING)]
 
@@ -208,6 +247,16 @@ class Terminals:
         params = {"terminalId": terminal.id, "data": data}
         return self._bridge.ask(AGENT, "terminal/output", params, then)
 
+    def _pushed(self, request: Request) -> Outs:
+        def then(answer: Answer) -> Outs:
+            if isinstance(answer, Failure):
+                return [self._bridge.fail(CLIENT, request.key, answer)]
+            return [(CLIENT, Result(request.key, answer.result))]
+
+        ask = self._bridge.ask
+        params = request.params
+        return [ask(AGENT, "terminal/output", params, then, instead_of=request, of=CLIENT)]
+
     # ---- the end
 
     def _ended(self, terminal: _Terminal, status: Json) -> None:
@@ -216,6 +265,7 @@ class Terminals:
 
     def _wait(self, request: Request) -> Outs:
         params = dict(request.params)
+        self._require(params["terminalId"])
         session = self._owner(params)
         timeout = params.pop("timeout", None)
         terminal = self._terminals.get(params["terminalId"])
@@ -269,13 +319,26 @@ class Terminals:
         outs: list[Out] = []
         for request, timer in waiters:
             self._bridge.timers.cancel(timer)
-            outs.append((AGENT, Result(request.key, _exit_result(terminal.exit))))
+            outs.append((AGENT, Result(request.key, self._exit_result(terminal))))
         return outs
+
+    def _exit_result(self, terminal: _Terminal) -> Json:
+        made = dict(terminal.exit or {})
+        code, signal = made.pop("exitCode", None), made.pop("signal", None)
+        if code is None and not self._bridge.details:
+            keep_all(made, {"exitCode": None})
+        made["exitCode"] = exit_code_of(code, signal)
+        if signal is not None:
+            made["signal"] = signal
+        if terminal.timed_out:
+            made["timedOut"] = True
+        return made
 
     # ---- ending
 
     def _kill(self, request: Request) -> Outs:
         asked = dict(request.params)
+        self._require(asked["terminalId"])
         session = self._owner(asked)
         hints: Json = {name: asked.pop(name) for name in ("signal", "force") if name in asked}
         asked["sessionId"] = session.id
@@ -284,17 +347,20 @@ class Terminals:
 
     def _release(self, request: Request) -> Outs:
         asked = dict(request.params)
+        terminal = self._terminals.get(asked["terminalId"])
+        if terminal is None and self._bridge.details:
+            return [(AGENT, Result(request.key, {"released": False}))]
         asked["sessionId"] = self._owner(asked).id
-        terminal = self._terminals.pop(asked["terminalId"], None)
         if terminal is not None:
-            self._bridge.timers.cancel(terminal.timer)
-            self._bridge.timers.cancel(terminal.deadline)
+            self._forget(terminal)
         return self._end(request, "terminal/release", asked, "released")
 
     def _end(self, request: Request, method: str, asked: Json, word: str) -> Outs:
         def then(answer: Answer) -> Outs:
             if isinstance(answer, Result):
-                return [(AGENT, Result(request.key, {**answer.result, word: True}))]
+                result = dict(answer.result)
+                done = taken(result).get(word, True) if self._bridge.details else True
+                return [(AGENT, Result(request.key, {**result, word: done is True}))]
             if answer.code == RESOURCE_NOT_FOUND:
                 return [(AGENT, Result(request.key, {word: False}))]
             return [self._bridge.fail(AGENT, request.key, answer)]
@@ -303,15 +369,19 @@ class Terminals:
         return [ask(CLIENT, method, asked, then, instead_of=request, of=AGENT)]
 
 
-def _exit_result(status: Json) -> Json:
-    made = dict(status)
-    code, signal = made.pop("exitCode", None), made.pop("signal", None)
-    if code is None:
-        keep_all(made, {"exitCode": None})
-    made["exitCode"] = exit_code_of(code, signal)
-    if signal is not None:
-        made["signal"] = signal
-    return made
+def _told_output(params: Json) -> Outs:
+    """Output for an agent that answers none."""
+    return [(AGENT, Notification("terminal/output", params))]
+
+
+def _not_created(failure: Failure) -> Failure:
+    """The failure to make a terminal; the bound of our client is the one it told the agent."""
+    reason = failure.data.get("reason") if isinstance(failure.data, dict) else None
+    if reason != "too_many_terminals":
+        return failure
+    data = {"reason": "invalid_session_state", "suggestion": "release a terminal first"}
+    said = f"maxConcurrent: {failure.message}"
+    return failure._replace(code=INVALID_SESSION_STATE, message=said, data=data)
 
 
 def _new_output(terminal: _Terminal, result: Json) -> str:

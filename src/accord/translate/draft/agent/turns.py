@@ -36,6 +36,7 @@ from accord.translate.message import (
     Request,
     Result,
 )
+from accord.translate.meta_store import DRAFT, kept
 
 CANCELLED = "cancelled"
 
@@ -62,13 +63,19 @@ class Turns:
 
     def _start(self, session: Session, request: Request) -> Outs:
         turn = Turn(request.key)
+        if session.turn is None:
+            # A message goes on only in its own turn.
+            session.message_ids.clear()
         # A second prompt during a turn is the agent's to judge; the first stays the turn.
         session.turn = session.turn or turn
         asked = dict(request.params)
         content: list[Json] = []
         attachments: list[Json] = []
         for block in asked.pop("prompt"):
-            attachment = attachment_of(block, session.folder)
+            if self._bridge.details:
+                attachment = kept(block, DRAFT).get("attachment")
+            else:
+                attachment = attachment_of(block, session.folder)
             if attachment is None:
                 content.append(block_to_draft(block))
             else:
@@ -105,6 +112,8 @@ class Turns:
         had = taken(result)
         stop = result["stopReason"]
         exact = had.get("stopReason")
+        if self._bridge.details:
+            return _detailed(turn.key, result, had)
         if stop == STOP_ERROR:
             return _cancelled(turn.key) if turn.cancelled else _failed(turn.key, had)
         if isinstance(exact, str) and to_draft_stop(exact) == stop:
@@ -170,6 +179,19 @@ class Turns:
             if turn is not None and turn.cancelled and self._bridge.is_open(CLIENT, turn.key):
                 outs.append((CLIENT, _cancelled(turn.key)))
         return outs
+
+
+def _detailed(key: Key, result: Json, had: Json) -> Result:
+    """The answer for a client of ours, which reads any stop reason and the error in `_meta`."""
+    exact = had.pop("stopReason", None)
+    if isinstance(exact, str) and to_draft_stop(exact) == result["stopReason"]:
+        result["stopReason"] = exact
+    usage = result.get("usage")
+    if usage is not None:
+        total = min(usage["inputTokens"] + usage["outputTokens"], UINT64_MAX)
+        result["usage"] = {"totalTokens": total, **usage}
+    keep_all(result, had)
+    return Result(key, result)
 
 
 def _cancelled(key: Key) -> Result:

@@ -15,7 +15,6 @@ from accord.schema.v1.methods import CLIENT_METHODS, UPDATE_GATES
 from accord.translate.adapter import NOTHING, Outs
 from accord.translate.draft.agent.state import INPUT_BYTES_MAX, Session, State
 from accord.translate.draft.bridge import DraftBridge, invalid
-from accord.translate.draft.conversion.config_options import with_value
 from accord.translate.draft.conversion.content import is_block
 from accord.translate.draft.conversion.meta_restore import (
     copied,
@@ -26,6 +25,7 @@ from accord.translate.draft.conversion.meta_restore import (
 )
 from accord.translate.draft.conversion.plans_and_commands import (
     commands_from_draft,
+    detailed_plan,
     plan_from_draft,
 )
 from accord.translate.draft.conversion.tool_calls import call_from_draft, update_from_draft
@@ -61,7 +61,9 @@ class Updates:
         self._state = state
         self._has_terminal = has_terminal
         self._kinds: dict[str, _Kind] = {
-            "plan": lambda _, data: plan_from_draft(data),
+            "plan": lambda _, data: (
+                detailed_plan(data) if bridge.details else plan_from_draft(data)
+            ),
             "available_commands": lambda _, data: commands_from_draft(data),
             "tool_call": self._tool_call,
             "tool_call_update": self._tool_call_update,
@@ -82,10 +84,13 @@ class Updates:
             update: Json | None = _chunk(self._bridge, session, kind, name, data)
         else:
             handler = self._kinds.get(kind)
-            if handler is None:
+            if handler is not None:
+                update = handler(session, read_update(kind, data))
+            elif self._bridge.details:
+                update = {**(data if isinstance(data, dict) else {}), "sessionUpdate": kind}
+            else:
                 self._bridge.lost(f"session/update {kind}")
                 return NOTHING
-            update = handler(session, read_update(kind, data))
         session.last = kind
         session.told = True
         behind = self._options_of_mode(session, params) if kind == "current_mode_update" else ()
@@ -101,7 +106,10 @@ class Updates:
     # ---- tool calls
 
     def _surfaces(self, session: Session) -> Surfaces:
-        return Surfaces(session.folder, self._bridge.around.read_text, self._has_terminal)
+        bridge = self._bridge
+        return Surfaces(
+            session.folder, bridge.around.read_text, self._has_terminal, details=bridge.details
+        )
 
     def _tool_call(self, session: Session, data: Json) -> Json | None:
         call = session.call(data["id"])
@@ -109,10 +117,13 @@ class Updates:
         given = data["input"]
         ended = call.status in FINAL_STATUSES
         call.given = None if ended or len(encode(given)) > INPUT_BYTES_MAX else given
-        return None if _is_made(data) else call_from_draft(data, session.folder)
+        if _is_made(data):
+            return None
+        return call_from_draft(data, session.folder, details=self._bridge.details)
 
     def _tool_call_update(self, session: Session, data: Json) -> Json | None:
-        call = session.call(data["id"])
+        call_id = data["id"]
+        call = session.call(call_id)
         status = data.get("status")
         if status is not None:
             if call.status in FINAL_STATUSES and status != call.status:
@@ -123,10 +134,16 @@ class Updates:
         made = None if _is_made(data) else update_from_draft(data, self._surfaces(session))
         if call.status in FINAL_STATUSES:
             call.given = None
-        if call.status not in _BEFORE_WORK:
-            session.shown.pop(data["id"], None)
+        if self._bridge.details:
+            if made is not None and "content" in made:
+                if "output" not in data:
+                    # An error stands behind what was put out before.
+                    made["content"] = [*copied(session.shown.get(call_id, [])), *made["content"]]
+                session.show(call_id, copied(made["content"]))
+        elif call.status not in _BEFORE_WORK:
+            session.shown.pop(call_id, None)
         elif made is not None and "content" in made:
-            session.show(data["id"], copied(made["content"]))
+            session.show(call_id, copied(made["content"]))
         return made
 
     # ---- modes and options
@@ -175,12 +192,7 @@ class Updates:
         if known:
             session.options = options
         else:
-            session.options = with_value(
-                session.options,
-                told["key"],
-                told["currentValue"],
-                booleans=self._state.booleans,
-            )
+            self._state.set_option(session, told["key"], told["currentValue"])
             had.update(told)
         if had.pop("made", None) is True:
             return None

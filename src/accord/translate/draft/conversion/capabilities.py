@@ -6,13 +6,13 @@ What a bridge cannot carry is off on the far side, whatever the near side said.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from accord.protocol.capabilities import supports
 from accord.schema import draft, v1
 from accord.translate.draft.conversion.meta_restore import fits, keep_all, taken
 from accord.translate.message import Json
-from accord.translate.meta_store import DRAFT, kept
+from accord.translate.meta_store import DRAFT, is_number, kept
 
 UNKNOWN_PROGRAM: Final = {"name": "unknown", "version": "0"}
 # With this custom capability a client also takes updates that only the official versions have.
@@ -49,8 +49,12 @@ def program_from_draft(info: Json) -> Json:
 # ---- what the client can do
 
 
-def client_to_draft(capabilities: Json) -> Json:
-    """What a v1 client can do, for a draft agent: all that official updates need besides."""
+def client_to_draft(capabilities: Json, *, details: bool = False) -> Json:
+    """What a v1 client can do, for a draft agent: all that official updates need besides.
+
+    With `details` it is a client of ours, which tells the draft's own abilities in `_meta` and
+    takes no official updates.
+    """
     fs = capabilities.get("fs") or {}
     custom = {key: value for key, value in _meta(capabilities).items() if key != DRAFT}
     had = dict(kept(capabilities, DRAFT))
@@ -61,8 +65,11 @@ def client_to_draft(capabilities: Json) -> Json:
         },
         "terminal": {"create": capabilities.get("terminal") is True},
         "ui": {"permissionDialogs": True},
-        "_custom": {**custom, ACP_UPDATES: True},
     }
+    if details:
+        parts: Json = {part: {**made[part], **had.get(part, {})} for part in made}
+        return {**parts, "_custom": custom} if custom else parts
+    made["_custom"] = {**custom, ACP_UPDATES: True}
     for part in ("fs", "terminal", "ui"):
         extra = had.pop(part, None)
         if isinstance(extra, dict):
@@ -146,20 +153,31 @@ def offered_in_draft(capabilities: Mapping[str, Any]) -> Json:
     }
 
 
-def missing(required: Json, offered: Json, path: str = "") -> list[str]:
-    """The paths of all that is required and not offered."""
-    found: list[str] = []
+class Missing(NamedTuple):
+    """A capability that is required and not offered, or a number of which too little is."""
+
+    path: str
+    least: int | float | None = None
+
+    def __str__(self) -> str:
+        return self.path if self.least is None else f"{self.path} of at least {self.least}"
+
+
+def missing(required: Json, offered: Json, path: str = "", *, words: bool) -> list[Missing]:
+    """All that is required and not offered; `words`: values that only name something count too."""
+    found: list[Missing] = []
     for name, wanted in required.items():
-        if name == "_meta":
+        if name == "_meta" or wanted is False or wanted is None:
             continue
         here, value = f"{path}{name}", offered.get(name)
         if isinstance(wanted, dict):
-            found += missing(wanted, value if isinstance(value, dict) else {}, f"{here}.")
-        elif wanted is True:
-            found += [] if value is True else [here]
-        elif isinstance(wanted, int) and wanted is not False:
-            enough = isinstance(value, int) and value >= wanted
-            found += [] if enough else [here]
+            inner = value if isinstance(value, dict) else {}
+            found += missing(wanted, inner, f"{here}.", words=words)
+        elif is_number(wanted):
+            enough = is_number(value) and value >= wanted
+            found += [] if enough else [Missing(here, wanted)]
+        elif value != wanted and (words or wanted is True):
+            found.append(Missing(here))
     return found
 
 
@@ -206,8 +224,8 @@ def agent_to_draft(capabilities: Json) -> Json:
     return made
 
 
-def agent_from_draft(capabilities: Json, *, unstable: bool) -> Json:
-    """What a draft agent can do, for a v1 client."""
+def agent_from_draft(capabilities: Json, *, unstable: bool, details: bool = False) -> Json:
+    """What a draft agent can do, for a v1 client; with `details` all of it is in `_meta` too."""
     prompt = capabilities.get("promptCapabilities") or {}
     mcp = capabilities.get("mcpCapabilities") or {}
     transports = mcp.get("transport") or []
@@ -238,5 +256,5 @@ def agent_from_draft(capabilities: Json, *, unstable: bool) -> Json:
         for name in ("mcpCapabilities", "promptCapabilities", "sessionCapabilities")
         if name in capabilities
     }
-    keep_all(made, had)
+    keep_all(made, {**had, "capabilities": capabilities} if details else had)
     return made

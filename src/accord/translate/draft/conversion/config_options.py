@@ -104,6 +104,21 @@ def made_option(key: str) -> Json:
     }
 
 
+def any_option(key: str, **value: Any) -> Json:
+    """An option for a client of ours, which knows that it takes any value."""
+    told = value.get("currentValue")
+    made: Json = {"id": key, "name": key, "type": "boolean" if isinstance(told, bool) else "any"}
+    return {**made, **({"category": key} if key == "model" else {}), **value}
+
+
+def with_any_value(options: list[Json], key: str, value: Any) -> list[Json]:
+    """The list after an option got a value, for a client of ours."""
+    changed = any_option(key, currentValue=value)
+    if find(options, key) is None:
+        return [*options[-OPTIONS_MAX + 1 :], changed]
+    return [changed if one.get("id") == key else one for one in options]
+
+
 def with_value(options: list[Json], key: str, value: Any, *, booleans: bool) -> list[Json]:
     """The list after an option got a value, which it offers from now on.
 

@@ -119,6 +119,21 @@ def _range(start: int, lines: int) -> str:
     return str(start) if lines == 1 else f"{start},{lines}"
 
 
+def patch_of(hunks: Sequence[Json]) -> str:
+    """The hunks as the body of a unified diff."""
+    return "".join(
+        f"{_whole_header(hunk)}{hunk['content'].removesuffix(chr(10))}\n" for hunk in hunks
+    )
+
+
+def _whole_header(hunk: Json) -> str:
+    # In the draft's own example the content has it already.
+    if hunk["content"].startswith("@@ -"):
+        return ""
+    old, new = (f"{hunk[f'{side}Start']},{hunk[f'{side}Lines']}" for side in ("old", "new"))
+    return f"@@ -{old} +{new} @@\n"
+
+
 def unified(path: str, hunks: Sequence[Json]) -> str:
     """The hunks as the text of a unified diff."""
     parts = [f"--- {path}", f"+++ {path}"]

@@ -25,6 +25,16 @@ def plan_from_draft(data: Json) -> Json:
     return made
 
 
+def detailed_plan(data: Json) -> Json:
+    """The plan for a client of ours: by its id, with the draft's own statuses."""
+    entries = [
+        {"content": step["description"], "priority": DEFAULT_PRIORITY, "status": step["status"]}
+        for step in data["steps"]
+    ]
+    plan = {"type": "items", "planId": data["planId"], "entries": entries}
+    return {"sessionUpdate": "plan_update", "plan": plan}
+
+
 def _entry(step: Json) -> Json:
     made = {key: value for key, value in step.items() if key not in ("id", "description")}
     had = taken(made)

@@ -20,7 +20,9 @@ from accord.translate.draft.conversion.tool_output import (
     text_content,
 )
 from accord.translate.draft.vocabulary import (
+    DETAILED_STATUSES,
     FINAL_STATUSES,
+    NAMED_STATUSES,
     STATUSES_FROM_DRAFT,
     kind_of_tool,
     title_of_tool,
@@ -56,8 +58,8 @@ _PATCH_FIELDS: Final = ("title", "kind", "name", "locations", "rawInput", "rawOu
 # ---- from the draft
 
 
-def call_from_draft(data: Json, folder: str) -> Json:
-    """The announcement of a call as an update of v1."""
+def call_from_draft(data: Json, folder: str, *, details: bool = False) -> Json:
+    """The announcement of a call as an update of v1; `details`: for our own client."""
     rest = dict(data)
     had = taken(rest)
     tool, given = rest.pop("tool"), rest.pop("input")
@@ -72,10 +74,12 @@ def call_from_draft(data: Json, folder: str) -> Json:
     }
     if "requiresPermission" in made:
         had["requiresPermission"] = made.pop("requiresPermission")
-    said = had.pop("status", None)
-    _status_from_draft(made, had)
+    said = None if details else had.pop("status", None)
+    _status_from_draft(made, had, details=details)
     if said in _OFFICIAL_STATUSES:
         made["status"] = said
+    if details and "location" in made:
+        had["location"] = made["location"]
     if "location" in made:
         made["locations"] = [place_from_draft(made.pop("location"), folder)]
     for mark, name in _LEFT_OUT.items():
@@ -92,28 +96,37 @@ def update_from_draft(data: Json, surfaces: Surfaces) -> Json:
     had = taken(rest)
     made: Json = {"sessionUpdate": "tool_call_update", "toolCallId": rest.pop("id"), **rest}
     done = made.get("status") in FINAL_STATUSES
-    _status_from_draft(made, had)
+    _status_from_draft(made, had, details=surfaces.details)
     output, error = made.pop("output", None), made.pop("error", None)
     contents: list[Json] = []
     if output is not None:
         contents += contents_of(output, surfaces, done=done)
-        made["rawOutput"] = output
     if error is not None:
         contents.append(text_content(error))
-        made.setdefault("rawOutput", {"error": error})
-        if output is not None:
-            had["error"] = error
-    if contents:
+    if contents or (surfaces.details and output is not None):
         made["content"] = contents
-    if output is not None and "madeOutput" not in had:
-        had["output"] = IN_RAW_OUTPUT
     if "duration" in made:
         had["duration"] = made.pop("duration")
-    return _restored_update(made, had)
+    if not surfaces.details:
+        return _restored_update(made, had, output, error)
+    if output is not None and output.get("type") == "terminal":
+        had["terminal"] = output
+    elif output is not None and not contents:
+        made["rawOutput"] = output
+    keep_all(made, had)
+    return made
 
 
-def _restored_update(made: Json, had: Json) -> Json:
+def _restored_update(made: Json, had: Json, output: Json | None, error: str | None) -> Json:
     """What v1 had said before it went through the draft, in the place of what was made of it."""
+    if error is not None:
+        made["rawOutput"] = {"error": error}
+    if output is not None:
+        made["rawOutput"] = output
+        if error is not None:
+            had["error"] = error
+        if "madeOutput" not in had:
+            had["output"] = IN_RAW_OUTPUT
     if had.pop("madeOutput", False) is True:
         made.pop("rawOutput", None)
         contents = had.pop("content", ())
@@ -129,8 +142,15 @@ def _restored_update(made: Json, had: Json) -> Json:
     return made
 
 
-def _status_from_draft(made: Json, had: Json) -> None:
+def _status_from_draft(made: Json, had: Json, *, details: bool) -> None:
     status = made.get("status")
+    if details:
+        had.pop("status", None)
+        if status is not None:
+            made["status"] = DETAILED_STATUSES.get(status, status)
+            # Null takes back the word for a status that is over.
+            had["status"] = status if status in NAMED_STATUSES else None
+        return
     if status is None:
         if had.get("status") in _OFFICIAL_STATUSES:
             # Said once more, which the draft has no step for.

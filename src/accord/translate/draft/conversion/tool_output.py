@@ -11,7 +11,13 @@ from typing import Any, NamedTuple
 
 from accord.schema import draft, v1
 from accord.translate.draft.conversion.content import is_block, placeholder
-from accord.translate.draft.conversion.diff_hunks import applied, hunks_of, taken_back, unified
+from accord.translate.draft.conversion.diff_hunks import (
+    applied,
+    hunks_of,
+    patch_of,
+    taken_back,
+    unified,
+)
 from accord.translate.draft.conversion.meta_restore import fits, fits_openly, keep_all, tags
 from accord.translate.draft.conversion.paths import resolved
 from accord.translate.message import Json
@@ -26,6 +32,8 @@ class Surfaces(NamedTuple):
     folder: str
     read_text: Callable[[str], str | None]
     has_terminal: Callable[[str], bool]
+    # Whether they are our own client's, which reads hunks and streams in `_meta`.
+    details: bool = False
 
 
 def text_content(text: str) -> Json:
@@ -47,6 +55,10 @@ def contents_of(output: Json, surfaces: Surfaces, *, done: bool) -> list[Json]:
 
 def _diff(output: Json, surfaces: Surfaces, *, done: bool) -> Json:
     path, hunks = resolved(output["path"], surfaces.folder), output["hunks"]
+    if surfaces.details:
+        made: Json = {"type": "diff", "path": path, "newText": ""}
+        keep_all(made, {"patch": patch_of(hunks)})
+        return made
     texts = _texts(surfaces.read_text(path), hunks, done=done)
     if texts is None:
         made = text_content(unified(output["path"], hunks))
@@ -68,6 +80,8 @@ def _texts(now: str | None, hunks: list[Json], *, done: bool) -> tuple[str, str]
 def _terminal(output: Json, surfaces: Surfaces) -> list[Json]:
     terminal_id = output["terminalId"]
     contents: list[Json] = []
+    if surfaces.details:
+        return [{"type": "terminal", "terminalId": terminal_id}]
     if surfaces.has_terminal(terminal_id):
         contents.append({"type": "terminal", "terminalId": terminal_id})
     text = "".join(output.get(stream) or "" for stream in ("stdout", "stderr"))

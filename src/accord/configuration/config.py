@@ -1,11 +1,11 @@
-"""The configuration: agents, MCP servers, the model, the permissions and the chat of the user.
+"""The user's configuration: agents, MCP servers, the model, permissions and the chat.
 
 Must not know how any of them is used.
 
 What always holds
-    * Without a file there is a configuration, with every default.
-    * A value that cannot be is a `ConfigError` that names the file, the key and what may be; a key
-      that we do not know is one of `warnings`.
+    * Without a file, every setting has its default.
+    * An invalid value is a `ConfigError` that names the file, the key and the valid values; an
+      unknown key is one of `warnings`.
     * Values of `env` and `headers` are never shown: `repr` leaves them out.
 """
 
@@ -15,8 +15,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from accord.discovery.toml_table import Table, read_toml
-from accord.discovery.user_paths import config_folder
+from accord.configuration.toml_table import Table, read_toml
+from accord.configuration.user_paths import config_folder
 
 SERVER_TYPES = ("stdio", "http", "sse")
 PROVIDERS = ("openai", "anthropic", "google", "ollama")
@@ -24,17 +24,17 @@ THINKING_LEVELS = ("auto", "off", "low", "medium", "high")
 THEMES = ("auto", "dark", "light", "contrast", "none")
 IMAGES = ("auto", "none", "kitty", "sixel")
 QUIET_SECONDS = 10
-"""After this long a working agent that says nothing is called quiet, if the user says nothing."""
+"""The default time after which a working agent without output is called quiet."""
 AUDIT_BYTES_MAX = 8 << 20
-"""How large the audit log may grow before it is rotated, if the user says nothing."""
+"""The default size at which the audit log is rotated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentEntry:
     """An agent that can be started by a name.
 
-    `api_key_env` is the name of the variable that has the key for an agent that wants one in a
-    login; keys are not written here.
+    `api_key_env` is the name of the variable with the key for the agent's login; keys are not
+    stored here.
     """
 
     command: tuple[str, ...]
@@ -57,9 +57,9 @@ class McpEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSettings:
-    """The model of the built-in agent, as far as the user chose; None means: found by itself.
+    """The user's settings for the model of the built-in agent; None means auto-detected.
 
-    `api_key_env` is the name of the variable that has the key; keys are not written here.
+    `api_key_env` is the name of the variable with the key; keys are not stored here.
     """
 
     name: str | None = None
@@ -74,7 +74,7 @@ class ModelSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermissionSettings:
-    """Where the rules are, and whether decisions and operations are written down."""
+    """The file of the rules, and whether decisions and operations are logged."""
 
     policy: Path | None = None
     audit: bool = True
@@ -83,9 +83,9 @@ class PermissionSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatSettings:
-    """How the terminal client looks and works, and what it hands to every agent.
+    """The look and behaviour of the terminal client, and what it passes to every agent.
 
-    `keys` has the keys of an action by its name; which names there are is the client's business.
+    `keys` maps the name of an action to its keys; the client knows the names.
     """
 
     theme: str = "auto"
@@ -96,7 +96,7 @@ class ChatSettings:
     bell: bool = False
     editor: tuple[str, ...] | None = None
     quiet_seconds: int = QUIET_SECONDS
-    # Folders beside the project's that agents may work in.
+    # Folders besides the project's that agents may work in.
     add_dirs: tuple[str, ...] = ()
     # Names of `mcp_servers`.
     mcp_servers: tuple[str, ...] = ()
@@ -104,7 +104,7 @@ class ChatSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """All that the user set up."""
+    """Everything that the user has configured."""
 
     agent: str | None = None
     agents: Mapping[str, AgentEntry] = field(default_factory=dict)
@@ -112,16 +112,16 @@ class Config:
     model: ModelSettings = field(default_factory=ModelSettings)
     permissions: PermissionSettings = field(default_factory=PermissionSettings)
     chat: ChatSettings = field(default_factory=ChatSettings)
-    # Where it was read, for complaints about it; None where there is no file.
+    # The file it was read from, for error messages; None if there is no file.
     file: Path | None = field(default=None, compare=False)
     warnings: tuple[str, ...] = ()
 
 
 def load_config(folder: Path | None = None) -> Config:
-    """Read `config.toml` of the folder, by default of the user's.
+    """Read `config.toml` in a folder, by default in the user's configuration folder.
 
     Raises:
-        ConfigError: the file cannot be read, or a value in it cannot be.
+        ConfigError: the file cannot be read, or has an invalid value.
     """
     folder = config_folder() if folder is None else folder
     table = read_toml(folder / "config.toml")
@@ -151,7 +151,7 @@ def load_config(folder: Path | None = None) -> Config:
 def _agent(table: Table) -> AgentEntry:
     command = table.words("command")
     if command is None:
-        raise table.wrong("command", "is missing; it is the command that starts the agent")
+        raise table.wrong("command", "is missing; it must be the command that starts the agent")
     return AgentEntry(
         command=command,
         env=table.text_map("env"),
@@ -161,11 +161,11 @@ def _agent(table: Table) -> AgentEntry:
 
 
 def mcp_entry(table: Table) -> McpEntry:
-    """One MCP server of a table, here or in a file of the project's."""
+    """Read an MCP server from a table of the configuration or of a project's file."""
     command, url = table.text("command"), table.text("url")
     kind = table.text("type", among=SERVER_TYPES)
     if (command is None) == (url is None):
-        raise table.wrong("command", "an MCP server has a command or a url, one of both")
+        raise table.wrong("command", "an MCP server needs either a command or a url")
     if kind is None:
         kind = "stdio" if url is None else "http"
     if (kind == "stdio") is (url is not None):
@@ -197,7 +197,7 @@ def _model(table: Table) -> ModelSettings:
 def _permissions(table: Table, folder: Path) -> PermissionSettings:
     policy = table.text("policy")
     return PermissionSettings(
-        # Relative to the file that names it, as everybody expects.
+        # Relative to the file that names it.
         policy=None if policy is None else folder / Path(policy).expanduser(),
         audit=table.flag("audit", True),
         audit_bytes_max=table.whole("audit_bytes_max", least=4096) or AUDIT_BYTES_MAX,

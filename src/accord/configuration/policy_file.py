@@ -1,8 +1,8 @@
-"""Permission rules as a file: `permissions.toml` of the user, or any other that a command names.
+"""Reads permission rules: the user's `permissions.toml`, or a file named on the command line.
 
 Must not know how rules match; `accord.client.permissions.policy` does.
 
-    otherwise = "ask"            # what no rule speaks of: allow, ask or reject
+    otherwise = "ask"            # if no rule applies: allow, ask or reject
 
     [[rule]]
     effect = "allow"
@@ -11,9 +11,9 @@ Must not know how rules match; `accord.client.permissions.policy` does.
     workspace = "/home/me/project"    # only there; without it, everywhere
 
 What always holds
-    * A rule that cannot be is an error that names file and rule; nothing is allowed by halves.
-    * A key that we do not know is an error here, unlike in the configuration: a misspelled
-      condition would make an approval wider than it was meant.
+    * An invalid rule is an error that names the file and the rule; no other rule of it is used.
+    * An unknown key is an error here, unlike in the configuration: a misspelled condition would
+      make an approval wider than intended.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import get_args
 
 from accord.client.permissions.rules import Effect, Rule
-from accord.discovery.toml_table import Table, read_toml
+from accord.configuration.toml_table import Table, read_toml
 from accord.errors import ConfigError
 
 RULES_MAX = 10_000
@@ -40,9 +40,9 @@ class PlacedRule:
     workspace: str | None = None
 
     def holds_in(self, folder: str | None) -> bool:
-        """Whether it speaks of sessions in this folder, or in one that is in it.
+        """Whether the rule applies to sessions in this folder.
 
-        Of a session whose folder is not known it does, unless it allows something.
+        If the session's folder is unknown, it applies unless it allows something.
         """
         if self.workspace is None:
             return True
@@ -54,22 +54,22 @@ class PlacedRule:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What a file says."""
+    """The content of a policy file."""
 
     rules: tuple[PlacedRule, ...] = ()
     otherwise: Effect | None = None
     file: Path | None = None
 
     def rules_in(self, folder: str | None) -> tuple[Rule, ...]:
-        """The rules for sessions in this folder, or in one that is not known."""
+        """Return the rules for sessions in this folder, or in an unknown one."""
         return tuple(placed.rule for placed in self.rules if placed.holds_in(folder))
 
 
 def load_policy(path: Path) -> Policy | None:
-    """Read a policy; None where there is no file.
+    """Read a policy; return None if there is no file.
 
     Raises:
-        ConfigError: it cannot be read, or says what cannot be.
+        ConfigError: it cannot be read, or is invalid.
     """
     table = read_toml(path)
     if table is None:
@@ -96,14 +96,14 @@ def _placed(table: Table) -> PlacedRule:
 
 
 def read_rule(table: Table) -> Rule:
-    """The rule of one table.
+    """Read the rule of one table.
 
     Raises:
-        ConfigError: it is none; says why.
+        ConfigError: it is not a valid rule.
     """
     said = table.text("effect", among=get_args(Effect))
     if said is None:
-        raise table.wrong("effect", "is missing; it is allow, reject or ask")
+        raise table.wrong("effect", "is missing; it must be allow, reject or ask")
     texts = {name: table.optional_text(name) for name in _TEXTS}
     exact = table.flag("exact", False)
     try:

@@ -1,11 +1,11 @@
-"""Tables of a TOML file, read with care: every complaint names the file, the key and what may be.
+"""Tables of a TOML file; each error names the file, the key and the valid values.
 
 Must not know what any key is for.
 
 What always holds
-    * A value of another type is an error, never a guess.
-    * A key that nobody asked for is a warning: a newer version may know it.
-    * No value is quoted in a message: some of them are secrets.
+    * A value of a wrong type is an error.
+    * An unused key is a warning: a newer version may know it.
+    * No message quotes a value: some values are secrets.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NAMES = {
 
 
 def read_toml(path: Path) -> Table | None:
-    """The file's table; None where there is no file.
+    """Return the table of a file; None if there is no file.
 
     Raises:
         ConfigError: it cannot be read, or is not TOML.
@@ -48,12 +48,12 @@ def read_toml(path: Path) -> Table | None:
     try:
         return Table(path, tomllib.loads(data.decode()))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        # The parser's words have the line and the column, and nothing of the text but a character.
-        raise ConfigError(f"{path}: no TOML: {error}", file=str(path)) from None
+        # The parser's message has the line and the column, and at most one character of the text.
+        raise ConfigError(f"{path}: not valid TOML: {error}", file=str(path)) from None
 
 
 class Table:
-    """One table; what is taken from it is known, the rest are `unknown` keys."""
+    """One table; keys that were never read are `unknown`."""
 
     def __init__(self, file: Path, values: dict[str, Any], key: str = "") -> None:
         self._file = file
@@ -66,12 +66,12 @@ class Table:
         return name in self._values
 
     def wrong(self, name: str, reason: str) -> ConfigError:
-        """The error for a key of this table."""
+        """Return the error for a key of this table."""
         key = _joined(self._key, name)
         return ConfigError(f"{self._file}: {key}: {reason}", file=str(self._file), key=key)
 
     def text(self, name: str, *, among: Collection[str] = ()) -> str | None:
-        """Text, one of some words where they are given; None where it is left out."""
+        """Return a text, one of `among` if given; None if the key is missing."""
         value = self._take(name, str)
         if value is None:
             return None
@@ -82,7 +82,7 @@ class Table:
         return str(value)
 
     def optional_text(self, name: str) -> str | None:
-        """Text that may be empty."""
+        """Return a text that may be empty."""
         value = self._take(name, str)
         return None if value is None else str(value)
 
@@ -91,7 +91,7 @@ class Table:
         return default if value is None else bool(value)
 
     def whole(self, name: str, *, least: int = 1) -> int | None:
-        """A whole number that is not less than `least`."""
+        """Return a whole number of at least `least`."""
         value = self._take(name, int)
         if value is None:
             return None
@@ -100,7 +100,7 @@ class Table:
         return int(value)
 
     def texts(self, name: str) -> tuple[str, ...] | None:
-        """A list of texts."""
+        """Return a list of texts."""
         value = self._take(name, list)
         if value is None:
             return None
@@ -109,7 +109,7 @@ class Table:
         return tuple(value)
 
     def words(self, name: str) -> tuple[str, ...] | None:
-        """A command: a list of its words, or one text that is split as a shell would."""
+        """Return a command: a list of words, or a text that is split as in a shell."""
         if isinstance(self._values.get(name), str):
             import shlex
 
@@ -124,11 +124,11 @@ class Table:
                 return None
             words = found
         if not words or not words[0]:
-            raise self.wrong(name, "must have at least the name of a program")
+            raise self.wrong(name, "must contain at least the name of a program")
         return words
 
     def text_map(self, name: str) -> dict[str, str]:
-        """A table of texts; empty where it is left out."""
+        """Return a table of texts; empty if it is missing."""
         value = self._take(name, dict) or {}
         for key, one in value.items():
             if not isinstance(one, str):
@@ -136,7 +136,7 @@ class Table:
         return dict(value)
 
     def text_lists(self, name: str) -> dict[str, tuple[str, ...]]:
-        """A table of texts and lists of texts; one text is a list of one."""
+        """Return a table of lists of texts; a single text is a list of one."""
         found: dict[str, tuple[str, ...]] = {}
         for key, value in (self._take(name, dict) or {}).items():
             texts = value if isinstance(value, list) else [value]
@@ -146,7 +146,7 @@ class Table:
         return found
 
     def table(self, name: str) -> Table:
-        """A table within; empty where it is left out."""
+        """Return an inner table; empty if it is missing."""
         value = self._take(name, dict)
         return self._inner(name, {} if value is None else value)
 
@@ -154,16 +154,16 @@ class Table:
         return dict(self.table(name)._each())
 
     def list_of_tables(self, name: str) -> list[Table]:
-        """`[[name]]` tables in their order."""
+        """Return the `[[name]]` tables in order."""
         value = self._take(name, list) or []
         if not all(isinstance(one, dict) for one in value):
             raise self.wrong(name, f"must be a list of tables, written [[{name}]]")
         return [self._inner(f"{name}[{index}]", one) for index, one in enumerate(value)]
 
     def unknown(self) -> list[str]:
-        """What nobody asked for, in this table and in those below."""
+        """Return warnings for the unused keys of this table and of its inner tables."""
         found = [
-            f"{self._file}: {_joined(self._key, name)} is not known and has no effect"
+            f"{self._file}: {_joined(self._key, name)} is unknown and has no effect"
             for name in self._values
             if name not in self._taken
         ]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from accord.discovery.config import AgentEntry, Config, load_config
-from accord.discovery.toml_table import FILE_BYTES_MAX
+from accord.configuration.config import AgentEntry, Config, load_config
+from accord.configuration.toml_table import FILE_BYTES_MAX
 from accord.errors import ConfigError
 
 WHOLE = """
@@ -149,8 +149,12 @@ def test_unknown_keys_are_warnings(tmp_path: Path) -> None:
         ("[agents.a]\ncommand = [5]", "agents.a.command", "must be a list of texts"),
         ('[agents.a]\ncommand = "\'"', "agents.a.command", "cannot be split"),
         ("[agents.a]\ncommand='a'\nenv.K = 5", "agents.a.env.K", "must be text"),
-        ("[mcp_servers.a]", "mcp_servers.a.command", "one of both"),
-        ("[mcp_servers.a]\ncommand='a'\nurl='b'", "mcp_servers.a.command", "one of both"),
+        ("[mcp_servers.a]", "mcp_servers.a.command", "either a command or a url"),
+        (
+            "[mcp_servers.a]\ncommand='a'\nurl='b'",
+            "mcp_servers.a.command",
+            "either a command or a url",
+        ),
         ("[mcp_servers.a]\ncommand='a'\ntype='http'", "mcp_servers.a.type", "has a command"),
         ("[mcp_servers.a]\nurl='a'\ntype='stdio'", "mcp_servers.a.type", "has a url"),
         ("[mcp_servers.a]\nurl='a'\ntype='x'", "mcp_servers.a.type", "one of stdio, http, sse"),
@@ -178,7 +182,7 @@ def test_a_wrong_value_names_file_key_and_what_may_be(
 def test_what_is_no_toml_is_said_so(tmp_path: Path, data: bytes) -> None:
     """Contract: the file is named."""
     (tmp_path / "config.toml").write_bytes(data)
-    with pytest.raises(ConfigError, match=r"config\.toml: (no TOML|larger)"):
+    with pytest.raises(ConfigError, match=r"config\.toml: (not valid TOML|larger)"):
         load_config(tmp_path)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from accord.client.permissions.grants import Grant, Place
 from accord.client.permissions.rules import Rule
-from accord.discovery.grants_file import GrantsFile
+from accord.configuration.grants_file import GrantsFile
 from accord.errors import ConfigError
 
 HERE = Place(session_id="s", workspace="/projects", agent="tester")
@@ -112,7 +112,7 @@ def test_a_file_that_was_damaged_meanwhile_allows_nothing(
     assert tuple(grants) == (denied,)
     grants.add(Rule(effect="allow", kind="other"), "always", HERE)
     assert path.read_text() == "no toml"
-    assert ["cannot be remembered" in one.message for one in caplog.records] == [False, True]
+    assert ["cannot store the answer" in one.message for one in caplog.records] == [False, True]
 
 
 def test_an_answer_that_cannot_be_kept_holds_for_now(
@@ -123,7 +123,7 @@ def test_an_answer_that_cannot_be_kept_holds_for_now(
     (tmp_path / "state").write_text("no folder")
     added = grants.add(Rule(effect="allow", kind="edit"), "always", HERE)
     assert tuple(grants) == (added,)
-    assert "cannot be remembered" in caplog.text
+    assert "cannot store the answer" in caplog.text
 
 
 def test_a_refresh_before_anything_was_opened_does_nothing(tmp_path: Path) -> None:

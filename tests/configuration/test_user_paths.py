@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from accord.discovery import user_paths
+from accord.configuration import user_paths
 from accord.errors import ConfigError
 
 
@@ -40,7 +40,7 @@ def test_without_them_the_system_says(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_relative_place_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours: it would mean another folder in every directory."""
     monkeypatch.setenv("ACCORD_STATE_DIR", "here")
-    with pytest.raises(ConfigError, match="ACCORD_STATE_DIR is an absolute path"):
+    with pytest.raises(ConfigError, match="ACCORD_STATE_DIR must be an absolute path"):
         user_paths.state_folder()
 
 
@@ -51,7 +51,9 @@ def test_a_place_of_the_system_is_never_in_the_project(
     """Issue 12: what lies in a project cannot configure us, whatever a variable says."""
     monkeypatch.delenv(f"ACCORD_{what.upper()}_DIR", raising=False)
     monkeypatch.setattr(f"platformdirs.user_{what}_path", lambda *_, **__: Path("accord"))
-    with pytest.raises(ConfigError, match=f"XDG_{what.upper()}_HOME and HOME are absolute paths"):
+    with pytest.raises(
+        ConfigError, match=f"XDG_{what.upper()}_HOME and HOME must be absolute paths"
+    ):
         user_paths.config_folder() if what == "config" else user_paths.state_folder()
 
 

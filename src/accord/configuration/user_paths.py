@@ -1,12 +1,12 @@
-"""Where the user's files lie: configuration, state, and the names of the files in both.
+"""The folders of the user's configuration and state, and the names of the files in them.
 
 Must not know what is in any of them.
 
 What always holds
-    * `ACCORD_CONFIG_DIR` and `ACCORD_STATE_DIR` win over the system's places.
-    * No place is relative: a project must not be able to configure us.
-    * Asking for a place makes nothing; `make_private` makes a folder that only the user can enter.
-    * A file that is replaced is the old one or the new one at every moment, and private (0600).
+    * `ACCORD_CONFIG_DIR` and `ACCORD_STATE_DIR` override the system's folders.
+    * No path is relative: a project must not be able to configure us.
+    * Asking for a path creates nothing; `make_private` creates a folder for the user alone.
+    * Files are replaced atomically, and are private (0600).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ FILE_MODE = 0o600
 
 
 def config_folder() -> Path:
-    """Where the user writes what they want: `config.toml`, `permissions.toml`, credentials."""
+    """Return the folder of `config.toml`, `permissions.toml` and the credentials."""
     return _chosen("ACCORD_CONFIG_DIR") or _of_system("config")
 
 
 def state_folder() -> Path:
-    """Where we write what must survive: sessions, remembered answers, the audit log."""
+    """Return the folder of sessions, remembered answers and the audit log."""
     return _chosen("ACCORD_STATE_DIR") or _of_system("state")
 
 
@@ -38,54 +38,54 @@ def config_file() -> Path:
 
 
 def credentials_file() -> Path:
-    """Keys that were pasted in a login."""
+    """Return the file of the API keys that were entered in logins."""
     return config_folder() / "credentials.json"
 
 
 def policy_file() -> Path:
-    """The user's own permission rules."""
+    """Return the file of the user's permission rules."""
     return config_folder() / "permissions.toml"
 
 
 def store_file() -> Path:
-    """The sessions of the built-in agent."""
+    """Return the file of the built-in agent's sessions."""
     return state_folder() / "sessions.sqlite3"
 
 
 def grants_file() -> Path:
-    """Remembered answers to permission requests, of all workspaces.
+    """Return the file of remembered answers to permission requests, for all workspaces.
 
-    Not in the workspace: what comes with a project must not be able to give itself rights.
+    It is not in the workspace: a project must not be able to grant itself permissions.
     """
     return state_folder() / "grants.toml"
 
 
 def audit_file() -> Path:
-    """What agents were allowed and what they did."""
+    """Return the log of decisions and of agents' actions."""
     return state_folder() / "audit.jsonl"
 
 
 def dialects_file() -> Path:
-    """Which dialect of the protocol each agent spoke."""
+    """Return the file of the agents' dialects."""
     return state_folder() / "dialects.json"
 
 
 def consents_file() -> Path:
-    """What the user said about MCP servers that projects bring along."""
+    """Return the file of the user's consents to MCP servers of projects."""
     return state_folder() / "mcp_consents.json"
 
 
 def make_private(folder: Path) -> Path:
-    """The folder, made if it is not there, for the user alone."""
+    """Create the folder for the user alone, if it does not exist, and return it."""
     if not folder.is_dir():
         folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
-        # The mask of the process may have taken more away, or the folder was made by another.
+        # The umask may have removed more, or another process created the folder.
         folder.chmod(FOLDER_MODE)
     return folder
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a private file as a whole: whoever reads it sees all of the old or all of the new."""
+    """Write a private file atomically: readers see either the old or the new content."""
     make_private(path.parent)
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE_MODE)
@@ -103,7 +103,7 @@ def replace_file(path: Path, text: str) -> None:
 
 @contextmanager
 def locked(path: Path) -> Generator[None]:
-    """Be the only process that reads and writes a file in the folder, which is there."""
+    """Lock a file against other processes; its folder must exist."""
     import fcntl
 
     lock = path.with_name(f".{path.name}.lock")
@@ -116,13 +116,13 @@ def locked(path: Path) -> Generator[None]:
 
 
 def _chosen(variable: str) -> Path | None:
-    """What the variable says; a relative path would mean another folder in every directory."""
+    """Return the path in a variable; a relative one would differ in every directory."""
     said = os.environ.get(variable)
     if not said:
         return None
     path = Path(said).expanduser()
     if not path.is_absolute():
-        raise ConfigError(f"{variable} is an absolute path, not {said!r}")
+        raise ConfigError(f"{variable} must be an absolute path, not {said!r}")
     return path
 
 
@@ -131,7 +131,7 @@ def _of_system(what: str) -> Path:
         import platformdirs
     except ImportError:
         raise ConfigError(
-            "where files lie is found by platformdirs, which is not installed:"
+            "platformdirs, which finds the user's folders, is not installed:"
             " install accord[agent], or set ACCORD_CONFIG_DIR and ACCORD_STATE_DIR"
         ) from None
     if what == "config":
@@ -139,9 +139,9 @@ def _of_system(what: str) -> Path:
     else:
         place = platformdirs.user_state_path(APP, appauthor=False)
     if not place.is_absolute():
-        # It would be a folder of whatever project is open.
+        # It would be a folder of the open project.
         variable = f"XDG_{what.upper()}_HOME"
-        raise ConfigError(f"{variable} and HOME are absolute paths; one of them leads to {place}")
+        raise ConfigError(f"{variable} and HOME must be absolute paths; one leads to {place}")
     return place
 
 

@@ -1,11 +1,11 @@
-"""Which dialect each agent spoke, in a file of the user's state, so that the next start is right.
+"""Remembers the dialect of each agent in a file, so that the next start uses it at once.
 
-Only what differs from the usual is in it.  Agents are named by a digest of their command: commands
-may have secrets in them.
+Only dialects other than v1 and v2 are stored.  Agents are identified by a digest of their command,
+since commands may contain secrets.
 
 What always holds
-    * Nothing here is needed: a file that is missing, damaged or cannot be written costs a start.
-    * Two processes at the same time may lose what the other learned, and never read half a file.
+    * The file is optional: if it is missing, damaged or read-only, an agent is started once more.
+    * Two processes may overwrite each other's entries, but never read half a file.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from accord.discovery.user_paths import replace_file
+from accord.configuration.user_paths import replace_file
 from accord.errors import ConfigError
 from accord.machine.logs import logger
 
 AGENTS_MAX = 500
-"""Agents that are remembered; the one that was learned first is forgotten first."""
+"""How many agents are remembered; the oldest entry is forgotten first."""
 
 FILE_BYTES_MAX = 1 << 20
 
-_log = logger("accord.discovery")
+_log = logger("accord.configuration")
 
 
 class DialectsFile:
-    """What a client's `dialects=` takes."""
+    """The file of known dialects, for a client's `dialects=`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def recall(self, agent: Sequence[str], /) -> tuple[str, str] | None:
-        """The dialect that the agent spoke, and the version that it reported then."""
+        """Return the dialect that the agent spoke, and the version that it reported."""
         entry = self._read().get(_digest(agent))
         if not isinstance(entry, dict):
             return None
@@ -53,7 +53,7 @@ class DialectsFile:
         self._write(known)
 
     def forget(self, agent: Sequence[str], /) -> None:
-        """It does not speak that any more."""
+        """Remove the entry of an agent that does not speak this dialect any more."""
         known = self._read()
         if known.pop(_digest(agent), None) is not None:
             self._write(known)
@@ -65,7 +65,7 @@ class DialectsFile:
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, RecursionError) as error:
-            _log.info("what agents spoke cannot be read from %s: %s", self._path, error)
+            _log.info("cannot read the dialects of agents from %s: %s", self._path, error)
             return {}
         return found if isinstance(found, dict) else {}
 
@@ -73,7 +73,7 @@ class DialectsFile:
         try:
             replace_file(self._path, json.dumps(known, indent=1) + "\n")
         except (OSError, ConfigError) as error:
-            _log.info("what agents spoke cannot be remembered in %s: %s", self._path, error)
+            _log.info("cannot store the dialects of agents in %s: %s", self._path, error)
 
 
 def _digest(agent: Sequence[str]) -> str:

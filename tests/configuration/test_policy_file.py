@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from accord.client.permissions.rules import Rule
-from accord.discovery.policy_file import load_policy
+from accord.configuration.policy_file import load_policy
 from accord.errors import ConfigError
 
 
@@ -65,8 +65,8 @@ def test_a_rule_for_a_workspace_holds_there_and_below(tmp_path: Path) -> None:
         ('[[rule]]\neffect = "allow"\nkind = "fly"', "no such tool kind: 'fly'"),
         ('[[rule]]\neffect = "allow"\npath = "a"\nhost = "b"', "a rule names one of"),
         ('[[rule]]\neffect = "allow"\nworkspace = "here"', "must be an absolute path"),
-        ('[[rule]]\neffect = "allow"\npaht = "src/**"', r"rule\[0\].paht is not known"),
-        ('[[rules]]\neffect = "allow"', "rules is not known"),
+        ('[[rule]]\neffect = "allow"\npaht = "src/**"', r"rule\[0\].paht is unknown"),
+        ('[[rules]]\neffect = "allow"', "rules is unknown"),
     ],
 )
 def test_what_is_not_understood_allows_nothing(tmp_path: Path, text: str, said: str) -> None:

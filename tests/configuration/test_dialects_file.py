@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import accord.discovery.dialects_file as dialects_file
-from accord.discovery.dialects_file import DialectsFile
+import accord.configuration.dialects_file as dialects_file
+from accord.configuration.dialects_file import DialectsFile
 
 AGENT = ("npx", "agent", "--api-key", "sk-very-secret")
 

@@ -1,15 +1,15 @@
-"""Remembered answers in a file of the user's: what was answered with "always".
+"""Stores remembered answers, those that the user gave with "always".
 
 The file is in the state folder and names the workspaces; nothing is read from a workspace, because
-what comes with a project must not be able to give itself rights.
+a project must not be able to grant itself permissions.
 
 Must not know how answers are used; `accord.client.permissions.grants` does.
 
 What always holds
-    * Two processes that remember at the same time lose nothing of each other.
-    * What another process has revoked is gone here at the next decision (`refresh`).
-    * A file that cannot be read is never overwritten: it is an error that says so.  During a run it
-      is logged, and no approval of it counts.
+    * Two processes that store answers at the same time lose nothing.
+    * An answer that another process revoked is gone at the next decision (`refresh`).
+    * A file that cannot be read is never overwritten: it is an error.  During a run the error is
+      logged, and no approval of the file counts.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from pathlib import Path
 
 from accord.client.permissions.grants import Grant, Grants, LastingScope
 from accord.client.permissions.rules import Rule
-from accord.discovery.policy_file import read_rule
-from accord.discovery.toml_table import Table, read_toml
-from accord.discovery.user_paths import locked, make_private, replace_file
+from accord.configuration.policy_file import read_rule
+from accord.configuration.toml_table import Table, read_toml
+from accord.configuration.user_paths import locked, make_private, replace_file
 from accord.errors import ConfigError
 from accord.machine.logs import logger
 
 _HEAD = """\
-# Answers that were given to permission requests and are remembered; written by accord.
+# Remembered answers to permission requests; written by accord.
 # `accord permissions list` shows them, `accord permissions revoke` removes them.
 """
-_log = logger("accord.discovery")
+_log = logger("accord.configuration")
 _SCOPES: tuple[LastingScope, ...] = ("workspace", "always")
 
 
 class GrantsFile:
-    """One file and the answers in it as this process knows them."""
+    """The file of remembered answers, and the answers that this process knows."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -46,7 +46,7 @@ class GrantsFile:
         self._grants: Grants | None = None
 
     def read(self) -> tuple[Grant, ...]:
-        """All answers in the file, oldest first.
+        """Return all answers in the file, oldest first.
 
         Raises:
             ConfigError: it is damaged.
@@ -57,14 +57,14 @@ class GrantsFile:
         return tuple(_grant(one) for one in table.list_of_tables("grant"))
 
     def open(self) -> Grants:
-        """The answers for a client's permissions; a new one is in the file at once."""
+        """Return the answers for a client's permissions; new ones are stored at once."""
         self._stamp = self._stamp_now()
         self._known = {grant.grant_id: grant for grant in self.read()}
         self._grants = Grants(self._known.values(), on_change=self._changed)
         return self._grants
 
     def refresh(self) -> None:
-        """Forget what another process has revoked."""
+        """Forget answers that another process has revoked."""
         stamp = self._stamp_now()
         if self._grants is None or stamp == self._stamp:
             return
@@ -72,15 +72,15 @@ class GrantsFile:
         try:
             there = {grant.grant_id for grant in self.read()}
         except ConfigError as error:
-            # What cannot be read allows nothing; what was denied stays so.
-            _log.error("no remembered approval counts any more: %s", error)
+            # An unreadable file allows nothing; denials stay.
+            _log.error("remembered approvals are ignored: %s", error)
             there = {one for one, grant in self._known.items() if grant.rule.effect == "reject"}
         for grant_id in [one for one in self._known if one not in there]:
             self._known.pop(grant_id)
             self._grants.revoke(grant_id)
 
     def revoke(self, wanted: Iterable[str]) -> list[Grant]:
-        """Remove answers by their ids; those that were there."""
+        """Remove answers by their ids; return those that existed."""
         ids = set(wanted)
         with self._locked():
             before = self.read()
@@ -90,7 +90,7 @@ class GrantsFile:
         return gone
 
     def _changed(self, grants: tuple[Grant, ...]) -> None:
-        """Put what is new here into the file, and take out what is gone here."""
+        """Add new answers to the file, and remove those that are gone."""
         now = {grant.grant_id: grant for grant in grants}
         gone = self._known.keys() - now.keys()
         new = [grant for grant_id, grant in now.items() if grant_id not in self._known]
@@ -103,8 +103,8 @@ class GrantsFile:
                 self._write([*kept, *new])
                 self._stamp = self._stamp_now()
         except (OSError, ConfigError) as error:
-            # It holds as long as this process does, which is less than was said, and not more.
-            _log.error("the answer cannot be remembered in %s: %s", self._path, _reason(error))
+            # It counts until this process exits, which is less than the user chose, not more.
+            _log.error("cannot store the answer in %s: %s", self._path, _reason(error))
 
     def _write(self, grants: Iterable[Grant]) -> None:
         replace_file(self._path, _HEAD + "".join(map(_shown, grants)))
@@ -157,7 +157,7 @@ def _shown(grant: Grant) -> str:
 
 
 def _value(value: str | bool) -> str:
-    """As TOML writes it; the escapes of JSON are also TOML's, but for DEL."""
+    """Return a value as TOML; the escapes of JSON are also TOML's, except for DEL."""
     if isinstance(value, bool):
         return "true" if value else "false"
     clean = value.encode("utf-8", "replace").decode()

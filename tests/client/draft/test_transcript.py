@@ -1,12 +1,67 @@
-"""What updates of the 2026-02 draft dialect add up to."""
+"""What updates of an agent of the 2026-02 draft add up to, behind the translator."""
 
-from accord.schema import draft
+from typing import Any
+
+from accord.schema import v1
 from accord.schema.codec import decode, encode, to_python
-from accord.schema.struct import Raw
-from accord.transcript import Command, ConfigOption, ExitStatus, FileDiff, Location, Transcript
-from accord.transcript.folds.draft import DRAFT
+from accord.transcript import (
+    Command,
+    ConfigOption,
+    ExitStatus,
+    FileDiff,
+    Location,
+    Transcript,
+    Update,
+)
 from accord.transcript.items.content import text_of
-from tests.transcript.wire_updates import folding_draft
+from accord.translate.message import AGENT, CLIENT, Json
+from accord.translate.meta_store import DRAFT
+from tests.translate.draft.open_sessions import Behind
+
+
+class Folding:
+    """A transcript behind the translator, and the shortest way to feed it."""
+
+    def __init__(self, **offered: Any) -> None:
+        self.scene = Behind(
+            details=True, agent={"sessionCapabilities": offered, "loadSession": True}
+        )
+        self.scene.initialize()
+        self.transcript = Transcript("v1")
+        opened = self.scene.open()
+        self.transcript.session_setup(decode(v1.NewSessionResponse, encode(opened)))
+
+    def told(self, tag: str, **fields: Any) -> Update | None:
+        """Apply what the agent tells, and say what it changed."""
+        data = {"_meta" if key == "meta_" else key: value for key, value in fields.items()}
+        (update,) = self.scene.update(tag, data)
+        params = {"sessionId": "s", "update": update}
+        return self.transcript.apply(decode(v1.SessionNotification, encode(params)).update)
+
+    def __call__(self, tag: str, **fields: Any) -> Update:
+        """Apply an update that must change something."""
+        update = self.told(tag, **fields)
+        assert update is not None
+        return update
+
+    def texts(self) -> list[tuple[str, str]]:
+        """Role and text of the messages."""
+        return [(message.role, message.text) for message in self.transcript.messages]
+
+    def options(self) -> list[ConfigOption]:
+        return list(self.transcript.config_options)
+
+    def ask(self, method: str, params: Json, answer: Json) -> Any:
+        """Ask the agent, which gives this answer; what the client is told."""
+        key = self.scene.wire.ask(CLIENT, method, params)
+        asked = self.scene.wire.one(AGENT, method)
+        self.scene.wire.answer(AGENT, asked.key, answer)
+        return self.scene.wire.result(CLIENT, key)
+
+
+def folding_draft() -> Folding:
+    return Folding()
+
 
 CHUNK = "agent_message_chunk"
 
@@ -46,7 +101,7 @@ def test_a_piece_with_a_number_goes_on_with_its_message_after_a_tool_call() -> N
 def test_user_messages_are_grouped_alike_and_echoes_are_recognised() -> None:
     """Draft."""
     fold = folding_draft()
-    fold.transcript.prompt_sent([draft.TextContent(text="hello")])
+    fold.transcript.prompt_sent([v1.TextContent(text="hello")])
     assert fold("user_message_chunk", content="hel", index=0).text == ""
     assert fold("user_message_chunk", content="lo", index=1, final=True).text == ""
     assert fold("user_message_chunk", content="more", index=0, final=True).text == "more"
@@ -78,7 +133,7 @@ def test_the_words_of_the_draft_for_a_status_become_ours() -> None:
     fold("tool_call", id="c", tool="x", input={}, location={"path": "/a", "line": 2, "column": 3})
     call = fold.transcript.tool_calls[0]
     assert call.status == "pending"
-    assert call.locations == [Location("/a", 2)]
+    assert call.locations == [Location("/a", 2, 3)]
     for word, status in (
         ("awaiting_permission", "pending"),
         ("denied", "cancelled"),
@@ -99,15 +154,17 @@ def test_what_only_the_draft_says_of_a_call_is_kept_beside_it() -> None:
         return to_python(call.meta[DRAFT])
 
     assert kept() == {"location": place, "requiresPermission": True}
+    first = kept()
+    assert isinstance(first, dict)
     fold("tool_call_update", id="c", status="awaiting_permission", meta_={DRAFT: 5})
-    assert kept() == {"status": "awaiting_permission"}
+    assert kept() == {**first, "status": "awaiting_permission"}
     fold("tool_call_update", id="c", duration=7)
-    assert kept() == {"status": "awaiting_permission", "duration": 7}
+    assert kept() == {**first, "status": "awaiting_permission", "duration": 7}
     fold("tool_call_update", id="c", status="in_progress")
-    assert kept() == {"duration": 7}
+    assert kept() == {**first, "duration": 7}
     fold("tool_call_update", id="c", status="denied")
     fold("tool_call_update", id="c", status="completed")
-    assert kept() == {"duration": 7, "status": "denied"}
+    assert kept() == {**first, "duration": 7, "status": "denied"}
 
 
 def test_the_output_of_a_call_is_its_content() -> None:
@@ -123,7 +180,7 @@ def test_the_output_of_a_call_is_its_content() -> None:
     assert call.diffs == [FileDiff("/a", patch="@@ -1,1 +1,1 @@\n-a\n+b\n")]
     fold("tool_call_update", id="c", output={"type": "_x"}, meta_={"k": 1})
     assert call.diffs == []
-    assert fold.dumped("toolCalls")[0]["meta"] == {"k": 1}
+    assert fold.transcript.dump()["toolCalls"][0]["meta"] == {"k": 1}
 
 
 def test_a_terminal_in_the_output_is_a_terminal_of_the_transcript() -> None:
@@ -145,7 +202,7 @@ def test_a_plan_has_steps() -> None:
     fold("plan", planId="p", steps=[step, step])
     update = fold("plan", planId="p", steps=[step])
     assert update.kind == "plan"
-    assert fold.dumped("plans")[0]["entries"] == [
+    assert fold.transcript.dump()["plans"][0]["entries"] == [
         {"content": "do", "priority": "medium", "status": "skipped"}
     ]
 
@@ -168,9 +225,7 @@ def test_commands_modes_and_options_follow_their_updates() -> None:
 
 def test_answers_tell_mode_and_options() -> None:
     """Draft."""
-    fold = folding_draft()
-    transcript = fold.transcript
-    transcript.session_setup(draft.NewSessionResponse(session_id="s", created_at="now"))
+    fold = Folding(modes=["plan", "code"])
     loaded = {
         "sessionId": "s",
         "workingDirectory": "/w",
@@ -178,16 +233,15 @@ def test_answers_tell_mode_and_options() -> None:
         "configOptions": {"k": 1},
         "messageCount": 0,
     }
-    transcript.session_setup(decode(draft.LoadSessionResponse, encode(loaded)))
-    assert transcript.modes.current == "plan"
-    transcript.session_setup(
-        draft.SetSessionModeResponse(previous_mode="plan", current_mode="code")
-    )
-    assert transcript.modes.current == "code"
-    transcript.session_setup(
-        draft.SetSessionConfigOptionResponse(key="k", current_value=Raw(b'"two"'))
-    )
-    assert list(transcript.config_options) == [ConfigOption("k", "k", "unknown", value="two")]
+    params = {"sessionId": "s", "cwd": "/w", "mcpServers": []}
+    answer = fold.ask("session/load", params, loaded)
+    fold.transcript.session_setup(decode(v1.LoadSessionResponse, encode(answer)))
+    assert fold.transcript.modes.current == "plan"
+    assert fold.options() == [ConfigOption("k", "k", "unknown", value=1)]
+    change = {"sessionId": "s", "configId": "k", "value": "two"}
+    answer = fold.ask("session/set_config_option", change, {"key": "k", "currentValue": "two"})
+    fold.transcript.session_setup(decode(v1.SetSessionConfigOptionResponse, encode(answer)))
+    assert fold.options() == [ConfigOption("k", "k", "unknown", value="two")]
 
 
 def test_an_unknown_update_is_kept() -> None:
@@ -221,32 +275,29 @@ def test_a_thought_that_is_not_for_the_user_is_kept_and_told_without_its_words()
 
 def test_modes_and_options_of_the_agent_are_those_of_every_session() -> None:
     """Draft 10.1, 12.1: they are named in the capabilities; values come later."""
-    transcript = Transcript("draft")
-    named = draft.SessionCapabilities(
-        modes=["plan", "ask_questions"], config_options=["model", "fast", "deep"]
-    )
-    transcript.session_setup(named)
-    assert [mode.name for mode in transcript.modes.available] == ["plan", "Ask (questions only)"]
+    fold = Folding(modes=["plan", "ask"], configOptions=["model", "fast", "deep"])
+    transcript = fold.transcript
+    assert [mode.name for mode in transcript.modes.available] == ["Plan", "Ask (questions only)"]
     assert transcript.modes.current == "plan"
     assert [one.category for one in transcript.config_options] == ["model", None, None]
-    loaded = draft.LoadSessionResponse(
-        session_id="s",
-        working_directory="/w",
-        mode="plan",
-        config_options={"fast": Raw(b"true")},
-        message_count=0,
-    )
-    transcript.session_setup(loaded)
+    fold("config_option_update", key="fast", currentValue=True)
     found = {one.option_id: (one.type, one.value) for one in transcript.config_options}
     assert found == {
-        "fast": ("boolean", True),
         "model": ("unknown", None),
+        "fast": ("boolean", True),
         "deep": ("unknown", None),
     }
-    change = draft.SetSessionConfigOptionResponse(key="deep", current_value=Raw(b"false"))
-    transcript.session_setup(change)
-    assert transcript.config_options[-1].type == "boolean"
-    transcript.session_setup(draft.SessionCapabilities(modes=["a", "default"]))
-    assert transcript.modes.current == "default"
-    transcript.session_setup(draft.SessionCapabilities())
-    assert transcript.modes.current is None
+    assert Folding(modes=["a", "default"]).transcript.modes.current == "default"
+    assert Folding().transcript.modes.current is None
+
+
+def test_an_empty_chunk_begins_no_message() -> None:
+    """Issue 14: the next piece begins it, and does not go on with the one before."""
+    fold = folding_draft()
+    fold("agent_message_chunk", content="first", index=0)
+    fold("tool_call", id="c", tool="t", input={})
+    assert fold.told("agent_message_chunk", content="", index=0) is None
+    fold("agent_message_chunk", content="second", index=1, final=True)
+    assert fold.told("agent_message_chunk", content="", index=0, final=True) is None
+    assert fold.told("thought_message_chunk", content="", index=0) is None
+    assert fold.texts() == [("agent", "first"), ("agent", "second")]

@@ -1,0 +1,1 @@
+"""What the user has configured: folders, `config.toml`, permission policies and grants."""
