@@ -395,7 +395,7 @@ def prompted_for_servers(stage: AgentStage) -> str:
     """What to add where a server was not used: whether the agent was asked to use it."""
     if stage.scenario.prompt("mcp") is None:
         return ": the scenario has no prompt for 'mcp'"
-    return " after the generic prompt for 'mcp': a scenario with a prompt of your own can show more"
+    return " after the prompt for 'mcp'; a prompt of your own may work better"
 
 
 @check("V1-MCP-01", "V1-MCP-04")
