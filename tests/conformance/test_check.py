@@ -3,7 +3,7 @@
 import pytest
 
 from accord.conformance.check import Findings, shown, worst
-from accord.conformance.frames.raw_peer import Frame
+from accord.conformance.frames.raw_peer import ErrorOf, Frame, as_json, brief
 
 
 def test_a_failure_outweighs_what_passed_before_and_after() -> None:
@@ -19,6 +19,24 @@ def test_a_failure_outweighs_what_passed_before_and_after() -> None:
         '{"a": 1}',
         "\\xff",
     )
+
+
+def test_the_evidence_of_a_refusal_that_did_not_come_is_the_answer() -> None:
+    """Issue 13: `{}` was shown for a request that was accepted."""
+    answer = {"jsonrpc": "2.0", "id": 7, "result": {"sessionId": "s"}}
+    assert not ErrorOf(answer)
+    assert shown(ErrorOf(answer)) == as_json(answer)
+    refused = ErrorOf({"id": 7, "error": {"code": -32602, "message": "no"}})
+    assert refused["code"] == -32602
+    assert '"id": 7' in shown(refused)
+
+
+def test_an_answer_in_words_is_json_and_names_no_ids() -> None:
+    """Issue 13: Python was shown, and ids put equal reasons into groups of their own."""
+    error = {"code": -32002, "message": "no such session", "data": {"sessionId": "s-1"}}
+    assert brief({"jsonrpc": "2.0", "id": 7, "error": error}) == "error -32002: no such session"
+    assert brief({"id": 7, "result": None}) == "null"
+    assert brief({"id": 7, "result": ["x" * 400]}).endswith("x …")
 
 
 def test_a_check_judges_only_the_rules_that_it_names() -> None:

@@ -161,7 +161,7 @@ def test_a_login_that_an_agent_has_not_is_no_breach_but_one_that_it_has_is(
     command = ["check", "--protocol", "draft", "--only", "D26-05", "--quiet"]
     # Issue 13: where nothing was judged there is no verdict.
     assert main([*command, "--", *agent]) == 4
-    assert "No rule was judged. 0 passed, 0 failed, 0 with advice, 1 skipped" in (
+    assert "No binding rule was judged. 0 passed, 0 failed, 0 with advice, 1 skipped" in (
         capsys.readouterr().out
     )
     scenario = tmp_path / "mine.toml"

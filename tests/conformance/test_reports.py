@@ -1,6 +1,7 @@
 """Reports: complete, and safe whatever the judged program printed."""
 
 import json
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 from accord.conformance import rules
@@ -9,7 +10,7 @@ from accord.conformance.frames.raw_peer import Frame
 from accord.conformance.reports.html_page import as_html
 from accord.conformance.reports.json_and_junit import as_json, as_junit
 from accord.conformance.reports.plain_text import plain
-from accord.conformance.reports.terminal_table import summary, table
+from accord.conformance.reports.terminal_table import summary, table, told_unjudged, ways_on
 from accord.conformance.run.check_run import CheckRun
 from accord.conformance.run.verdicts import Report, results
 
@@ -116,12 +117,50 @@ def test_an_incomplete_run_says_so_first_then_what_is_missing_in_groups() -> Non
         "agent, version 1: INCOMPLETE. 2 of 3 binding rules that apply could not be judged. 1 pass"
     )
     text = "\n".join(lines)
-    assert (
-        "needed for a verdict (2):\n  nothing showed it: V1-INIT-04\n  no prompt in …/work" in text
-    )
+    assert "needed for a verdict (2):\n  nothing in this run was about it: V1-INIT-04\n" in text
+    assert "\n  no prompt in …/work" in text
     assert "--scenario FILE" in text
-    assert "not needed (2):\n  no forms: V1-ELIC-20\n  cannot be seen from outside: 1 rules" in text
+    assert "not needed (2):\n  no forms: V1-ELIC-20\n  cannot be seen from outside: 1 rule" in text
     assert all(letter.isprintable() or letter == "\n" for letter in text)
+
+
+def unjudged(*judged: str, said: str = "", needs: str | None = None, never: str = "") -> Report:
+    """A run in which nothing showed these rules, which the caller named."""
+    check = replace(one, rules=judged, needs=needs)
+    runs = (CheckRun(check, tuple(Finding(rule, "not_exercised", said) for rule in judged), 0.1),)
+    found = results(rules.load(), judged, runs, asked=frozenset(judged))
+    return Report(
+        ("agent",), "agent", "1", found, runs, 1.0, selected=True, never=frozenset(never.split())
+    )
+
+
+def test_what_was_not_judged_is_counted_by_what_it_is() -> None:
+    """Issue 13: advisory rules that were named are not binding ones, and one rule is no rules."""
+    assert told_unjudged(unjudged("V1-INIT-04")) == (
+        "1 of 1 binding rule that applies could not be judged. "
+    )
+    assert told_unjudged(unjudged("V1-INIT-04", "V1-GEN-01", "V1-INIT-05")) == (
+        "2 of 2 binding rules that apply could not be judged. "
+        "1 advisory rule that you named could not be judged. "
+    )
+    assert told_unjudged(unjudged("V1-INIT-05")) == (
+        "No binding rule was judged. 1 advisory rule that you named could not be judged. "
+    )
+
+
+def test_the_way_on_names_the_prompts_that_help() -> None:
+    """Issue 13: what a reason asks for, and nothing that an agent without tools cannot do."""
+    lines = list(ways_on(unjudged("V1-CANCEL-05", needs="edit")))
+    assert lines[0] == "Write a scenario with prompts for edit: --scenario FILE."
+    assert '    never = ["long turns"]  # only what your agent never does' in lines
+    assert lines[-1].startswith('    edit = "…"  # makes the agent change the target')
+    lines = list(ways_on(unjudged("V1-CANCEL-05", needs="edit", never="tools")))
+    assert lines[0] == "Write a scenario with the prompts of your agent: --scenario FILE."
+    assert '    never = ["tools", "long turns"]  # only what your agent never does' in lines
+    reason = "no server was connected: the scenario has no prompt for 'mcp'"
+    lines = list(ways_on(unjudged("V1-MCP-01", said=reason)))
+    assert lines[0] == "Write a scenario with prompts for mcp: --scenario FILE."
+    assert not any("docs/" in line for line in lines)
 
 
 def test_every_report_says_that_a_run_is_incomplete() -> None:
@@ -142,7 +181,7 @@ def test_every_report_says_that_a_run_is_incomplete() -> None:
     page = as_html([quiet()])
     assert '<span class="other">incomplete</span>' in page
     assert "<script" not in page
-    assert "nothing showed it: V1-INIT-04" in page
+    assert "nothing in this run was about it: V1-INIT-04" in page
 
 
 def test_text_is_made_plain_and_short() -> None:

@@ -9,12 +9,11 @@ because the program did not answer.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
-from accord.conformance.frames.raw_peer import Frame
+from accord.conformance.frames.raw_peer import ErrorOf, Frame, as_json
 from accord.conformance.rule import Verdict, Version
 
 Role = Literal["agent", "client"]
@@ -168,7 +167,7 @@ def shown(evidence: Any) -> str:
         return evidence.decode("utf-8", "backslashreplace")
     if isinstance(evidence, (list, tuple)) and any(isinstance(one, Frame) for one in evidence):
         return "\n".join(shown(one) for one in evidence)
-    return json.dumps(evidence, ensure_ascii=False, default=str)
+    return as_json(evidence.answer if isinstance(evidence, ErrorOf) else evidence)
 
 
 def worst(verdicts: Sequence[Verdict]) -> Verdict:

@@ -23,11 +23,12 @@ FOREIGN = frozenset({"rawInput", "rawOutput", "_meta"})
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """Something that a program does: `words` after "it", and the rules that are about it.
+    """Something that a program does: `words` after "to", and the rules that are about it.
 
     It is shown by a request or notification of the program, by an update of one of these kinds, or
-    by one of these keys, with methods in those alone.  `assumed` means that it is called for
-    anyway.  `purposes` are the prompts of a scenario that promise it.
+    by one of these keys, with methods in those alone; or by a capability, the dotted path of it.
+    `assumed` means that it is called for anyway.  `purposes` are the prompts of a scenario that
+    promise it.
     """
 
     words: str
@@ -35,6 +36,7 @@ class Occasion:
     methods: tuple[str, ...] = ()
     updates: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
+    capability: str = ""
     purposes: tuple[str, ...] = ()
     assumed: bool = False
 
@@ -44,6 +46,8 @@ class Occasion:
 
     def shown_by(self, frame: Frame) -> bool:
         """Whether a frame of the program shows that it does this."""
+        if self.capability:
+            return is_offered(frame, self.capability)
         if self.methods:
             keys = not self.keys or has_key(frame.params, self.keys)
             return frame.method in self.methods and keys
@@ -57,7 +61,7 @@ class Occasion:
 
 OCCASIONS: Mapping[str, Occasion] = {
     "tools": Occasion(
-        "calls tools",
+        "call tools",
         (
             "V1-CAP-01", "V1-CAP-08", "V1-FS-01", "V1-TERM-01", "V1-SESS-0[345]", "V1-SESS-1[238]",
             "V1-TOOL-*", "V2-UPS-1*", "V2-UPS-2*", "D26-15", "D26-17", "D26-2[45]", "D26-3[24]",
@@ -65,103 +69,126 @@ OCCASIONS: Mapping[str, Occasion] = {
         assumed=True,
     ),
     "permission": Occasion(
-        "asks for permission",
+        "ask for permission",
         ("V1-PERM-06", "V2-PERM-*", "V2-CANCEL-06", "D26-3[24]"),
         assumed=True,
     ),
+    "long turns": Occasion(
+        "work for long",
+        (
+            "V1-CANCEL-0[569]", "V1-CREQ-02", "V1-CLOSE-02", "V2-CANCEL-0[345]", "V2-CANCEL-14",
+            "V2-PROMPT-17", "V2-SESS-1[567]",
+        ),
+        assumed=True,
+    ),
+    "further folders": Occasion(
+        "take further folders",
+        ("V1-SESS-04", "V1-SESS-1[238]"),
+        capability="sessionCapabilities.additionalDirectories",
+    ),
+    "close": Occasion(
+        "close sessions", ("V1-CLOSE-02",), capability="sessionCapabilities.close"
+    ),
+    "list": Occasion(
+        "list sessions", ("V1-CLOSE-13",), capability="sessionCapabilities.list"
+    ),
+    "cursors": Occasion("list sessions in pages", ("V1-CLOSE-10",), keys=("nextCursor",)),
+    "held prompts": Occasion("hold prompts while it works", ("V2-PROMPT-20",)),
+    "options": Occasion("have options", ("V2-CFG-03",), keys=("configOptions",)),
+    "named commands": Occasion("have commands", ("V2-CFG-06",), keys=("availableCommands",)),
     "requests": Occasion(
-        "asks its client anything",
+        "ask its client anything",
         ("V2-GEN-02",),
         methods=("session/request_permission", "elicitation/create"),
     ),
-    "long requests": Occasion("asks its client while it works for long", ("V2-CANCEL-13",)),
-    "logins": Occasion("lists logins", ("V1-AUTH-02", "V2-AUTH-0[34]"), keys=("authMethods",)),
+    "long requests": Occasion("ask its client while it works for long", ("V2-CANCEL-13",)),
+    "logins": Occasion("list logins", ("V1-AUTH-02", "V2-AUTH-0[34]"), keys=("authMethods",)),
     "forms": Occasion(
-        "asks the user by forms",
+        "ask the user by forms",
         ("V1-ELIC-0[14]", "V1-ELIC-1[089]", "V1-ELIC-2[07]", "V2-ELIC-0[1345]"),
         methods=("elicitation/create",),
         purposes=("elicitation",),
     ),
     "early forms": Occasion(
-        "asks the user on behalf of a request",
+        "ask the user on behalf of a request",
         ("V2-ELIC-02",),
         methods=("elicitation/create",),
         keys=("requestId",),
     ),
     "addresses": Occasion(
-        "asks the user by an address",
+        "ask the user by an address",
         ("V1-ELIC-12", "V1-ELIC-16", "V1-ELIC-24"),
         methods=("elicitation/create",),
         keys=("url",),
         purposes=("url",),
     ),
-    "secrets": Occasion("asks the user for secrets", ("V1-ELIC-11",), purposes=("secret",)),
+    "secrets": Occasion("ask the user for secrets", ("V1-ELIC-11",), purposes=("secret",)),
     "plans": Occasion(
-        "tells of plans",
+        "tell of plans",
         ("V1-PLAN-02", "V2-CFG-08"),
         updates=("plan", "plan_update"),
         purposes=("plan",),
     ),
-    "servers": Occasion("starts MCP servers", ("D26-28",), purposes=("mcp",)),
-    "named plans": Occasion("gives its plans ids", ("V1-PLAN-05",), updates=("plan_update",)),
-    "archives": Occasion("archives sessions", ("V1-CAP-07",), keys=("archive",)),
-    "costs": Occasion("tells what it costs", ("V1-USAGE-04",), keys=("cost",), purposes=("usage",)),
+    "servers": Occasion("start MCP servers", ("D26-28",), purposes=("mcp",)),
+    "named plans": Occasion("give its plans ids", ("V1-PLAN-05",), updates=("plan_update",)),
+    "archives": Occasion("archive sessions", ("V1-CAP-07",), keys=("archive",)),
+    "costs": Occasion("tell what it costs", ("V1-USAGE-04",), keys=("cost",), purposes=("usage",)),
     "notices": Occasion(
-        "sends notices", ("V1-USAGE-0[56]",), updates=("notice",), purposes=("notice",)
+        "send notices", ("V1-USAGE-0[56]",), updates=("notice",), purposes=("notice",)
     ),
     "compaction": Occasion(
-        "tells of its compactions",
+        "tell of its compactions",
         ("V1-USAGE-09", "V1-USAGE-1[015]"),
         updates=("compaction", "compaction_update"),
         purposes=("compaction",),
     ),
-    "subagents": Occasion("tells of subagents", ("V1-PROXY-09",), purposes=("subagent",)),
+    "subagents": Occasion("tell of subagents", ("V1-PROXY-09",), purposes=("subagent",)),
     "terminals": Occasion(
-        "runs commands in terminals of the client",
+        "run commands in terminals of the client",
         ("V1-TERM-07", "V1-TOOL-09"),
         methods=("terminal/create",),
     ),
     "shown terminals": Occasion(
-        "shows terminals of its own",
+        "show terminals of its own",
         ("V2-UPS-1[26]",),
         updates=("terminal_update", "terminal_output_chunk"),
     ),
     "command permissions": Occasion(
-        "asks about a command as such",
+        "ask about a command as such",
         ("V2-PERM-06",),
         methods=("session/request_permission",),
         keys=("command",),
     ),
-    "diffs": Occasion("shows what it changes as a diff", ("V2-UPS-18",), keys=("changes",)),
-    "moves": Occasion("shows a move as a diff", ("V2-UPS-21",), keys=("oldPath",)),
+    "diffs": Occasion("show what it changes as a diff", ("V2-UPS-18",), keys=("changes",)),
+    "moves": Occasion("show a move as a diff", ("V2-UPS-21",), keys=("oldPath",)),
     "paths": Occasion(
-        "names files that it changes", ("V1-TOOL-10",), keys=("locations", "oldText", "newText")
+        "name files that it changes", ("V1-TOOL-10",), keys=("locations", "oldText", "newText")
     ),
-    "lines": Occasion("names lines of files", ("V1-GEN-07", "V2-UPS-22"), keys=("line",)),
+    "lines": Occasion("name lines of files", ("V1-GEN-07", "V2-UPS-22"), keys=("line",)),
     "commands": Occasion(
-        "has slash commands", ("V1-CMD-03",), updates=("available_commands_update",),
+        "have slash commands", ("V1-CMD-03",), updates=("available_commands_update",),
         purposes=("command",),
     ),
     "own modes": Occasion(
-        "changes its mode by itself", ("V1-MODE-03",), purposes=("mode",)
+        "change its mode on its own", ("V1-MODE-03",), purposes=("mode",)
     ),
     "own options": Occasion(
-        "changes its options by itself",
+        "change its options on its own",
         ("V1-CFG-06",),
         updates=("config_option_update",),
         purposes=("config",),
     ),
     "failures": Occasion(
-        "fails in the middle of a turn", ("V2-PROMPT-06", "V2-PROMPT-19"), purposes=("crash",)
+        "fail in the middle of a turn", ("V2-PROMPT-06", "V2-PROMPT-19"), purposes=("crash",)
     ),
     "background": Occasion(
-        "goes on behind an idle session",
+        "go on behind an idle session",
         ("V2-PROMPT-2[1234]", "V2-CANCEL-09"),
         keys=("background",),
         purposes=("background",),
     ),
     "cancellable calls": Occasion(
-        "offers to cancel single calls",
+        "offer to cancel single calls",
         ("V2-CANCEL-17",),
         methods=("session/update",),
         keys=("cancel",),
@@ -170,18 +197,18 @@ OCCASIONS: Mapping[str, Occasion] = {
 }  # fmt: skip
 # What a client can be made to do by a scenario, and is not expected to do without one.
 CLIENT_OCCASIONS: Mapping[str, Occasion] = {
-    "list": Occasion("lists sessions", ("V1-CLOSE-0[467]", "V2-SESS-20")),
-    "load": Occasion("loads sessions", ("V1-CAP-0[19]", "V1-LOAD-0[12]", "D26-17")),
-    "resume": Occasion("resumes sessions", ("V1-LOAD-07", "V2-SESS-06")),
-    "close": Occasion("closes sessions", ("V1-CLOSE-01",)),
-    "delete": Occasion("deletes sessions", ("V1-CLOSE-14", "V2-SESS-21")),
-    "image": Occasion("sends images", ("V1-PROMPT-02", "V2-INIT-09", "V2-PROMPT-01")),
-    "mode": Occasion("sets modes", ("V1-MODE-02",)),
-    "login": Occasion("logs in", ("V1-AUTH-0[136]", "V2-AUTH-0[57]")),
-    "logout": Occasion("logs out", ("V1-AUTH-07", "V2-AUTH-02")),
-    "roots": Occasion("sends further folders", ("V1-SESS-09", "V2-SESS-23")),
-    "mcp": Occasion("hands on MCP servers", ("V1-MCP-03",)),
-    "state": Occasion("shows its state to the kit", ("V1-TOOL-13",)),
+    "list": Occasion("list sessions", ("V1-CLOSE-0[467]", "V2-SESS-20")),
+    "load": Occasion("load sessions", ("V1-CAP-0[19]", "V1-LOAD-0[12]", "D26-17")),
+    "resume": Occasion("resume sessions", ("V1-LOAD-07", "V2-SESS-06")),
+    "close": Occasion("close sessions", ("V1-CLOSE-01",)),
+    "delete": Occasion("delete sessions", ("V1-CLOSE-14", "V2-SESS-21")),
+    "image": Occasion("send images", ("V1-PROMPT-02", "V2-INIT-09", "V2-PROMPT-01")),
+    "mode": Occasion("set modes", ("V1-MODE-02",)),
+    "login": Occasion("log in", ("V1-AUTH-0[136]", "V2-AUTH-0[57]")),
+    "logout": Occasion("log out", ("V1-AUTH-07", "V2-AUTH-02")),
+    "roots": Occasion("send further folders", ("V1-SESS-09", "V2-SESS-23")),
+    "mcp": Occasion("hand on MCP servers", ("V1-MCP-03",)),
+    "state": Occasion("show its state to the kit", ("V1-TOOL-13",)),
 }
 
 
@@ -196,7 +223,7 @@ def excuse(
     for name, occasion in OCCASIONS.items():
         expected = occasion.assumed or bool(promised & set(occasion.purposes))
         if occasion.about(rule.id) and name not in shown and (name in excluded or not expected):
-            return f"the agent was not seen to do this: it {occasion.words}"
+            return f"the agent was not seen to {occasion.words}"
     return ""
 
 
@@ -206,7 +233,7 @@ def client_excuse(rule: Rule, purposes: Iterable[str]) -> str:
         return "the client does not show its state to the kit"
     for name, occasion in CLIENT_OCCASIONS.items():
         if occasion.about(rule.id) and name not in purposes:
-            return f"nothing says how the client is made to do this: it {occasion.words}"
+            return f"the scenario has no command by which the client would {occasion.words}"
     return ""
 
 
@@ -218,6 +245,17 @@ def shown_in(conversations: Iterable[Iterable[Frame]]) -> frozenset[str]:
             if not frame.sent:
                 found |= {name for name, one in OCCASIONS.items() if one.shown_by(frame)}
     return frozenset(found)
+
+
+def is_offered(frame: Frame, path: str) -> bool:
+    """Whether a frame answers `initialize` and offers this, a dotted path in the capabilities."""
+    found = frame.object.get("result")
+    if not isinstance(found, dict) or "protocolVersion" not in found:
+        return False
+    found = found.get("agentCapabilities", found.get("capabilities"))
+    for key in path.split("."):
+        found = found.get(key) if isinstance(found, dict) else None
+    return found is not None and found is not False
 
 
 def has_key(value: Any, keys: tuple[str, ...]) -> bool:

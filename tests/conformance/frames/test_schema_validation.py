@@ -77,6 +77,15 @@ def test_a_second_answer_is_one_too_many() -> None:
     assert len(list(frame_queries.unasked_responses(frames))) == 1
 
 
+def test_a_response_without_an_id_is_not_one_with_null() -> None:
+    """Issue 13: it was said to have the id null."""
+    asked = frame({"id": None, "method": "x"}, sent=True)
+    said = [why for _, why in frame_queries.unasked_responses([asked, frame({"result": {}})])]
+    assert said == ["a response has no id"]
+    said = [why for _, why in frame_queries.unasked_responses([frame({"id": 7, "result": {}})])]
+    assert said == ["a response has the id 7, which no open request has"]
+
+
 def test_names_are_looked_at_where_the_protocol_made_them() -> None:
     """Spec: not in raw data and `_meta`."""
     good = update(sessionUpdate="tool_call", rawInput={"Odd-Key": 1}, _meta={"x.y": 1})

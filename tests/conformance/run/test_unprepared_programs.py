@@ -17,6 +17,7 @@ from accord.conformance.run.failed_steps import Reached
 
 HERE = Path(__file__).parent
 HELLO = [sys.executable, str(HERE.parents[2] / "examples" / "hello_agent.py")]
+PEER = [sys.executable, str(HERE.parents[1] / "defects" / "peer.py"), "agent"]
 # A client that ends when it is interrupted.
 PLAIN_CLIENT = """
 import json, sys
@@ -100,6 +101,60 @@ def test_a_scenario_can_say_what_an_agent_never_does(tmp_path: Path) -> None:
     assert code == 0
 
 
+@pytest.mark.slow
+def test_an_agent_that_lists_all_its_sessions_at_once_can_be_conformant(tmp_path: Path) -> None:
+    """Issue 13: every binding rule that the program calls for; no rule demands a cursor."""
+    words = ("--scenario", "none", "--", *PEER, "1", "odd-ListsAllAtOnce")
+    code, report = judged(tmp_path, *words, only=("V1-CLOSE-0*", "V1-CLOSE-1[01]"))
+    assert report["runs"][0]["unjudged"] == ["V1-CLOSE-02"]
+    assert verdicts(report)["V1-CLOSE-10"] == "not_exercised"
+    assert code == 4
+
+
+@pytest.mark.slow
+def test_a_rule_of_a_capability_waits_for_it_before_it_wants_a_prompt(tmp_path: Path) -> None:
+    """Issue 13: closing and listing were needed of an agent that offers neither."""
+    # Patterns: a rule that is named applies.
+    only = ("V1-CLOSE-0[2]", "V1-CLOSE-1[3]", "V1-SESS-0[45]", "V1-SESS-1[2]")
+    words = ("--scenario", "none", "--", *PEER, "1", "odd-OffersNothing")
+    _, report = judged(tmp_path, *words, only=only)
+    assert report["runs"][0]["unjudged"] == ["V1-SESS-05"]
+
+
+def test_an_agent_whose_turns_are_short_can_say_so(tmp_path: Path) -> None:
+    """Issue 13: nobody can cancel a turn that is over at once."""
+    scenario = tmp_path / "mine.toml"
+    scenario.write_text('never = ["long turns"]\n[prompts]\nsay = "hello"\n')
+    only = ("V1-CANCEL-*", "V1-CREQ-0[2]", "V1-INIT-0*")
+    code, report = judged(tmp_path, "--scenario", str(scenario), "--", *HELLO, only=only)
+    assert (code, report["runs"][0]["unjudged"]) == (0, [])
+
+
+def test_an_advisory_rule_alone_makes_nothing_conformant(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Issue 13: broken or kept, no binding rule was judged."""
+    for rule, counts in (
+        ("V1-MCP-02", "0 passed, 0 failed, 1 with advice"),
+        ("V1-INIT-05", "1 passed, 0 failed, 0 with advice"),
+    ):
+        code, report = judged(tmp_path, "--", *HELLO, only=(rule,))
+        assert (code, report["verdict"]) == (4, "incomplete")
+        shown = capsys.readouterr().out
+        assert shown.startswith(
+            f"agent, version 1: INCOMPLETE. No binding rule was judged. {counts}"
+        )
+
+
+def test_a_verdict_about_selected_rules_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Issue 13: the rest was not looked at."""
+    code, _ = judged(tmp_path, "--", *HELLO, only=("V1-INIT-04",))
+    told = "agent, version 1: conformant with the rules that you selected. 1 passed"
+    assert (code, capsys.readouterr().out[: len(told)]) == (0, told)
+
+
 def test_a_wrong_typed_id_is_found_at_once_and_nothing_else_is_tried(tmp_path: Path) -> None:
     """Issue 13: it cost 362 s; progress is bounded, and what depends on it is not tried again."""
     starts = tmp_path / "starts"
@@ -124,7 +179,8 @@ def test_a_client_is_interrupted_to_see_it_cancel(tmp_path: Path) -> None:
     run = [sys.executable, "-m", "accord", "run", "hello", "--", "{agent}"]
     rule = ("V1-CANCEL-03",)
     code, report = judged(tmp_path, "--client", "--", *run, only=rule)
-    assert (code, verdicts(report)) == (0, {"V1-CANCEL-03": "pass"})
+    # It cancels; it decides at once, so that no question is open then.
+    assert (code, verdicts(report)) == (4, {"V1-CANCEL-03": "skipped"})
     code, report = judged(
         tmp_path, "--client-stdio", "--", sys.executable, "-c", PLAIN_CLIENT, only=rule
     )

@@ -75,7 +75,7 @@ class DoesNotListenToCancelledRequests(ClientV1):
         """It may."""
 
 
-@ODD.judged("V1-CANCEL-03", "V1-PERM-05", opens="V1-PERM-05")
+@ODD.judged("V1-CANCEL-03", "V1-PERM-05", opens="V1-CANCEL-03 V1-PERM-05")
 class DecidesAtOnce(ClientV1):
     def decide(self, params: Json) -> Work:
         yield from ()

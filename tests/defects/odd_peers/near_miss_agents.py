@@ -452,3 +452,24 @@ class LooksAtTheBeginningOfNames(DraftAgent):
         path = Path(session["folder"], name).resolve()
         ok = str(path).startswith(session["folder"])
         return path.read_text() if ok else super().read(session, name)
+
+
+@ODD.judged("V1-CLOSE-09", "V1-CLOSE-10", fails="V1-CLOSE-09", opens="V1-CLOSE-10")
+class ListsAllAtOnce(AgentV1):
+    """However many there are, without a cursor."""
+
+    def request_session_list(self, params: Json) -> Json:
+        entries: list[Json] = []
+        more: Json = {}
+        while True:
+            page = super().request_session_list({**params, **more})
+            entries += page["sessions"]
+            if page.get("nextCursor") is None:
+                return {"sessions": entries}
+            more = {"cursor": page["nextCursor"]}
+
+
+@ODD.judged("V1-CLOSE-02", "V1-CLOSE-13", opens="V1-CLOSE-02 V1-CLOSE-13")
+class OffersNothing(AgentV1):
+    def capabilities(self) -> Json:
+        return {"mcpCapabilities": {"http": True}}

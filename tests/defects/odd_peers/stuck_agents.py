@@ -181,3 +181,60 @@ ODD.judged("V2-CANCEL-18", "V2-CANCEL-17", version="2", tries=True, opens="V2-CA
 class HasNoSingleCancel(OffersNoSingleCancel):
     def request_tool_call_cancel(self, params: Json) -> Json:
         raise Refused(-32601, "Method not found")
+
+
+@ODD.judged(
+    "V2-SESS-15", "V2-SESS-16", "V2-SESS-17", version="2", tries=True, silent=True,
+    fails="V2-SESS-15 V2-SESS-16 V2-SESS-17",
+)  # fmt: skip
+class IsIdleAfterItsClose(AgentV2):
+    """Closes at once, ends the turn a moment later, and forgets the prompt that it held."""
+
+    def request_session_close(self, params: Json) -> Json:
+        session = self.sessions.get(params["sessionId"])
+        if session is not None and session["work"] is not None:
+            session["held"].clear()
+            threading.Timer(0.05, lambda: self.stop(session["work"])).start()
+        return {}
+
+
+@ODD.judged(
+    "V1-CAP-01", "V1-PROMPT-06", tries=True, silent=True, fails="V1-PROMPT-06", opens="V1-CAP-01"
+)
+class HangsWhereItReads(AgentV1):
+    """The prompt stays without an answer; no method was called that is not advertised."""
+
+    def do_read(self, _session: Json, _rest: str) -> Work:
+        yield HOLD
+
+
+@ODD.judged(
+    "V1-GEN-02", "V1-GEN-04", "V1-GEN-06", "V1-GEN-14", "V1-INIT-10", "V1-PROV-01", "TR-STDIO-02",
+    fails="V1-GEN-02", opens="V1-GEN-06 V1-INIT-10 V1-PROV-01",
+)  # fmt: skip
+class RefusesWithTextsForIds(AgentV1):
+    def refuse(self, request_id: Any, error: Json) -> None:
+        super().refuse(request_id if request_id is None else str(request_id), error)
+
+
+@ODD.judged(
+    "V2-SESS-09", "V2-SESS-10", "V2-SESS-11", "V2-INIT-10", version="2",
+    fails="V2-INIT-10", opens="V2-SESS-09 V2-SESS-10 V2-SESS-11",
+)  # fmt: skip
+class KeepsNothingThatIsClosed(AgentV2):
+    """Not even in its memory."""
+
+    def keep(self) -> None: ...
+
+    def request_session_close(self, params: Json) -> Json:
+        super().request_session_close(params)
+        self.sessions.pop(params["sessionId"], None)
+        return {}
+
+
+@ODD.judged("V1-GEN-06", "V1-SESS-03", "V1-EXT-07", fails="V1-EXT-07 V1-AUTH-11")
+class RefusesRelativeNamesAsIfALoginWereNeeded(AgentV1):
+    def roots(self, params: Json) -> list[str]:
+        if not str(params.get("cwd")).startswith("/"):
+            raise Refused(-32000, "not here")
+        return super().roots(params)

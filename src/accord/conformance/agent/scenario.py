@@ -50,8 +50,8 @@ PURPOSES = {
     "link": "read `link.txt`, which points out of the session's folder",
     "outside": "write `../outside.txt`",
     "plan": "make a plan and work through it",
-    "mode": "change the session's mode by itself",
-    "config": "change a config option by itself",
+    "mode": "change the session's mode on its own",
+    "config": "change a config option on its own",
     "command": "run one of its slash commands",
     "elicitation": "ask the user something with a form",
     "url": "ask the user something with a URL",
@@ -66,6 +66,13 @@ PURPOSES = {
     "secret": "need a secret of the user",
     "crash": "fail in the middle of its work",
 }
+# What only an agent with tools can do.
+TOOL_PURPOSES = frozenset(
+    {
+        "tool", "fail", "read", "edit", "terminal", "where", "copy", "long_command", "link",
+        "outside", "mcp", "background", "cancellable", "rename",
+    }
+)  # fmt: skip
 DEFAULT_SAY = "Say hello in one short sentence. Do not use any tools."
 DEFAULT_FILES = {"notes.txt": "one apple\n"}
 SHIPPED = ("builtin", "generic", "none")

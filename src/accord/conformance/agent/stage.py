@@ -25,6 +25,7 @@ from accord.conformance.agent.scenario import DEFAULT_SAY, Scenario
 from accord.conformance.check import Check, Findings
 from accord.conformance.frames.raw_peer import (
     STARTING,
+    ErrorOf,
     Frame,
     Gone,
     LoginNeeded,
@@ -33,6 +34,8 @@ from accord.conformance.frames.raw_peer import (
     NotReady,
     RawPeer,
     Unanswered,
+    as_json,
+    brief,
     same,
 )
 from accord.conformance.rule import Version
@@ -89,6 +92,8 @@ class Talk:
     # How the scenario logs in, where the agent wants it.
     login_method: str = ""
     logged_in: bool = False
+    # Whether it made a session, which shows that it needs no login, or has one.
+    opened: bool = False
 
     @property
     def dialect(self) -> Dialect:
@@ -110,7 +115,7 @@ class Talk:
         if result is None and "error" not in answer:
             result = {}
         if not isinstance(result, dict):
-            raise Refused(f"{method} was answered with {_short(answer)}")
+            raise Refused(f"{method} was answered with {brief(answer)}")
         return result
 
     async def call(self, method: str, params: Any, *, timeout: float | None = None) -> Message:
@@ -120,7 +125,9 @@ class Talk:
             LoginNeeded: it wants a login.
         """
         answer = await self.peer.call(method, params, timeout=timeout)
-        if method in OPENING and self._wants_login(answer):
+        if method == "session/new" and "result" in answer:
+            self.opened = True
+        if method in OPENING and self._wants_login(answer) and await self._needs_login(params):
             try:
                 await self.login(self.login_method)
                 answer = await self.peer.call(method, params, timeout=timeout)
@@ -130,6 +137,15 @@ class Talk:
             if not self.logged_in:
                 raise LoginNeeded(f"{method} needs a login, and the scenario names none that works")
         return answer
+
+    async def _needs_login(self, params: Any) -> bool:
+        """Whether a plain session needs a login too, and not only one that is to be refused."""
+        plain = {self.dialect.folder: str(self.folder), "mcpServers": []}
+        if self.opened or params == plain:
+            return not self.opened
+        answer = await self.peer.call("session/new", plain, timeout=self.seconds)
+        self.opened = "result" in answer
+        return self._wants_login(answer)
 
     def _wants_login(self, answer: Message) -> bool:
         error = answer.get("error")
@@ -144,11 +160,9 @@ class Talk:
         except Unanswered as error:
             raise NotReady(f"{method} does not work: {error}") from None
 
-    async def error_of(self, method: str, params: Any) -> Message:
+    async def error_of(self, method: str, params: Any) -> ErrorOf:
         """Send a request that has to fail; its error, empty when it succeeded."""
-        answer = await self.call(method, params)
-        error = answer.get("error")
-        return error if isinstance(error, dict) else {}
+        return ErrorOf(await self.call(method, params))
 
     def hello(self, **changes: Any) -> Message:
         """The params of `initialize`; None takes a key away."""
@@ -166,7 +180,7 @@ class Talk:
         self.peer.patience = max(self.peer.patience, min(slow, self.seconds))
         if self.agent.get("protocolVersion") != self.dialect.number:
             found = self.agent.get("protocolVersion")
-            raise NotReady(f"the agent does not speak version {self.version} but {found!r}")
+            raise NotReady(f"the agent does not speak version {self.version} but {as_json(found)}")
         if self.dialect.mark not in self.agent:
             raise NotReady(f"the agent does not speak version {self.version}")
         return self.capabilities
@@ -221,7 +235,7 @@ class Talk:
 
     def refusal(self, answer: Message) -> Refused:
         """What it means that a prompt was answered so."""
-        said = f"session/prompt was answered with {_short(answer)}"
+        said = f"session/prompt was answered with {brief(answer)}"
         error = answer.get("error")
         if self.tries and isinstance(error, dict) and error.get("code") != NO_METHOD:
             return Declined(said)
@@ -235,7 +249,7 @@ class Talk:
         came = self.peer.frames[since:]
         status = {
             one.get("toolCallId", one.get("id")): one["status"]
-            for one in self.updates(since=since)
+            for one in self.updates(since=since, session=self.session_of(sent))
             if one.get("status") and one.get("sessionUpdate") in TOOL_UPDATES
         }
         answered = [one.object.get("id") for one in came if one.sent and one.is_response]
@@ -267,6 +281,18 @@ class Talk:
             for one in frames[:at]
         )
 
+    async def answered(self, session: str, text: str | None) -> Message:
+        """The whole answer to a prompt, a result or an error.
+
+        Raises:
+            NotReady: none came: that turns end is checked elsewhere.
+        """
+        sent = await self.send_prompt(session, text or "")
+        try:
+            return await self.peer.answer_to(sent, timeout=self.seconds)
+        except Unanswered as error:
+            raise NotReady(f"the prompt {as_json(text)} does not work: {error}") from None
+
     async def say(self, session: str, text: str | None) -> Message:
         """A turn on the way to what is checked: that it works is checked elsewhere."""
         try:
@@ -274,7 +300,7 @@ class Talk:
         except NotReady:
             raise
         except Unanswered as error:
-            raise NotReady(f"the prompt {text!r} does not work: {error}") from None
+            raise NotReady(f"the prompt {as_json(text)} does not work: {error}") from None
 
     async def send_prompt(self, session: str, text: str) -> Any:
         """Send a prompt without waiting; the id of the request."""
@@ -294,9 +320,7 @@ class Talk:
         def fits(frame: Frame) -> bool:
             if frame.is_response:
                 return "error" in frame.object and same(frame.object.get("id"), prompt)
-            return self.dialect.update_of(frame).get("state") == "idle" and (
-                frame.params.get("sessionId") == session
-            )
+            return self.update_in(frame, session).get("state") == "idle"
 
         frame = await self.peer.expect(
             fits, "an idle state", since=since, timeout=timeout or self.seconds
@@ -305,15 +329,33 @@ class Talk:
             raise self.refusal(frame.object)
         return self.dialect.update_of(frame)
 
+    def session_of(self, sent: Any) -> Any:
+        """The session of the request with this id."""
+        at = self.peer.place_of(sent)
+        return None if at is None else self.peer.frames[at].params.get("sessionId")
+
+    def update_in(self, frame: Frame, session: Any) -> Message:
+        """The update of this session in a frame, or an empty object."""
+        own = frame.params.get("sessionId") == session
+        return self.dialect.update_of(frame) if own else {}
+
     def updates(
-        self, *, since: int = 0, until: int | None = None, kind: str | None = None
+        self,
+        *,
+        since: int = 0,
+        until: int | None = None,
+        kind: str | None = None,
+        session: Any = None,
     ) -> list[Message]:
-        """The updates of a stretch, those of one kind if one is given.
+        """The updates of a stretch: those of one kind and of one session, if these are given.
 
         One of the draft is its data, with its type as `sessionUpdate`.
         """
-        look = self.dialect.update_of
-        found = [look(frame) for frame in self.peer.frames[since:until] if not frame.sent]
+        found = [
+            self.dialect.update_of(frame) if session is None else self.update_in(frame, session)
+            for frame in self.peer.frames[since:until]
+            if not frame.sent
+        ]
         return [one for one in found if one and (kind is None or one.get("sessionUpdate") == kind)]
 
     def said(self, *, since: int = 0) -> str:
@@ -512,8 +554,3 @@ def _prepare(name: str, scenario: Scenario) -> tuple[Path, dict[str, str]]:
 def went_well(result: Message) -> bool:
     """Whether a turn did what it was told; by which word it says so is judged elsewhere."""
     return result.get("stopReason") not in ("refusal", "cancelled")
-
-
-def _short(answer: Message) -> str:
-    text = str(answer)
-    return text if len(text) <= 300 else text[:300] + " …"

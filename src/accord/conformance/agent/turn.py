@@ -19,6 +19,7 @@ FIRST_WORD_SECONDS = 10.0
 MOMENT_SECONDS = 0.2
 # By how much one turn may take longer than another with the same prompt.
 LATER_SECONDS = 3.0
+PROMPT = "session/prompt"
 ASKING = "session/request_permission"
 # The prompts by which a turn may take long, in the order in which they are tried.
 LONG_PURPOSES = ("long", "long_command")
@@ -33,7 +34,10 @@ async def begun(talk: Talk, since: int, *, command: bool = False) -> bool:
     Work is a tool that runs, or an answer that is still being said a moment after its first word,
     or one that nothing follows; with `command` it is a tool in any case.
     """
-    look = talk.dialect.update_of
+    asked = last_prompt(talk)
+
+    def look(frame: Frame) -> Message:
+        return talk.update_in(frame, asked.params.get("sessionId")) if asked else {}
 
     def says(frame: Frame) -> bool:
         kind = str(look(frame).get("sessionUpdate"))
@@ -91,7 +95,7 @@ async def is_short(talk: Talk, sent: Any, stopped: int) -> bool:
     took = frames[-1].at - asked.at
     session = str((await talk.new_session())["sessionId"])
     since = len(talk.peer.frames)
-    await talk.peer.ask("session/prompt", asked.params | {"sessionId": session})
+    await talk.peer.ask(PROMPT, asked.params | {"sessionId": session})
     try:
         await talk.peer.expect(
             lambda frame: turn_is_over(talk, since),
@@ -106,12 +110,10 @@ async def is_short(talk: Talk, sent: Any, stopped: int) -> bool:
 
 def turn_is_over(talk: Talk, since: int) -> bool:
     """Whether the last prompt was answered for good; in v2, whether the session is idle again."""
-    asked = next(
-        (one for one in reversed(talk.peer.frames) if one.sent and one.method == "session/prompt"),
-        None,
-    )
+    asked = last_prompt(talk)
     if asked is None:
         return True
+    session = asked.params.get("sessionId")
     taken = False
     for frame in talk.peer.frames[since:]:
         if frame.sent:
@@ -121,11 +123,17 @@ def turn_is_over(talk: Talk, since: int) -> bool:
                 return True
             taken = True
         # A session may say that it is idle before it has taken the prompt.
-        state = talk.dialect.update_of(frame).get("state") if talk.dialect.ends_idle else None
+        state = talk.update_in(frame, session).get("state") if talk.dialect.ends_idle else None
         if taken and state == "idle":
             return True
         taken = taken or state == "running"
     return False
+
+
+def last_prompt(talk: Talk) -> Frame | None:
+    """The prompt that was sent last, to whatever session."""
+    prompts = (one for one in reversed(talk.peer.frames) if one.sent and one.method == PROMPT)
+    return next(prompts, None)
 
 
 async def at_work(stage: AgentStage, session: str, purposes: Sequence[str] = LONG_PURPOSES) -> Any:
@@ -196,7 +204,7 @@ def ends_turn(talk: Talk, frame: Frame, sent: Any) -> bool:
         return False
     idles = talk.dialect.ends_idle
     if idles and talk.dialect.update_of(frame).get("state") == "idle":
-        return True
+        return bool(frame.params.get("sessionId") == talk.session_of(sent))
     answered = frame.is_response and same(frame.object.get("id"), sent)
     return answered and (not idles or "error" in frame.object)
 

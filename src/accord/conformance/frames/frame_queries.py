@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from accord.conformance.frames.raw_peer import Frame, Message, same
+from accord.conformance.frames.raw_peer import Frame, Message, as_json, same
 
 Complaint = tuple[Frame, str]
 
@@ -157,10 +157,13 @@ def unasked_responses(frames: Sequence[Frame]) -> Iterator[Complaint]:
             # Too deep for our own parser; what it says of its id stands near the front.
             open_ids += [one.decode("utf-8", "replace") for one in _ID.findall(frame.raw[:200])]
         elif not frame.sent and frame.is_response:
-            if key in open_ids:
+            if key in open_ids and "id" in frame.object:
                 open_ids.remove(key)
             elif not (key == "null" and "error" in frame.object):
-                yield frame, f"a response has the id {key}, which no open request has"
+                what = (
+                    f"the id {key}, which no open request has" if "id" in frame.object else "no id"
+                )
+                yield frame, f"a response has {what}"
 
 
 def null_answers(frames: Sequence[Frame]) -> Iterator[Complaint]:
@@ -202,7 +205,7 @@ def odd_ids(frames: Sequence[Frame]) -> Iterator[Complaint]:
         if frame.is_request:
             request_id = frame.object.get("id")
             if type(request_id) not in (int, str):
-                yield frame, f"a request has the id {request_id!r}"
+                yield frame, f"a request has the id {as_json(request_id)}"
 
 
 def reused_ids(frames: Sequence[Frame]) -> Iterator[Complaint]:
@@ -237,7 +240,7 @@ def _names(value: Any, path: str) -> Iterator[tuple[str, str]]:
         if not _CAMEL.match(key):
             yield here, "is not camelCase"
         if key in TAGS and isinstance(member, str) and not _SNAKE.match(member):
-            yield here, f"has the tag {member!r}, which is not snake_case"
+            yield here, f"has the tag {as_json(member)}, which is not snake_case"
         if key not in OPAQUE:
             yield from _names(member, here)
 
@@ -325,7 +328,7 @@ def odd_meta(frames: Sequence[Frame]) -> Iterator[Complaint]:
                 left += one
             elif isinstance(one, dict):
                 if not isinstance(one.get("_meta", {}), dict):
-                    yield frame, f"_meta is {one['_meta']!r}"
+                    yield frame, f"_meta is {as_json(one['_meta'])}"
                 left += [inner for key, inner in one.items() if key not in FOREIGN]
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -39,6 +40,10 @@ Message = dict[str, Any]
 Responder = Callable[[Message], Awaitable["Reply | None"]]
 
 
+# So much is told of a result that is not what was needed.
+ANSWER_CHARACTERS = 300
+
+
 class Unanswered(Exception):
     """The program did not do in time what it had to; says what was waited for."""
 
@@ -47,12 +52,15 @@ class Gone(Unanswered):
     """The program closed its output or ended while something was waited for."""
 
 
-class Misnamed(Unanswered):
-    """The program answered, but with an id of another type than the request's."""
-
-
 class NotReady(Unanswered):
     """The program did not get as far as what is checked; another check is about how far it gets."""
+
+
+class Misnamed(NotReady):
+    """The program answered, but with an id of another type than the request's.
+
+    That ids come back as they were is a rule of its own, which monitors judge.
+    """
 
 
 class NotAsked(NotReady):
@@ -315,15 +323,20 @@ class RawPeer:
             got = frame.object.get("id")
             return frame.is_response and (same(got, id) or self._means(got, id))
 
-        what = f"an answer to request {id!r}"
+        what = f"an answer to {self._asked(id)}"
         try:
             frame = await self.expect(fits, what, since=since, timeout=timeout)
         except Unanswered as error:
             (self.gave_up or self.note_unanswered)(id, error)
             raise
         if not same(frame.object.get("id"), id):
-            raise Misnamed(f"request {id!r} was answered with the id {frame.object.get('id')!r}")
+            raise Misnamed(f"the answer to {self._asked(id)} has an id of another type")
         return frame.object
+
+    def _asked(self, id: Any) -> str:  # noqa: A002
+        """What to call the request with this id."""
+        at = self.place_of(id)
+        return str(self.frames[at].method) if at is not None else f"request {as_json(id)}"
 
     def note_unanswered(self, id: Any, error: Unanswered) -> None:  # noqa: A002
         """Keep that this request has no answer, and had to have one."""
@@ -413,12 +426,15 @@ class RawPeer:
             try:
                 await self.call(ALIVE_METHOD, {})
                 return
+            except Misnamed:
+                return
             except Gone:
                 raise
             except Unanswered:
                 if not self.known_method:
                     raise
-        await self.call(self.known_method, {})
+        with suppress(Misnamed):
+            await self.call(self.known_method, {})
         self.ignores_unknown = True
 
     async def settled(self) -> list[Frame]:
@@ -435,11 +451,13 @@ class RawPeer:
         came = self.frames[start:]
         probes = (ALIVE_METHOD, self.known_method)
         names = [one.object.get("id") for one in came if one.sent and one.method in probes]
-        return [
-            one for one in came
-            if not one.sent
-            and not (one.is_response and any(same(one.object.get("id"), name) for name in names))
-        ]  # fmt: skip
+
+        def answers_probe(one: Frame) -> bool:
+            got = one.object.get("id")
+            own = any(same(got, name) or self._means(got, name) for name in names)
+            return one.is_response and own
+
+        return [one for one in came if not one.sent and not answers_probe(one)]
 
     def place_of_answer(self, id: Any) -> int:  # noqa: A002
         """How many frames there were when the response to this request came, itself counted."""
@@ -468,6 +486,29 @@ async def _served(responder: Responder, params: Message) -> Reply | None:
     except (TypeError, ValueError, KeyError, AttributeError, OSError) as error:
         # The program asked with params of another shape than a responder goes on from.
         return Reply.refused(-32602, f"Invalid params: {type(error).__name__}")
+
+
+def as_json(value: Any) -> str:
+    """A value of the wire as the wire has it."""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def brief(answer: Message) -> str:
+    """What an answer says, in few words and without ids, so that equal ones read the same."""
+    error = answer.get("error")
+    if isinstance(error, dict):
+        return f"error {as_json(error.get('code'))}: {error.get('message')}"
+    text = as_json(answer.get("result", error))
+    return text if len(text) <= ANSWER_CHARACTERS else f"{text[:ANSWER_CHARACTERS]} …"
+
+
+class ErrorOf(dict[str, Any]):
+    """The error in an answer, empty where it has none.  As evidence the whole answer is shown."""
+
+    def __init__(self, answer: Message) -> None:
+        error = answer.get("error")
+        super().__init__(error if isinstance(error, dict) else {})
+        self.answer = answer
 
 
 def same(left: Any, right: Any) -> bool:

@@ -7,11 +7,14 @@ What always holds: nothing that a judged program sent is in it unescaped.
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
+from accord.conformance.agent.scenario import PURPOSES, TOOL_PURPOSES
+from accord.conformance.optional_behaviour import OCCASIONS
 from accord.conformance.reports.plain_text import plain
 from accord.conformance.rule import Verdict
 from accord.conformance.run.verdicts import Conclusion, Report, Result
@@ -37,7 +40,10 @@ FINDINGS_MAX = 3
 EVIDENCE_CHARACTERS = 400
 # A folder that was made for one check, and is another one in the next.
 SCRATCH = re.compile(r"[^\s'\"]*accord-(check|client)-\w{8}")
+# How a reason names the prompt that was missing or that did not help.
+PROMPT_FOR = re.compile(r"prompt for '(\w+)'")
 WIDTH = 100
+UNSEEN = "nothing in this run was about it"
 
 
 def summary(report: Report, *, colour: bool = False) -> Iterator[str]:
@@ -103,6 +109,8 @@ def _verdict(report: Report, colour: bool) -> str:
     shown = CONCLUSIONS[conclusion]
     if colour:
         shown = f"\x1b[{CONCLUSION_COLOURS[conclusion]}m{shown}\x1b[0m"
+    if report.selected and conclusion == "conformant":
+        shown += " with the rules that you selected"
     failed = [one for one in report.results if one.verdict == "fail"]
     known = sum(1 for one in failed if one.known)
     counts = [
@@ -120,13 +128,21 @@ def _verdict(report: Report, colour: bool) -> str:
 
 def told_unjudged(report: Report) -> str:
     """How many of the rules that apply were not judged, as a sentence; empty where all were."""
-    left = len(report.unjudged)
-    if report.conclusion == "incomplete" and not left:
-        return "No rule was judged. "
-    if not left:
-        return ""
-    rules = "rule that was asked for" if report.applying == 0 else "binding rules that apply"
-    return f"{left} of {max(report.applying, left)} {rules} could not be judged. "
+    binding = sum(1 for one in report.unjudged if one.rule.binding)
+    advisory = len(report.unjudged) - binding
+    sentences = ""
+    if binding:
+        rules = "binding rule that applies" if report.applying == 1 else "binding rules that apply"
+        sentences += f"{binding} of {report.applying} {rules} could not be judged. "
+    elif not report.judged and report.conclusion == "incomplete":
+        sentences += "No binding rule was judged. "
+    if advisory:
+        sentences += f"{advisory} advisory {_rules(advisory)} that you named could not be judged. "
+    return sentences
+
+
+def _rules(count: int) -> str:
+    return "rule" if count == 1 else "rules"
 
 
 def _unexercised(report: Report) -> Iterator[str]:
@@ -149,14 +165,14 @@ def _unexercised(report: Report) -> Iterator[str]:
             yield from _wrapped(f"{reason}: ", ids)
         unseen = sum(1 for one in rest if not one.rule.visible)
         if unseen:
-            yield f"  cannot be seen from outside: {unseen} rules"
+            yield f"  cannot be seen from outside: {unseen} {_rules(unseen)}"
 
 
 def grouped(results: Sequence[Result]) -> dict[str, list[str]]:
     """The ids of rules by the reason why they were not exercised."""
     found: dict[str, list[str]] = {}
     for one in results:
-        reason = SCRATCH.sub("…", one.said) or "nothing showed it"
+        reason = SCRATCH.sub("…", one.said) or UNSEEN
         found.setdefault(reason, []).append(one.rule.id)
     return found
 
@@ -172,20 +188,41 @@ def _grouped_rest(results: Sequence[Result]) -> dict[str, list[str]]:
 def ways_on(report: Report) -> Iterator[str]:
     """What to do so that the rest is exercised too."""
     if report.role == "client":
-        yield "A scenario says how your client is made to do it: --scenario FILE with [client]."
-    else:
-        left = {one.rule.id for one in report.unjudged}
-        needs = sorted(
-            {
-                run.check.needs
-                for run in report.runs
-                if run.check.needs and left & set(run.check.rules)
-            }
-        )
-        wanted = f" prompts for {', '.join(needs)}" if needs else " the prompts of your agent"
-        yield f"Write a scenario with{wanted}: --scenario FILE."
-        yield 'What your agent never does, it says there: never = ["tools", "permission"].'
-    yield "docs/reference/check.md has the form of the file."
+        yield "Write a scenario that says how your client is made to do this: --scenario FILE."
+        yield "It is a TOML file with a table [client]."
+        return
+    wanted = _wanted_prompts(report)
+    prompts = f"prompts for {', '.join(wanted)}" if wanted else "the prompts of your agent"
+    yield f"Write a scenario with {prompts}: --scenario FILE."
+    yield "It is a TOML file:"
+    never = [
+        name
+        for name, one in OCCASIONS.items()
+        if name in report.never
+        or (one.assumed and any(one.about(result.rule.id) for result in report.unjudged))
+    ]
+    if never:
+        yield f"    never = {json.dumps(never)}  # only what your agent never does"
+    yield "    [prompts]"
+    for name in wanted or ["say"]:
+        yield f'    {name} = "…"  # makes the agent {PURPOSES[name]}'
+
+
+def _wanted_prompts(report: Report) -> list[str]:
+    """The purposes whose prompts can exercise what is left.
+
+    An agent without tools has no use for a prompt that asks for one.
+    """
+    left = {one.rule.id for one in report.unjudged}
+    needed = {
+        str(run.check.needs)
+        for run in report.runs
+        if run.check.needs and left & set(run.check.rules)
+    }
+    if "tools" in report.never:
+        needed -= TOOL_PURPOSES
+    asked = {name for one in report.unjudged for name in PROMPT_FOR.findall(one.said)}
+    return [name for name in PURPOSES if name in needed | asked]
 
 
 def _wrapped(head: str, ids: Sequence[str]) -> Iterator[str]:

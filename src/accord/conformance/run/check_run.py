@@ -18,7 +18,15 @@ import anyio
 
 from accord.conformance.check import Check, Finding, Findings, Monitor, shown
 from accord.conformance.frames import frame_queries as looking
-from accord.conformance.frames.raw_peer import Frame, Gone, NotAsked, NotReady, TooLate, Unanswered
+from accord.conformance.frames.raw_peer import (
+    Frame,
+    Gone,
+    NotAsked,
+    NotReady,
+    TooLate,
+    Unanswered,
+    as_json,
+)
 from accord.conformance.rules import load
 from accord.conformance.run.program import NotStarted
 
@@ -190,7 +198,7 @@ async def run_check(
     try:
         with anyio.fail_after(seconds_max):
             await _perform(check, open_stage, judge, stages)
-        judge.close("the check did not come to it", failing=False)
+        judge.close("", failing=False)
     except TimeoutError:
         late = not judge.due
         judge.close(f"the check was not over after {seconds_max:g} s", failing=judge.due)
@@ -200,7 +208,8 @@ async def run_check(
         judge.close(str(error), failing=due or (check.basic and not isinstance(error, NotAsked)))
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         # The program sent something of another shape than the check goes on from.
-        judge.close(f"what came has not the shape that is needed to go on: {error!r}", failing=True)
+        lacks = f": it lacks {as_json(error.args[0])}" if isinstance(error, KeyError) else ""
+        judge.close(f"what came has not the shape that is needed to go on{lacks}", failing=True)
     conversations = [list(frames) for stage in stages for frames in stage.conversations()]
     findings = list(judge.found.values())
     for frames in conversations:

@@ -137,6 +137,8 @@ async def judge(
         tuple(runs),
         time.monotonic() - start,
         wishes.require_all,
+        bool(wishes.only),
+        scenario.never,
         tuple(redactor.words(wishes.options)),
     )
 

@@ -3,7 +3,8 @@
 Must not know: how anything was checked.
 
 What always holds: a program is conformant when every binding rule that applies to it was judged,
-and none failed that the baseline does not name.  One that showed too little is incomplete.
+at least one, and none failed that the baseline does not name.  One that showed too little is
+incomplete.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from accord.conformance.run.check_run import CheckRun
 
 # About a program: `incomplete` where no rule failed and not all that apply were judged.
 Conclusion = Literal["conformant", "not conformant", "incomplete"]
+
+
+JUDGED: frozenset[Verdict] = frozenset({"pass", "fail"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,10 @@ class Report:
     runs: tuple[CheckRun, ...]
     seconds: float
     require_all: bool = False
+    # Whether only some rules were asked for, so that the verdict is about those alone.
+    selected: bool = False
+    # What the scenario says that the program never does.
+    never: frozenset[str] = frozenset()
     # What else was said on the command line, so that a failure can be seen again.
     options: tuple[str, ...] = ()
 
@@ -62,8 +70,7 @@ class Report:
         """What this run says about the program."""
         if any(self.counts_against(result) for result in self.results):
             return "not conformant"
-        judged = any(result.verdict in ("pass", "fail") for result in self.results)
-        return "conformant" if judged and not self.unjudged else "incomplete"
+        return "conformant" if self.judged and not self.unjudged else "incomplete"
 
     @property
     def conformant(self) -> bool:
@@ -83,10 +90,12 @@ class Report:
     @property
     def applying(self) -> int:
         """How many binding rules apply to this program."""
-        judged = sum(
-            1 for one in self.results if one.rule.binding and one.verdict in ("pass", "fail")
-        )
-        return judged + sum(1 for one in self.unjudged if one.rule.binding)
+        return self.judged + sum(1 for one in self.unjudged if one.rule.binding)
+
+    @property
+    def judged(self) -> int:
+        """How many binding rules were judged."""
+        return sum(1 for one in self.results if one.rule.binding and one.verdict in JUDGED)
 
     def counts_against(self, result: Result) -> bool:
         """Whether this result alone makes the program not conformant."""

@@ -14,7 +14,7 @@ from accord.conformance.checks.client.v1.initialize import LEAVE_SECONDS, gated,
 from accord.conformance.client.fake_agent import MODES, SESSION, Conversation, Offer, error_code
 from accord.conformance.client.stage import ClientStage, is_draft
 from accord.conformance.frames import frame_queries as looking
-from accord.conformance.frames.raw_peer import Frame, Message, Unanswered
+from accord.conformance.frames.raw_peer import Frame, Message, Unanswered, as_json
 
 NO_METHOD = -32601
 NOT_FOUND, DENIED, ACCESS_DENIED = -32004, -32002, -32005
@@ -65,7 +65,7 @@ async def introduces_itself(stage: ClientStage) -> None:
     stage.need(not official, "the client speaks another version")
     number = params.get("protocolVersion")
     ok = type(number) is int and number >= 1
-    judge.judge("D26-04", ok, f"protocolVersion is {number!r}", came=frame)
+    judge.judge("D26-04", ok, f"protocolVersion is {as_json(number)}", came=frame)
     info = params.get("clientInfo")
     named = isinstance(info, dict) and all(info.get(key) for key in ("name", "version"))
     judge.judge("D26-04", named, "neither name nor version in clientInfo", came=frame)
@@ -118,9 +118,9 @@ async def answers_permission_requests(stage: ClientStage) -> None:
     if stage.judge.judge("D26-12", known, "permission requests are not known", came=answer):
         granted, scope = result(answer).get("granted"), result(answer).get("scope")
         ok = isinstance(granted, bool)
-        stage.judge.judge("D26-10", ok, f"granted is {granted!r}", came=answer)
+        stage.judge.judge("D26-10", ok, f"granted is {as_json(granted)}", came=answer)
         ok = scope in SCOPES or scope is None
-        stage.judge.judge("D26-10", ok, f"the scope is {scope!r}", came=answer)
+        stage.judge.judge("D26-10", ok, f"the scope is {as_json(scope)}", came=answer)
     await talk.end_turn(prompt)
 
 
@@ -143,7 +143,9 @@ async def files_come_with_their_fields(stage: ClientStage) -> None:
     stage.judge.judge("D26-25", ok, "a relative name is not of the working folder", came=near)
     missing = await read(talk, str(stage.folder / "nothing.txt"))
     code = error_code(missing)
-    stage.judge.judge("D26-33", code == NOT_FOUND, f"a missing file is {code}", came=missing)
+    stage.judge.judge(
+        "D26-33", code == NOT_FOUND, f"a missing file is {as_json(code)}", came=missing
+    )
     if talk.can("fs", "write"):
         params = {"path": str(stage.folder / "new.txt"), "content": "é\n"}
         answer = await talk.peer.call("fs/write_text_file", params)
@@ -168,7 +170,7 @@ async def files_stay_in_the_working_folder(stage: ClientStage) -> None:
         stage.judge.judge("D26-23", code is not None, f"{path} can be read", came=answer)
         if code is not None:
             ok = code in (ACCESS_DENIED, DENIED)
-            stage.judge.judge("D26-33", ok, f"a refused path is {code}", came=answer)
+            stage.judge.judge("D26-33", ok, f"a refused path is {as_json(code)}", came=answer)
     await talk.end_turn(prompt)
 
 
@@ -203,7 +205,7 @@ async def what_is_foreign_does_no_harm(stage: ClientStage) -> None:
     talk, prompt = await stage.to_prompt("prompt", offer)
     answer = await talk.peer.call("_accord_check/none", {})
     code = error_code(answer)
-    stage.judge.judge("D26-20", code == NO_METHOD, f"the code is {code}", came=answer)
+    stage.judge.judge("D26-20", code == NO_METHOD, f"the code is {as_json(code)}", came=answer)
     for meta in ({"x.example/y": {"z": None}}, 5):
         params = {"sessionId": SESSION, "type": "agent_message_chunk", "data": {"content": "x"}}
         await talk.peer.notify("session/update", params | {"_meta": meta})

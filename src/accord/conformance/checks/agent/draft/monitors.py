@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from accord.conformance.check import Findings, monitor
 from accord.conformance.checks.agent.wire_monitors import not_asked, responses, watching
 from accord.conformance.frames import frame_queries as looking
-from accord.conformance.frames.raw_peer import Frame
+from accord.conformance.frames.raw_peer import Frame, as_json
 
 TYPES = frozenset(
     {
@@ -107,7 +107,7 @@ def failures(frames: Sequence[Frame], judge: Findings) -> None:
 def words(frames: Sequence[Frame], judge: Findings) -> None:
     for _, _, frame, result in looking.answers(frames, "session/prompt"):
         reason = result.get("stopReason")
-        judge.judge("D26-08", reason in STOPS, f"the stop reason {reason!r}", came=frame)
+        judge.judge("D26-08", reason in STOPS, f"the stop reason {as_json(reason)}", came=frame)
     for frame in (*looking.unended_turns(frames), *looking.unanswered_cancels(frames)):
         judge.failed("D26-08", f"the turn has no end: {frame.unanswered}", sent=frame)
     offered = looking.hello(frames).get("capabilities")

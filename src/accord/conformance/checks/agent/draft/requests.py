@@ -10,11 +10,10 @@ from accord.conformance.agent.fake_draft_client import granted
 from accord.conformance.agent.stage import NO_METHOD, AgentStage, Talk
 from accord.conformance.agent.turn import ASKING, asked_in, begun, calls_of
 from accord.conformance.check import check
-from accord.conformance.checks.agent.v1.sessions import wait_for_server
-from accord.conformance.checks.agent.v1.turns import answered
+from accord.conformance.checks.agent.v1.sessions import asked_of, comes_true
 from accord.conformance.checks.agent.v1.wire import INVALID_PARAMS, alive
 from accord.conformance.frames import frame_queries as looking
-from accord.conformance.frames.raw_peer import TooLate, same
+from accord.conformance.frames.raw_peer import TooLate, as_json, same
 
 NO_SESSION = -32000
 # The three logins of the draft, and how an agent refuses one that it has not.
@@ -116,7 +115,7 @@ async def turns_are_told_of(stage: AgentStage) -> None:
     for purpose in ("fail", "crash"):
         prompt = stage.scenario.prompt(purpose)
         if prompt is not None:
-            await answered(talk, session, prompt)
+            await talk.answered(session, prompt)
 
 
 @check("D26-08", "D26-15", needs="long_command", version="draft")
@@ -134,7 +133,7 @@ async def cancelled_turns_cancel_their_calls_first(stage: AgentStage) -> None:
     await talk.peer.notify("session/cancel", {"sessionId": session})
     answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
     reason = (answer.get("result") or {}).get("stopReason")
-    stage.judge.judge("D26-08", reason == "cancelled", f"{reason!r}", came=answer)
+    stage.judge.judge("D26-08", reason == "cancelled", f"{as_json(reason)}", came=answer)
     last = [one.get("status") for one in told(talk, "tool_call_update")]
     ok = last[-1:] == ["cancelled"] and reason == "cancelled"
     stage.judge.judge("D26-15", ok, f"the call ended {last[-1:]}", came=answer)
@@ -158,7 +157,7 @@ async def a_cancel_while_permission_is_asked(stage: AgentStage) -> None:
     await talk.peer.send({"jsonrpc": "2.0", "id": frame.object["id"], "result": refused})
     answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
     reason = (answer.get("result") or {}).get("stopReason")
-    stage.judge.judge("D26-08", reason == "cancelled", f"{reason!r}", came=answer)
+    stage.judge.judge("D26-08", reason == "cancelled", f"{as_json(reason)}", came=answer)
     await talk.peer.settled()
 
 
@@ -347,12 +346,12 @@ async def nothing_outside_is_taken_for_granted(stage: AgentStage) -> None:
     beside.write_text(secret.read_text("utf-8"), "utf-8")
     up = f"../{secret.name}"
     for name in ("link.txt", up, str(secret), f"{talk.folder}/{up}", str(beside)):
-        await answered(talk, session, prompt.replace("link.txt", name))
+        await talk.answered(session, prompt.replace("link.txt", name))
     ok = "what-is-outside" not in talk.came()
     outside = stage.scenario.prompt("outside")
     if outside is not None:
         for name in ("../outside.txt", str(stage.root / "outside.txt")):
-            await answered(talk, session, outside.replace("../outside.txt", name))
+            await talk.answered(session, outside.replace("../outside.txt", name))
         written = (stage.root / "outside.txt").exists()
         said = "a file outside was written without permission"
         if written:
@@ -390,7 +389,7 @@ async def logins_of_servers_stay_hidden(stage: AgentStage) -> None:
     }
     made = await talk.new_session(mcpServers=[{"name": "accord-check", "transport": transport}])
     await talk.say(str(made["sessionId"]), stage.scenario.prompt("mcp"))
-    if not await wait_for_server(talk, log, "initialize"):
+    if not await comes_true(talk, lambda: bool(asked_of(log))):
         raise TooLate("the server was not started")
     ok = "s3cr3t-of-the-server" not in talk.came()
     stage.judge.judge("D26-28", ok, "the server's token is in what the agent sent")

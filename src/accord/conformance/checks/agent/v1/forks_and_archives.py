@@ -16,6 +16,7 @@ from accord.conformance.checks.agent.v1.session_history import (
 )
 from accord.conformance.checks.agent.v1.sessions import CLOSING, ROOTS, listed
 from accord.conformance.checks.agent.v1.wire import INVALID_PARAMS
+from accord.conformance.frames.raw_peer import as_json
 
 
 @check("V1-CLOSE-17", "V1-CLOSE-18", "V1-CLOSE-19")
@@ -96,7 +97,7 @@ async def archived_sessions_are_hidden(stage: AgentStage) -> None:
         return any(one.get("sessionId") == session for one in await listed(talk, **filters))
 
     seen = [await shown(), await shown(archived="only"), await shown(archived="include")]
-    said = f"shown by default, only, include: {seen}"
+    said = f"shown by default, only, include: {as_json(seen)}"
     stage.judge.judge("V1-CLOSE-20", seen == [False, True, True], said)
     error = await talk.error_of("session/archive", {"sessionId": "accord-check-nope"})
     ok = error.get("code") == NOT_FOUND
@@ -143,7 +144,7 @@ async def status_and_title(stage: AgentStage) -> None:
     ):
         error = await talk.error_of("session/set_title", {"sessionId": name, "title": title})
         ok = error.get("code") == code
-        stage.judge.judge("V1-CLOSE-26", ok, f"not {code} for {title!r}", came=error)
+        stage.judge.judge("V1-CLOSE-26", ok, f"not {code} for {as_json(title)}", came=error)
     if await _title(talk, session) != "Accord check":
         said = "the answer came before the title was stored"
         stage.judge.failed("V1-CLOSE-26", said, came=await listed(talk))

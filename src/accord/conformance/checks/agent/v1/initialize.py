@@ -24,7 +24,7 @@ from accord.conformance.checks.agent.v1.wire import (
     judge_refusal,
 )
 from accord.conformance.frames import frame_queries as looking
-from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered
+from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered, as_json
 
 # The prompts that make an agent use what a client offers.
 QUESTIONS = frozenset({"elicitation", "url"})
@@ -40,7 +40,9 @@ async def version_1_is_answered_with_1(stage: AgentStage) -> None:
     found = talk.agent.get("protocolVersion")
     ok = type(found) is int and isinstance(talk.agent.get("agentCapabilities", {}), dict)
     stage.judge.judge("V1-INIT-04", ok, "no version and capabilities", came=talk.agent)
-    stage.judge.judge("V1-INIT-06", found == 1, f"asked 1, answered {found}", came=talk.agent)
+    stage.judge.judge(
+        "V1-INIT-06", found == 1, f"asked 1, answered {as_json(found)}", came=talk.agent
+    )
 
 
 @check("V1-INIT-07")
@@ -51,7 +53,7 @@ async def unknown_versions_get_the_newest(stage: AgentStage) -> None:
         answer = await talk.peer.call("initialize", params)
         found = (answer.get("result") or {}).get("protocolVersion")
         ok = type(found) is int and 1 <= found < 99
-        said = f"asked {asked}, answered {found!r}: not a version that exists"
+        said = f"asked {asked}, answered {as_json(found)}: not a version that exists"
         if not stage.judge.judge("V1-INIT-07", ok, said, sent=params, came=answer):
             return
 
@@ -63,7 +65,7 @@ async def odd_versions_are_refused(stage: AgentStage) -> None:
         talk = stage.talk if number == 0 else await stage.another()
         params = talk.hello(protocolVersion=odd)
         error = await talk.error_of("initialize", params)
-        said = f"version {odd!r} is not refused"
+        said = f"version {as_json(odd)} is not refused"
         if not judge_refusal(stage, "V1-INIT-10", error, said, sent=params):
             return
 
@@ -134,6 +136,9 @@ async def what_a_client_cannot_is_not_asked(stage: AgentStage) -> None:
             if purpose in QUESTIONS:
                 said = f"without questions the prompt fails: {error}"
                 stage.judge.failed("V1-ELIC-04", said, sent=prompt)
+        except Unanswered as error:
+            # That turns end is V1-PROMPT-06's matter.
+            raise NotReady(f"the prompt for {purpose!r} does not work: {error}") from None
         if calls_of(talk, since) or not stage.scenario.tries:
             done.add(purpose)
     if not done:
@@ -199,7 +204,8 @@ async def every_set_of_capabilities_works(stage: AgentStage) -> None:
                 result = await talk.prompt(session, prompt)
             except Declined as error:
                 if await _works_with_all(stage, offered, prompt):
-                    said = f"{purpose} fails with {offered}, and not with all capabilities: {error}"
+                    only = f"{purpose} fails with {as_json(offered)}"
+                    said = f"{only}, and not with all capabilities: {error}"
                     stage.judge.failed("V1-CAP-02", said, sent=prompt)
                     return
                 raise
@@ -207,7 +213,7 @@ async def every_set_of_capabilities_works(stage: AgentStage) -> None:
             if stage.scenario.tries and not ok:
                 stage.judge.close(f"the prompt for {purpose!r} was refused", failing=False)
                 return
-            said = f"{purpose} does not work with {offered}"
+            said = f"{purpose} does not work with {as_json(offered)}"
             if not stage.judge.judge("V1-CAP-02", ok, said, came=result):
                 return
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from accord.conformance.check import Findings, monitor
 from accord.conformance.frames import frame_queries as looking
-from accord.conformance.frames.raw_peer import Frame
+from accord.conformance.frames.raw_peer import Frame, as_json
 from accord.conformance.frames.schema_validation import Flaw, flaws
 
 GATED_REQUESTS = {
@@ -232,7 +232,7 @@ def look_at_plans(
         now = {str(looking.at(one, "content")) for one in entries}
         # Entries may be dropped; what comes back was only left out.
         back = now & dropped.get(session, set())
-        said = f"an earlier plan left out {sorted(back)}"
+        said = f"an earlier plan left out {as_json(sorted(back))}"
         judge.judge(rule, not back, said, came=frame)
         dropped[session] = (dropped.get(session, set()) | before.get(session, set())) - now
         before[session] = now
@@ -243,7 +243,7 @@ def reports(frames: Sequence[Frame], judge: Findings) -> None:
     for _, frame, _, update in looking.updates(frames, "usage_update"):
         size = update.get("size")
         ok = isinstance(size, int) and size > 0
-        judge.judge("V1-USAGE-02", ok, f"usage with the size {size!r}", came=frame)
+        judge.judge("V1-USAGE-02", ok, f"usage with the size {as_json(size)}", came=frame)
     for _, frame, _, update in looking.updates(frames, "notice"):
         ok = bool(str(update.get("title") or "").strip())
         judge.judge("V1-USAGE-06", ok, "a notice has no title", came=frame)
@@ -251,11 +251,11 @@ def reports(frames: Sequence[Frame], judge: Findings) -> None:
 
 
 def _compactions(frames: Sequence[Frame], judge: Findings) -> None:
-    state: dict[str, str] = {}
-    for _, frame, _, update in looking.updates(
+    state: dict[tuple[str, str], str] = {}
+    for _, frame, session, update in looking.updates(
         frames, "compaction_update", "compaction_summary_chunk"
     ):
-        name = str(update.get("compactionId"))
+        name = session, str(update.get("compactionId"))
         before, status = state.get(name, ""), update.get("status")
         if update.get("sessionUpdate") == "compaction_summary_chunk":
             ok = before == "in_progress"

@@ -9,7 +9,7 @@ from accord.conformance.agent.turn import end_by_cancel, long_turn
 from accord.conformance.check import check
 from accord.conformance.checks.agent.v1.wire import CODES, judge_refusal
 from accord.conformance.frames import frame_queries as looking
-from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered
+from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered, as_json
 
 # So many options are set; some agents have one for each of many tools.
 OPTIONS_MAX = 8
@@ -51,7 +51,7 @@ async def _judge_own_change(stage: AgentStage, session: str, prompt: str, before
     talk = stage.talk
     since = len(talk.peer.frames)
     await talk.say(session, prompt)
-    told = talk.updates(since=since, kind="current_mode_update")
+    told = talk.updates(since=since, kind="current_mode_update", session=session)
     announced = told[-1].get("currentModeId") if told else before
     now = None
     params = {"sessionId": session, "cwd": str(talk.folder), "mcpServers": []}
@@ -61,7 +61,7 @@ async def _judge_own_change(stage: AgentStage, session: str, prompt: str, before
             now = looking.at(answer, "result.modes.currentModeId") or now
     # One that takes up its sessions in the mode of the start may do so.
     if now not in (None, before, announced):
-        said = f"the mode is {now!r} now, and {announced!r} by what was announced"
+        said = f"the mode is {as_json(now)} now, and {as_json(announced)} by what was announced"
         stage.judge.failed("V1-MODE-03", said, came=told)
     elif announced == before:
         stage.judge.not_exercised("V1-MODE-03", "no change of the mode was seen")
@@ -115,7 +115,7 @@ async def _set_options(stage: AgentStage, made: Message) -> None:
         changed = await talk.ask("session/set_config_option", base | {"value": other})
         if option.get("category") == "mode" and isinstance(made.get("modes"), dict):
             await talk.peer.settled()
-            told = talk.updates(since=since, kind="current_mode_update")
+            told = talk.updates(since=since, kind="current_mode_update", session=session)
             ok = any(one.get("currentModeId") == other for one in told)
             said = "a mode set as an option is not told as a mode"
             stage.judge.judge("V1-CFG-03", ok, said, sent=other, came=told)
@@ -134,7 +134,7 @@ async def _judge_mode_as_option(stage: AgentStage, session: str, option: Any, mo
     await talk.peer.settled()
     if "error" in answer:
         return
-    told = talk.updates(since=since, kind="config_option_update")
+    told = talk.updates(since=since, kind="config_option_update", session=session)
     lists = [one.get("configOptions") or [] for one in told]
     ok = any(
         one.get("id") == option and one.get("currentValue") == mode

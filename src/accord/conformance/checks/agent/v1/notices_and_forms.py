@@ -8,7 +8,7 @@ from accord.conformance.agent.stage import AgentStage
 from accord.conformance.check import Findings, check, monitor
 from accord.conformance.checks.agent.v1.sessions import comes_true
 from accord.conformance.frames import frame_queries as looking
-from accord.conformance.frames.raw_peer import Frame
+from accord.conformance.frames.raw_peer import Frame, as_json
 
 
 @monitor("V1-TOOL-10")
@@ -21,7 +21,9 @@ def paths(frames: Sequence[Frame], judge: Findings) -> None:
                 path = one.get("path") if isinstance(one, dict) else None
                 if isinstance(path, str):
                     ok = path.startswith("/") or path[1:3] in (":\\", ":/")
-                    judge.judge("V1-TOOL-10", ok, f"the path {path!r} is relative", came=frame)
+                    judge.judge(
+                        "V1-TOOL-10", ok, f"the path {as_json(path)} is relative", came=frame
+                    )
 
 
 @check("V1-ELIC-12", "V1-ELIC-16", "V1-ELIC-24", needs="url")

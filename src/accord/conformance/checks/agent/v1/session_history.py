@@ -20,7 +20,7 @@ from accord.conformance.agent.turn import (
 from accord.conformance.check import check
 from accord.conformance.checks.agent.v1.sessions import ROOTS, listed, more_sessions
 from accord.conformance.checks.agent.v1.wire import OPENED_AGAIN
-from accord.conformance.frames.raw_peer import Message, NotReady, TooLate, Unanswered
+from accord.conformance.frames.raw_peer import Message, NotReady, TooLate, Unanswered, as_json
 
 NOT_FOUND = -32002
 PAGE_MAX = 100
@@ -92,7 +92,7 @@ async def loading_replays_the_whole_conversation(stage: AgentStage) -> None:
         stage.judge.skip_open("the agent has no loadSession")
         return
     session, said = await two_turns(stage, "tool", "plan")
-    lived = talk.updates()
+    lived = talk.updates(session=session)
     try:
         talk = await taken_up(stage, session, "session/load")
     except NeverTakenUp as error:
@@ -121,7 +121,8 @@ async def loading_replays_the_whole_conversation(stage: AgentStage) -> None:
         holds_in_order("".join(said), [late]) or any(holds_in_order(late, [one]) for one in told)
     )
     stage.judge.judge("V1-LOAD-04", not again, "history came after the result", came=late)
-    replay, later = talk.updates(since=since, until=until), talk.updates(since=until)
+    replay = talk.updates(since=since, until=until, session=session)
+    later = talk.updates(since=until, session=session)
     old_ones = [one for one in later if is_history(one, lived, replay)]
     stage.judge.judge("V1-LOAD-04", not old_ones, "history came after the result", came=old_ones)
     lost = any(map(call_of, lived)) and not any(map(call_of, replay))
@@ -207,7 +208,7 @@ async def resuming_replays_nothing(stage: AgentStage) -> None:
         stage.judge.skip_open("the agent has no session/resume")
         return
     session, _ = await two_turns(stage, "tool")
-    lived = talk.updates()
+    lived = talk.updates(session=session)
     try:
         talk = await taken_up(stage, session, "session/resume")
     except NeverTakenUp as error:
@@ -225,7 +226,7 @@ async def resuming_replays_nothing(stage: AgentStage) -> None:
     until = talk.peer.place_of_answer(sent)
     came = said_in(talk, since, until)
     stage.judge.judge("V1-LOAD-08", not came, "history was replayed", came=came)
-    told = talk.updates(since=since, until=until)
+    told = talk.updates(since=since, until=until, session=session)
     calls = [one for one in told if call_of(one) and is_history(one, lived, [])]
     stage.judge.judge("V1-LOAD-08", not calls, "history was replayed", came=calls)
     sent = await talk.send_prompt(session, stage.scenario.prompt("say") or "")
@@ -240,21 +241,27 @@ async def calls_of_a_loaded_session_are_new(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
     if not talk.can("loadSession"):
-        stage.judge.close("the agent has no loadSession", failing=False)
+        stage.judge.skip_open("the agent has no loadSession")
         return
     since = len(talk.peer.frames)
     await talk.say(session, stage.scenario.prompt("tool"))
-    before = {one.get("toolCallId") for one in talk.updates(since=since, kind="tool_call")}
+    before = made_calls(talk, session, since)
     talk = await taken_up(stage, session, "session/load")
     await talk.prepare("session/load", old(stage, session))
     await talk.peer.settled()
     since = len(talk.peer.frames)
     await talk.say(session, stage.scenario.prompt("tool"))
-    after = {one.get("toolCallId") for one in talk.updates(since=since, kind="tool_call")}
+    after = made_calls(talk, session, since)
     if before and after:
         twice = sorted(map(str, before & after))
         said = f"ids of calls are used again after a load: {', '.join(twice)}"
         stage.judge.judge("V1-TOOL-02", not twice, said)
+
+
+def made_calls(talk: Talk, session: str, since: int) -> set[Any]:
+    """The ids of the tool calls that a session has made from there on."""
+    told = talk.updates(since=since, kind="tool_call", session=session)
+    return {one.get("toolCallId") for one in told}
 
 
 @check("V1-LOAD-06")
@@ -337,7 +344,7 @@ async def closing_ends_the_work(stage: AgentStage) -> None:
     stage.judge.judge("V1-CLOSE-02", bool(error), "a closed session can be prompted")
 
 
-@check("V1-CLOSE-05", "V1-CLOSE-08", "V1-CLOSE-10", "V1-CLOSE-11", "V1-CLOSE-13")
+@check("V1-CLOSE-05", "V1-CLOSE-08", "V1-CLOSE-11", "V1-CLOSE-13")
 async def sessions_are_listed(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
@@ -353,8 +360,7 @@ async def sessions_are_listed(stage: AgentStage) -> None:
     # A session that nothing was said in yet, which the list may leave out.
     fresh = await talk.session()
     await talk.ask("session/list", {})
-    sent = await talk.send_prompt(fresh, stage.scenario.prompt("say") or "")
-    answer = await talk.peer.answer_to(sent, timeout=talk.seconds)
+    answer = await talk.answered(fresh, stage.scenario.prompt("say"))
     session, _ = await two_turns(stage)
     # That a plain prompt works at all is shown by the two turns.
     said = "a new session cannot be prompted after a list"
@@ -399,7 +405,7 @@ async def listing_leaves_turns_alone(stage: AgentStage) -> None:
         other = await ended_by_cancel(stage)
         if (other.get("result") or {}).get("stopReason") != "cancelled":
             raise NotReady("a cancelled turn does not end cancelled, listed or not")
-    said = f"a turn that was cancelled after a list ended with {reason!r}"
+    said = f"a turn that was cancelled after a list ended with {as_json(reason)}"
     stage.judge.judge("V1-CLOSE-13", reason == "cancelled", said, came=answer)
 
 
@@ -417,11 +423,11 @@ async def long_lists_come_in_pages(stage: AgentStage) -> None:
     if not talk.can("sessionCapabilities.list"):
         stage.judge.skip_open("the agent has no session/list")
         return
-    made = len(await more_sessions(talk, PAGE_MAX + 20))
+    await more_sessions(talk, PAGE_MAX + 20)
     page = await talk.prepare("session/list", {})
     count, cursor = len(page["sessions"]), page.get("nextCursor")
     if cursor is None and count <= PAGE_MAX:
-        said = f"of {made} sessions that were made in time, {count} are listed: too few for pages"
+        said = f"{count} sessions were listed, too few for a second page"
         stage.judge.close(said, failing=False)
         return
     stage.judge.judge("V1-CLOSE-09", count <= PAGE_MAX, f"{count} sessions on one page")

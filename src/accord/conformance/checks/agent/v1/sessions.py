@@ -18,7 +18,7 @@ from accord.conformance.agent.turn import calls_of, tool_calls
 from accord.conformance.check import check
 from accord.conformance.checks.agent.v1.wire import CODES, OPENED_AGAIN, judge_refusal
 from accord.conformance.frames import frame_queries as looking
-from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered
+from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered, as_json
 
 SESSIONS = 20
 ROOTS = "sessionCapabilities.additionalDirectories"
@@ -84,7 +84,7 @@ async def bad_roots_are_refused(stage: AgentStage) -> None:
     for bad in ("x", [5], [""], ["relative"], [good, "relative"], [good, 5], ["./", good]):
         params = base | {"additionalDirectories": bad}
         error = await talk.error_of("session/new", params)
-        judge_refusal(stage, "V1-SESS-10", error, f"{bad!r} is taken", sent=params)
+        judge_refusal(stage, "V1-SESS-10", error, f"{as_json(bad)} is taken", sent=params)
     if can_list:
         after = len(await listed(talk))
         stage.judge.judge("V1-SESS-10", after == before, "a refused session was made")
@@ -256,7 +256,7 @@ async def _looks_nowhere_else(stage: AgentStage, session: str) -> None:
     except NotReady:
         raise
     except Unanswered as error:
-        raise NotReady(f"the prompt {prompt!r} does not work: {error}") from None
+        raise NotReady(f"the prompt {as_json(prompt)} does not work: {error}") from None
     found = _has_read(talk, stage.root / "other" / ONLY_THERE, since, before)
     if found and len(calls_of(talk, since)) <= 1:
         said = "a relative name led to a file that only another root has"
@@ -394,8 +394,8 @@ async def comes_true(talk: Talk, seen: Callable[[], bool]) -> bool:
 def prompted_for_servers(stage: AgentStage) -> str:
     """What to add where a server was not used: whether the agent was asked to use it."""
     if stage.scenario.prompt("mcp") is None:
-        return ": a prompt for 'mcp' would tell"
-    return " after the prompt for 'mcp', which is only a try: one of the agent's own would tell"
+        return ": the scenario has no prompt for 'mcp'"
+    return " after the prompt for 'mcp'; a prompt of your own may work better"
 
 
 @check("V1-MCP-01", "V1-MCP-04")

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from accord.conformance.check import Findings, monitor
 from accord.conformance.frames import frame_queries as looking
-from accord.conformance.frames.raw_peer import Frame
+from accord.conformance.frames.raw_peer import Frame, as_json
 
 WORK = frozenset(
     {
@@ -193,7 +193,7 @@ def calls_are_over_with_their_turn(frames: Sequence[Frame], judge: Findings) -> 
                 last_status[call] = status
         left = {call: status for call, status in last_status.items() if status not in FINAL}
         if last_status:
-            said = f"at the end of the turn calls are not over: {left}"
+            said = f"at the end of the turn calls are not over: {as_json(left)}"
             judge.judge("V1-TOOL-14", not left, said, came=answer)
 
 
@@ -281,7 +281,7 @@ def look_at_questions(frames: Sequence[Frame], judge: Findings) -> None:
             continue
         mode, schema = str(frame.params.get("mode")), frame.params.get("requestedSchema")
         own = mode in ("form", "url") or mode.startswith("_")
-        judge.judge("V1-ELIC-27", own, f"the mode {mode!r} has no underscore", came=frame)
+        judge.judge("V1-ELIC-27", own, f"the mode {as_json(mode)} has no underscore", came=frame)
         if mode == "form":
             ok = isinstance(schema, dict) and schema.get("type") == "object"
             ok = ok and isinstance(looking.at(schema, "properties"), dict)
@@ -291,7 +291,9 @@ def look_at_questions(frames: Sequence[Frame], judge: Findings) -> None:
             if secrets:
                 judge.failed("V1-ELIC-11", "a secret is asked for by a form", came=frame)
             for kind in _own_types(schema):
-                judge.failed("V1-ELIC-27", f"the type {kind!r} has no underscore", came=frame)
+                judge.failed(
+                    "V1-ELIC-27", f"the type {as_json(kind)} has no underscore", came=frame
+                )
         elif mode == "url":
             name = str(frame.params.get("elicitationId"))
             judge.judge("V1-ELIC-16", name not in open_ids, f"{name} is open", came=frame)
@@ -337,7 +339,7 @@ def _url(frame: Frame, judge: Findings) -> None:
         ok = bool(parts.scheme and parts.netloc)
     except ValueError:
         ok = False
-    judge.judge("V1-ELIC-24", ok, f"{url!r} is not a URL", came=frame)
+    judge.judge("V1-ELIC-24", ok, f"{as_json(url)} is not a URL", came=frame)
     judge.judge("V1-ELIC-12", not IN_URL.search(url), "the URL has credentials", came=frame)
 
 
@@ -346,7 +348,7 @@ def turns_end(frames: Sequence[Frame], judge: Findings) -> None:
     """Every prompt is answered, whatever it asks for and whether it is cancelled, with a reason."""
     for _, _, frame, result in looking.answers(frames, "session/prompt"):
         reason = result.get("stopReason")
-        said = f"the turn ends with the reason {reason!r}"
+        said = f"the turn ends with the reason {as_json(reason)}"
         judge.judge("V1-PROMPT-06", reason in STOP_REASONS, said, came=frame)
     for frame in looking.unended_turns(frames):
         judge.failed("V1-PROMPT-06", f"the turn has no end: {frame.unanswered}", sent=frame)

@@ -34,6 +34,7 @@ from accord.conformance.frames.raw_peer import (
     Reply,
     TooLate,
     Unanswered,
+    as_json,
 )
 
 CANCEL_SECONDS = 5.0
@@ -57,7 +58,7 @@ async def a_turn_ends_with_a_stop_reason(stage: AgentStage) -> None:
     result = await talk.prompt(session, stage.scenario.prompt("say") or "")
     reason = result.get("stopReason")
     stage.judge.judge("V1-PROMPT-06", isinstance(reason, str), "no stop reason", came=result)
-    stage.judge.judge("V1-PROMPT-08", reason in STOP_REASONS, f"{reason!r}", came=result)
+    stage.judge.judge("V1-PROMPT-08", reason in STOP_REASONS, f"{as_json(reason)}", came=result)
     link = {"type": "resource_link", "uri": (talk.folder / "notes.txt").as_uri(), "name": "notes"}
     text = {"type": "text", "text": stage.scenario.prompt("say") or ""}
     params = {"sessionId": session, "prompt": [text, link]}
@@ -81,7 +82,7 @@ async def images_are_taken_where_advertised(stage: AgentStage) -> None:
     if taken is not None:
         _, _, answer = taken
         reason = (answer["result"] or {}).get("stopReason")
-        stage.judge.judge("V1-PROMPT-08", reason in STOP_REASONS, f"{reason!r}", came=answer)
+        stage.judge.judge("V1-PROMPT-08", reason in STOP_REASONS, f"{as_json(reason)}", came=answer)
 
 
 async def prompted_with_image(
@@ -143,7 +144,7 @@ async def tool_calls_are_reported(stage: AgentStage) -> None:
 async def failing_tools_do_not_fail_the_prompt(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    answer = await answered(talk, session, stage.scenario.prompt("fail"))
+    answer = await talk.answered(session, stage.scenario.prompt("fail"))
     failed = [one for one in talk.updates() if one.get("status") == "failed"]
     calls = [] if stage.scenario.tries else tool_calls(talk)
     if not failed and ("result" in answer or not calls):
@@ -151,19 +152,6 @@ async def failing_tools_do_not_fail_the_prompt(stage: AgentStage) -> None:
         return
     ok = "result" in answer
     stage.judge.judge("V1-PROMPT-12", ok, "a failing tool is an error of the prompt", came=answer)
-
-
-async def answered(talk: Talk, session: str, text: str | None) -> Message:
-    """The whole answer to a prompt, a result or an error.
-
-    Raises:
-        NotReady: none came: that turns end is checked elsewhere.
-    """
-    sent = await talk.send_prompt(session, text or "")
-    try:
-        return await talk.peer.answer_to(sent, timeout=talk.seconds)
-    except Unanswered as error:
-        raise NotReady(f"the prompt {text!r} does not work: {error}") from None
 
 
 async def cancelled(
@@ -193,7 +181,9 @@ async def cancelled(
     stage.judge.judge("V1-CANCEL-04", took <= limit, said)
     for rule in ("V1-CANCEL-06", "V1-CANCEL-09"):
         stage.judge.judge(rule, "error" not in answer, "the cancel is an error", came=answer)
-    said = "the result is an error" if "error" in answer else f"the stop reason is {reason!r}"
+    said = (
+        "the result is an error" if "error" in answer else f"the stop reason is {as_json(reason)}"
+    )
     stage.judge.judge("V1-CANCEL-05", reason == "cancelled", said, came=answer)
     heard = "error" in answer or reason == "cancelled" or took <= UNHEARD_SECONDS
     stage.judge.judge("V1-CAP-05", heard, "a cancel does nothing", came=answer)
@@ -281,7 +271,7 @@ async def files_that_come_too_late_or_not_at_all(stage: AgentStage) -> None:
     let_go.set()
     await cancelled(talk, stage, sent, limit, waited=True)
     talk.peer.responders[READING] = always(Reply.refused(NOBODYS, "an error nobody knows"))
-    await answered(talk, session, stage.scenario.prompt("read"))
+    await talk.answered(session, stage.scenario.prompt("read"))
     result = await talk.prompt(session, stage.scenario.prompt("say") or "")
     said = "after an unknown error code the session does not go on"
     stage.judge.judge("V1-GEN-11", went_well(result), said, came=result)
@@ -309,7 +299,7 @@ async def cancelled_requests_are_answered_once(stage: AgentStage) -> None:
     else:
         code = (answer.get("error") or {}).get("code")
         ok = "result" in answer or code == -32800
-        stage.judge.judge("V1-CREQ-02", ok, f"answered with {code}", came=answer)
+        stage.judge.judge("V1-CREQ-02", ok, f"answered with {as_json(code)}", came=answer)
     await talk.peer.notify("$/cancel_request", {"requestId": sent})
     late = [one for one in await talk.peer.settled() if one.is_response]
     stage.judge.judge("V1-CREQ-05", not late, "a second answer came", came=late)
@@ -326,7 +316,7 @@ async def nothing_happens_without_permission(stage: AgentStage) -> None:
         talk.host.permission = decide
         since = len(talk.peer.frames)
         try:
-            await answered(talk, session, stage.scenario.prompt("edit"))
+            await talk.answered(session, stage.scenario.prompt("edit"))
         except NotReady:
             if talk.peer.closed.is_set() and decide is last:
                 stage.judge.failed("V1-GEN-11", "an unknown error code ends the agent")
@@ -384,13 +374,13 @@ async def allowed_edits_are_done(stage: AgentStage) -> None:
     for frame in talk.peer.received("fs/read_text_file"):
         line = frame.params.get("line")
         ok = line is None or (type(line) is int and line >= 1)
-        stage.judge.judge("V1-GEN-07", ok, f"line {line!r}", came=frame)
+        stage.judge.judge("V1-GEN-07", ok, f"line {as_json(line)}", came=frame)
     for update in talk.updates():
         places = update.get("locations")
         for one in places if isinstance(places, list) else []:
             line = one.get("line") if isinstance(one, dict) else None
             ok = line is None or (type(line) is int and line >= 1)
-            stage.judge.judge("V1-GEN-07", ok, f"a location has line {line!r}", came=update)
+            stage.judge.judge("V1-GEN-07", ok, f"a location has line {as_json(line)}", came=update)
 
 
 @check("V1-TERM-07", "V1-TOOL-09", needs="terminal")

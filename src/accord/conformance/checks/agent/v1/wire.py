@@ -11,7 +11,16 @@ import anyio
 from accord.conformance.agent.stage import IMAGE, KNOWN_METHOD, NO_METHOD, AgentStage, Talk
 from accord.conformance.agent.turn import ASKING, asked_in, at_work
 from accord.conformance.check import check
-from accord.conformance.frames.raw_peer import Frame, Message, NotReady, Reply, Unanswered, same
+from accord.conformance.frames.raw_peer import (
+    ErrorOf,
+    Frame,
+    Message,
+    NotReady,
+    Reply,
+    Unanswered,
+    as_json,
+    same,
+)
 
 INVALID_REQUEST, INVALID_PARAMS = -32600, -32602
 DEEP = 10_000
@@ -52,7 +61,7 @@ CODES = "V1-EXT-07"
 
 
 def judge_refusal(
-    stage: AgentStage, rule: str, error: Message, said: str, *, sent: Any = ""
+    stage: AgentStage, rule: str, error: ErrorOf, said: str, *, sent: Any = ""
 ) -> bool:
     """Judge that bad params were refused, and as advice with which code."""
     ok = stage.judge.judge(rule, bool(error), said, sent=sent, came=error)
@@ -77,10 +86,11 @@ async def ids_come_back_as_they_were(stage: AgentStage) -> None:
         since = len(talk.peer.frames)
         await talk.peer.send(sent)
         frame = await talk.peer.expect(
-            lambda one: one.is_response, f"an answer to id {request_id!r}", since=since
+            lambda one: one.is_response, f"an answer to id {as_json(request_id)}", since=since
         )
         ok = same(frame.object.get("id"), request_id)
         if not stage.judge.judge("V1-GEN-02", ok, "another id", sent=sent, came=frame):
+            stage.judge.close("answers have other ids than their requests", failing=False)
             return
     await judge_ids_of_results(stage)
     await judge_unknown_method(stage)
@@ -182,12 +192,13 @@ async def arrays_are_refused_as_a_whole(stage: AgentStage) -> None:
 
 def answers_to_array(frames: Sequence[Frame]) -> list[Frame]:
     """What came back for an array: arrays, and answers that are not to the questions after it."""
-    asked = [one.object.get("id") for one in frames if one.sent and one.is_request]
+    # That ids keep their type is another rule's matter.
+    asked = [str(one.object["id"]) for one in frames if one.sent and one.is_request]
     return [
         one
         for one in frames
         if not one.sent and one.method is None and one.raw.strip()
-        and not any(same(one.object.get("id", ""), name) for name in asked)
+        and str(one.object.get("id", "")) not in asked
     ]  # fmt: skip
 
 
@@ -302,8 +313,7 @@ async def _judge_bad_blocks(stage: AgentStage, session: str) -> None:
         params = {"sessionId": session, "prompt": [good, bad]}
         answer = await stage.talk.call("session/prompt", params, timeout=stage.talk.seconds)
         said = "a prompt with a malformed block beside a good one is not refused"
-        error = answer.get("error") or {}
-        if not judge_refusal(stage, "V1-GEN-13", error, said, sent=params):
+        if not judge_refusal(stage, "V1-GEN-13", ErrorOf(answer), said, sent=params):
             return
 
 
@@ -354,7 +364,7 @@ async def survive_bad_lines(stage: AgentStage, rule: str) -> None:
             return
         came = [one for one in talk.peer.frames[since:] if not one.sent]
         nulls = [null_error(one) for one in came if null_error(one) is not None]
-        said = f"bad lines got {len(nulls)} errors {nulls[:3]}, not one {code}"
+        said = f"bad lines got {len(nulls)} errors {as_json(nulls[:3])}, not one {code}"
         if not stage.judge.judge(rule, nulls == [code], said, sent=raw[:40], came=came[:3]):
             return
     await talk.peer.send_raw(b"\n\r\n")

@@ -27,7 +27,7 @@ from accord.conformance.checks.agent.v1.wire import (
     refuse_depth,
     survive_bad_lines,
 )
-from accord.conformance.frames.raw_peer import Gone, Message, NotReady, Unanswered, same
+from accord.conformance.frames.raw_peer import Gone, Message, NotReady, Unanswered, as_json, same
 
 # Type of a content block -> the capability that it takes.
 BLOCK_CAPABILITIES = {
@@ -44,7 +44,9 @@ async def version_2_is_answered_with_2(stage: AgentStage) -> None:
     info, found = talk.agent.get("info"), talk.agent.get("protocolVersion")
     ok = isinstance(info, dict) and bool(info.get("name")) and bool(info.get("version"))
     stage.judge.judge("V2-INIT-01", ok, "the result has no info", came=talk.agent)
-    stage.judge.judge("V2-INIT-02", found == 2, f"asked 2, answered {found}", came=talk.agent)
+    stage.judge.judge(
+        "V2-INIT-02", found == 2, f"asked 2, answered {as_json(found)}", came=talk.agent
+    )
     talk = await stage.another()
     params = talk.hello(info=None)
     error = await talk.error_of("initialize", params)
@@ -53,7 +55,7 @@ async def version_2_is_answered_with_2(stage: AgentStage) -> None:
     talk = await stage.another()
     answer = await talk.peer.call("initialize", talk.hello(protocolVersion=9))
     found = (answer.get("result") or {}).get("protocolVersion")
-    said = f"asked 9, answered {found!r}"
+    said = f"asked 9, answered {as_json(found)}"
     ok = type(found) is int and 2 <= found < 9
     stage.judge.judge("V2-INIT-02", ok, said, came=answer)
 
@@ -194,7 +196,7 @@ async def ids(stage: AgentStage) -> None:
         frame = await talk.peer.expect(lambda f: f.is_response, f"an answer to {odd}", since=since)
         code = (frame.object.get("error") or {}).get("code")
         ok = code == INVALID_REQUEST and frame.object.get("id", 0) is None
-        said = f"id {odd!r} is not refused with -32600 and id null"
+        said = f"id {as_json(odd)} is not refused with -32600 and id null"
         stage.judge.judge("V2-GEN-01", ok, said, sent=sent, came=frame)
     for request_id in (7, "7", "abc"):
         since = len(talk.peer.frames)

@@ -14,7 +14,7 @@ from accord.conformance.checks.agent.v1.message_monitors import (
 )
 from accord.conformance.checks.agent.v1.turn_monitors import look_at_questions
 from accord.conformance.frames import frame_queries as looking
-from accord.conformance.frames.raw_peer import Frame
+from accord.conformance.frames.raw_peer import Frame, as_json
 from accord.conformance.frames.schema_validation import Flaw, flaws
 
 ECHOES = ("user_message", "user_message_chunk")
@@ -299,10 +299,12 @@ def _flaws_of_commands(commands: list[dict[str, Any]]) -> list[str]:
     names = [str(one.get("name")) for one in commands]
     kinds = [str(one.get("type", "")) for one in commands]
     odd = [one for one in names if "/" in one or re.search(r"\s", one)]
-    found = [f"the name {one!r} has a slash or a space" for one in odd]
+    found = [f"the name {as_json(one)} has a slash or a space" for one in odd]
     found += ["a name is there twice"] if len(set(names)) < len(names) else []
     wrong = [one for one in kinds if one != "command" and not one.startswith("_")]
-    return found + [f"a command has {f'the type {one!r}' if one else 'no type'}" for one in wrong]
+    return found + [
+        f"a command has {f'the type {as_json(one)}' if one else 'no type'}" for one in wrong
+    ]
 
 
 def _list(value: Any) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 from accord.conformance.check import Findings, monitor
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.message_fold import fold, text_of
-from accord.conformance.frames.raw_peer import Frame
+from accord.conformance.frames.raw_peer import Frame, as_json
 
 STAYS_SECONDS = 2.0
 FINAL = frozenset({"completed", "failed", "cancelled"})
@@ -139,7 +139,7 @@ def echoes(frames: Sequence[Frame], judge: Findings) -> None:
             continue
         blocks = frames[asked].params.get("prompt")
         said, sent = whole[name], text_of(blocks)
-        judge.judge("V2-PROMPT-05", sent in said, f"the echo differs: {said!r}", sent=sent)
+        judge.judge("V2-PROMPT-05", sent in said, f"the echo differs: {as_json(said)}", sent=sent)
         for lost in missing_blocks(blocks, echoed_blocks(live, name)):
             said = f"the echo lacks the {lost.get('type')} block of the prompt"
             judge.failed("V2-PROMPT-05", said, sent=lost, came=frame)
@@ -153,7 +153,9 @@ def echoes(frames: Sequence[Frame], judge: Findings) -> None:
         if any(asked < place < until for place, _, _, _ in states(frames)):
             continue
         shown = [name for name, text in extra.items() if sent and sent in text]
-        judge.judge("V2-PROMPT-07", not shown, f"a refused prompt is echoed: {shown}", came=frame)
+        judge.judge(
+            "V2-PROMPT-07", not shown, f"a refused prompt is echoed: {as_json(shown)}", came=frame
+        )
 
 
 def echoed_blocks(updates: Sequence[dict[str, Any]], name: str) -> list[Any]:

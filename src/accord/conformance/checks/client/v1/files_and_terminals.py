@@ -14,7 +14,7 @@ import anyio
 from accord.conformance.check import check
 from accord.conformance.client.fake_agent import Conversation, error_code
 from accord.conformance.client.stage import ClientStage
-from accord.conformance.frames.raw_peer import Message, NotAsked, NotReady, Unanswered
+from accord.conformance.frames.raw_peer import Message, NotAsked, NotReady, Unanswered, as_json
 
 TEN_LINES = "".join(f"line {n}\n" for n in range(1, 11))
 # What is asked for of these, by line and limit, and the numbers of the lines that it is.
@@ -64,7 +64,7 @@ async def reads_the_lines_that_are_asked_for(stage: ClientStage) -> None:
         stage.judge.judge("V1-GEN-07", ok, "line 1 is not the first", came=first)
     missing = await talk.call(read, path=str(stage.folder / "nothing.txt"))
     code = error_code(missing)
-    stage.judge.judge("V1-FS-05", code == -32002, f"the code is {code}", came=missing)
+    stage.judge.judge("V1-FS-05", code == -32002, f"the code is {as_json(code)}", came=missing)
     await talk.end_turn(prompt)
 
 
@@ -88,7 +88,7 @@ async def writes_new_files(stage: ClientStage) -> None:
         path = anyio.Path(stage.folder / name)
         answer = await talk.call("fs/write_text_file", path=str(path), content=content)
         found = await path.read_text("utf-8") if await path.exists() else None
-        said = f"the file {name!r} is not there, or another"
+        said = f"the file {as_json(name)} is not there, or another"
         stage.judge.judge("V1-FS-02", found == content, said, came=answer)
     await talk.end_turn(prompt)
 

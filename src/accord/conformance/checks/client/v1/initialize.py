@@ -17,7 +17,7 @@ from accord.conformance.client.fake_agent import (
 )
 from accord.conformance.client.stage import ClientStage
 from accord.conformance.frames import frame_queries as looking
-from accord.conformance.frames.raw_peer import Frame, Message, Unanswered
+from accord.conformance.frames.raw_peer import Frame, Message, Unanswered, as_json
 
 # How long a client has to leave an agent that it cannot speak with.
 LEAVE_SECONDS = 5.0
@@ -228,7 +228,7 @@ def disabled_providers(frames: Sequence[Frame], judge: Findings) -> None:
                 required.add(one.get("providerId"))
         if not frame.sent and frame.method == "providers/disable":
             name = frame.params.get("providerId")
-            said = f"the provider {name!r} is required"
+            said = f"the provider {as_json(name)} is required"
             judge.judge("V1-PROV-08", name not in required, said, came=frame)
 
 
@@ -251,7 +251,9 @@ def set_modes(frames: Sequence[Frame], judge: Findings) -> None:
         if not frame.sent and frame.method == "session/set_mode":
             mode = frame.params.get("modeId")
             modes_of = known.get(frame.params.get("sessionId"), [])
-            said = f"there is no mode {mode!r} in this session, which has {modes_of}"
+            said = (
+                f"there is no mode {as_json(mode)} in this session, which has {as_json(modes_of)}"
+            )
             judge.judge("V1-MODE-02", mode in modes_of, said, came=frame)
 
 
@@ -264,7 +266,7 @@ async def introduces_itself(stage: ClientStage) -> None:
     judge.judge("V1-INIT-02", "protocolVersion" in params, "no version", came=frame)
     version = params.get("protocolVersion", 1)
     ok = isinstance(version, int) and not isinstance(version, bool) and 0 <= version <= 65535
-    judge.judge("V1-INIT-10", ok, f"protocolVersion is {version!r}", came=frame)
+    judge.judge("V1-INIT-10", ok, f"protocolVersion is {as_json(version)}", came=frame)
     info = params.get("clientInfo") or params.get("info")
     named = isinstance(info, dict) and all(info.get(key) for key in ("name", "version"))
     judge.judge("V1-INIT-03", named, "neither name nor version in clientInfo", came=frame)
@@ -413,7 +415,7 @@ async def sends_no_http_servers_unasked(stage: ClientStage) -> None:
             continue
         servers = frame.params.get("mcpServers", [])
         kinds = {one.get("type", "stdio") for one in servers if isinstance(one, dict)}
-        stage.judge.judge("V1-MCP-03", kinds <= taken, f"servers of {kinds}", came=frame)
+        stage.judge.judge("V1-MCP-03", kinds <= taken, f"servers of {as_json(kinds)}", came=frame)
 
 
 @check("V1-LOAD-02", role="client")

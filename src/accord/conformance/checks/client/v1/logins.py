@@ -12,7 +12,7 @@ from accord.conformance.checks.client.v1.initialize import LEAVE_SECONDS, OPENIN
 from accord.conformance.client.fake_agent import SESSION, Conversation, Offer, modes
 from accord.conformance.client.stage import ClientStage
 from accord.conformance.frames import frame_queries as looking
-from accord.conformance.frames.raw_peer import Frame, Message, Unanswered
+from accord.conformance.frames.raw_peer import Frame, Message, Unanswered, as_json
 
 KEY = {"id": "key", "name": "Key"}
 TERMINAL = {"id": "tty", "name": "In a terminal", "type": "terminal", "args": ["--login"]}
@@ -23,7 +23,9 @@ def logins(frames: Sequence[Frame], judge: Findings) -> None:
     """Whoever logs in does so by a method that the agent listed, and by none for terminals."""
     for frame, method in used_logins(frames, "authenticate", "id"):
         name = frame.params.get("methodId")
-        judge.judge("V1-AUTH-01", method is not None, f"there is no login {name!r}", came=frame)
+        judge.judge(
+            "V1-AUTH-01", method is not None, f"there is no login {as_json(name)}", came=frame
+        )
         by_terminal = (method or {}).get("type") == "terminal"
         said = "authenticate was called with a login for terminals"
         judge.judge("V1-AUTH-03", not by_terminal, said, came=frame)
@@ -60,7 +62,7 @@ async def logs_in_when_told(stage: ClientStage) -> None:
             stage.leave_open("the client does not log in when the agent demands it")
         raise
     method = frame.params.get("methodId")
-    stage.judge.judge("V1-AUTH-01", method == "key", f"methodId is {method!r}", came=frame)
+    stage.judge.judge("V1-AUTH-01", method == "key", f"methodId is {as_json(method)}", came=frame)
     await talk.reply(frame, {})
     again = await talk.request("session/new")
     stage.judge.passed("V1-AUTH-12")

@@ -12,7 +12,7 @@ from typing import Any
 from accord.conformance.check import check
 from accord.conformance.client.fake_agent import Conversation, error_code
 from accord.conformance.client.stage import ClientStage
-from accord.conformance.frames.raw_peer import Frame, Message
+from accord.conformance.frames.raw_peer import Frame, Message, as_json
 
 STATE_METHOD = "_accord.dev/state"
 
@@ -116,7 +116,7 @@ async def replaces_whole_lists(stage: ClientStage) -> None:
     plan = state["plans"][0]["entries"] if state["plans"] else []
     stage.judge.judge("V1-PLAN-03", plan == ["B"], f"the plan is {plan}", came=state["plans"])
     names = state["commands"]
-    stage.judge.judge("V1-CMD-02", names == ["two"], f"the commands are {names}")
+    stage.judge.judge("V1-CMD-02", names == ["two"], f"the commands are {as_json(names)}")
     titles = []
     for change in ({"title": "A"}, {"updatedAt": "2026-01-01T00:00:00Z"}, {"title": None}):
         await talk.update("session_info_update", **change)

@@ -8,7 +8,7 @@ from accord.conformance.check import check
 from accord.conformance.client.fake_agent import SESSION, Conversation, error_code, modes
 from accord.conformance.client.stage import ClientStage
 from accord.conformance.frames import frame_queries as looking
-from accord.conformance.frames.raw_peer import Message, Unanswered
+from accord.conformance.frames.raw_peer import Message, Unanswered, as_json
 
 # How a client may ask its user.
 MODES = ("form", "url")
@@ -60,7 +60,7 @@ async def answers_permission_requests(stage: ClientStage) -> None:
     for params in questions(talk):
         answer = await talk.call("session/request_permission", **params)
         code = error_code(answer)
-        said = f"refused with {code}"
+        said = f"refused with {as_json(code)}"
         stage.judge.judge("V1-PERM-02", code is None, said, sent=params, came=answer)
         got = outcome(answer)
         if isinstance(got, dict) and got.get("outcome") == "selected":
@@ -87,8 +87,8 @@ async def settles_permissions_on_cancel(stage: ClientStage) -> None:
         if not frame.sent and frame.is_response and frame.object.get("id") == name
     ]  # fmt: skip
     if set(early) == set(names):
-        stage.judge.passed("V1-CANCEL-03")
-        stage.need(False, "the client decides without waiting for anybody")
+        stage.judge.skip_open("the client decides at once: no question is open at a cancel")
+        return
     try:
         answers = [await talk.peer.answer_to(name) for name in names if name not in early]
     except Unanswered as error:
@@ -99,7 +99,7 @@ async def settles_permissions_on_cancel(stage: ClientStage) -> None:
     kinds = [got.get("outcome") if isinstance(got := outcome(o), dict) else None for o in answers]
     ok = set(kinds) == {"cancelled"}
     for rule in ("V1-CANCEL-03", "V1-PERM-05"):
-        stage.judge.judge(rule, ok, f"the outcomes are {kinds}", came=answers)
+        stage.judge.judge(rule, ok, f"the outcomes are {as_json(kinds)}", came=answers)
 
 
 @check("V1-USAGE-08", "V1-USAGE-14", role="client")
@@ -143,9 +143,9 @@ async def refuses_modes_that_it_has_not(stage: ClientStage) -> None:
         codes = (-32602,) if talk.can("elicitation") else (-32602, -32601)
         code = error_code(answer)
         ok = code in codes
-        stage.judge.judge("V1-ELIC-02", ok, f"the mode {mode} got {code}", came=answer)
+        stage.judge.judge("V1-ELIC-02", ok, f"the mode {mode} got {as_json(code)}", came=answer)
         if mode in offers_nothing(talk):
-            said = f"the mode {mode} was not offered, and got {code}"
+            said = f"the mode {mode} was not offered, and got {as_json(code)}"
             stage.judge.judge("V1-ELIC-03", code is not None, said, came=answer)
     if "V1-ELIC-03" not in stage.judge.found:
         stage.judge.skipped("V1-ELIC-03", "the client has no empty offer")
@@ -174,12 +174,12 @@ async def fills_in_forms_safely(stage: ClientStage) -> None:
             raise
         stage.leave_open("the client leaves forms to a person")
     code = error_code(answer)
-    stage.judge.judge("V1-ELIC-23", code is None, f"refused with {code}", came=answer)
+    stage.judge.judge("V1-ELIC-23", code is None, f"refused with {as_json(code)}", came=answer)
     result = answer.get("result")
     action = result.get("action") if isinstance(result, dict) else None
     if code is None:
         known = action in ("accept", "decline", "cancel") or str(action).startswith("_")
-        stage.judge.judge("V1-ELIC-27", known, f"the action is {action!r}", came=answer)
+        stage.judge.judge("V1-ELIC-27", known, f"the action is {as_json(action)}", came=answer)
     evil = {"type": "string", "pattern": EVIL_PATTERN, "default": "a" * 60}
     params["requestedSchema"] = {"type": "object", "properties": {"name": evil}}
     await talk.ask("elicitation/create", **params)
@@ -192,7 +192,7 @@ async def prompts_in_its_session(stage: ClientStage) -> None:
     """The prompt names the session that was opened."""
     talk, prompt = await stage.to_prompt()
     name = prompt.params.get("sessionId")
-    stage.judge.judge("V1-SESS-23", name == SESSION, f"sessionId is {name!r}", came=prompt)
+    stage.judge.judge("V1-SESS-23", name == SESSION, f"sessionId is {as_json(name)}", came=prompt)
     await talk.end_turn(prompt)
 
 

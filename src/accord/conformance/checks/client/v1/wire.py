@@ -21,7 +21,14 @@ from accord.conformance.client.fake_agent import (
 )
 from accord.conformance.client.stage import ClientStage
 from accord.conformance.frames import frame_queries as looking
-from accord.conformance.frames.raw_peer import ALIVE_METHOD, Frame, Message, Unanswered, same
+from accord.conformance.frames.raw_peer import (
+    ALIVE_METHOD,
+    Frame,
+    Message,
+    Unanswered,
+    as_json,
+    same,
+)
 from accord.conformance.frames.schema_validation import Flaw, flaws, tables
 
 # Keys of v2's and the draft's `initialize` that may stand beside v1's in the first message.
@@ -97,9 +104,11 @@ def envelopes(frames: Sequence[Frame], judge: Findings) -> None:
         if frame.is_request:
             name = message.get("id")
             ok = isinstance(name, (int, str)) and not isinstance(name, bool)
-            judge.judge("V1-GEN-05", ok, f"a request has the id {name!r}", came=frame)
+            judge.judge("V1-GEN-05", ok, f"a request has the id {as_json(name)}", came=frame)
         wrong = next(_snake_keys(frame.params), None)
-        judge.judge("V1-GEN-08", wrong is None, f"the key {wrong!r} is not camelCase", came=frame)
+        judge.judge(
+            "V1-GEN-08", wrong is None, f"the key {as_json(wrong)} is not camelCase", came=frame
+        )
     for frame, said in looking.bad_responses(frames):
         judge.failed("V1-GEN-03", said, came=frame)
 
@@ -131,7 +140,7 @@ def shapes(frames: Sequence[Frame], judge: Findings) -> None:
         if "cwd" in frame.params:
             cwd = frame.params["cwd"]
             ok = isinstance(cwd, str) and bool(ABSOLUTE.match(cwd))
-            judge.judge("V1-GEN-06", ok, f"cwd is {cwd!r}", came=frame)
+            judge.judge("V1-GEN-06", ok, f"cwd is {as_json(cwd)}", came=frame)
         if (frame.method or "").startswith("session/") and frame.method not in _WITHOUT_SESSION:
             ok = isinstance(frame.params.get("sessionId"), str)
             judge.judge("V1-SESS-23", ok, "sessionId is missing", came=frame)
@@ -187,7 +196,7 @@ async def answers_what_it_does_not_know(stage: ClientStage) -> None:
         ok = same(frame.object.get("id"), name)
         stage.judge.judge("V1-GEN-02", ok, "another id", sent=name, came=frame)
         code = error_code(frame.object)
-        stage.judge.judge("V1-EXT-04", code == -32601, f"the code is {code}", came=frame)
+        stage.judge.judge("V1-EXT-04", code == -32601, f"the code is {as_json(code)}", came=frame)
     # A method that it knows, with an id that is a text.
     since = len(talk.peer.frames)
     await talk.peer.ask("session/request_permission", {"nonsense": True}, id="7004")
@@ -407,7 +416,7 @@ async def survives_bad_lines(stage: ClientStage) -> None:
     strays = _strays(talk.peer.frames[start:])
     codes = [error_code(frame.object) for frame in strays]
     ok = first and second and codes == [-32700, -32700]
-    said = f"two runs of bad lines were answered with {codes}"
+    said = f"two runs of bad lines were answered with {as_json(codes)}"
     stage.judge.judge("TR-STDIO-08", ok, said, sent="xx (50 times)", came=strays)
     await talk.end_turn(prompt)
 
@@ -505,9 +514,9 @@ def prompts_come_after_sessions(frames: Sequence[Frame], judge: Findings) -> Non
             name = frame.params.get("sessionId")
             # That it names none is V1-SESS-23's matter.
             ok = str(name) in opened or (name is None and bool(opened))
-            said = f"the session {name!r} is not open"
+            said = f"the session {as_json(name)} is not open"
             judge.judge("V1-PROMPT-01", ok, said, came=frame)
         elif not frame.sent and frame.method in INSIDE:
             name = frame.params.get("sessionId")
-            said = f"{frame.method} names the session {name!r}, which is not open"
+            said = f"{frame.method} names the session {as_json(name)}, which is not open"
             judge.judge("V1-SESS-23", name in opened, said, came=frame)

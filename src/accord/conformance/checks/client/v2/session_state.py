@@ -9,7 +9,7 @@ from accord.conformance.check import check
 from accord.conformance.checks.client.v1.session_state import begun, by_id, content, shown, text
 from accord.conformance.client.fake_agent import SESSION, Conversation, error_code, modes
 from accord.conformance.client.stage import ClientStage
-from accord.conformance.frames.raw_peer import Message
+from accord.conformance.frames.raw_peer import Message, as_json
 
 
 def coded(data: bytes) -> str:
@@ -33,7 +33,7 @@ async def folds_messages(stage: ClientStage) -> None:
     await talk.update("agent_message", messageId="x1", content=[text("C")])
     last = await message("x1")
     ok = (first, kept, last) == ("AB", "AB", "C")
-    stage.judge.judge("V2-UPS-02", ok, f"it was {first!r}, {kept!r}, {last!r}")
+    stage.judge.judge("V2-UPS-02", ok, f"it was {as_json(first)}, {as_json(kept)}, {as_json(last)}")
     await talk.update("agent_thought", messageId="x1", content=[text("T")])
     both = (await message("x1"), await message("x1", "thought"))
     stage.judge.judge("V2-UPS-04", both == (last, "T"), f"they are {both}")
@@ -121,13 +121,13 @@ async def reads_states(stage: ClientStage) -> None:
     for _ in range(2):
         await talk.update("state_update", state="idle", stopReason=5)
     state = await shown(stage, talk)
-    judge.judge("V2-PROMPT-15", state["state"] == "idle", f"it is {state['state']!r}")
+    judge.judge("V2-PROMPT-15", state["state"] == "idle", f"it is {as_json(state['state'])}")
     reason = state["stopReason"]
-    judge.judge("V2-PROMPT-16", reason is None, f"the reason is {reason!r}")
+    judge.judge("V2-PROMPT-16", reason is None, f"the reason is {as_json(reason)}")
     prompt = await talk.prompt()
     await talk.update("state_update", state="_thinking")
     state = await shown(stage, talk)
-    judge.judge("V2-PROMPT-13", state["state"] != "idle", f"it is {state['state']!r}")
+    judge.judge("V2-PROMPT-13", state["state"] != "idle", f"it is {as_json(state['state'])}")
     await talk.update("terminal_update", terminalId="t1", command="x")
     work = [{"type": "terminal", "terminalId": "t1"}]
     await talk.update("state_update", state="running", background=work)
@@ -135,7 +135,7 @@ async def reads_states(stage: ClientStage) -> None:
     await talk.update("state_update", state="running")
     unknown = (await shown(stage, talk))["background"]
     ok = told == ["t1"] and unknown is None
-    judge.judge("V2-PROMPT-25", ok, f"it was {told!r}, then {unknown!r}")
+    judge.judge("V2-PROMPT-25", ok, f"it was {as_json(told)}, then {as_json(unknown)}")
     await talk.end_turn(prompt)
 
 
@@ -149,7 +149,9 @@ async def applies_what_is_asked_about(stage: ClientStage) -> None:
     stage.judge.judge("V2-PERM-04", bool(call), "the call is not there", came=call)
     if call:
         title = call.get("title")
-        stage.judge.judge("V2-PERM-05", title == "Look around", f"it is {title!r}", came=call)
+        stage.judge.judge(
+            "V2-PERM-05", title == "Look around", f"it is {as_json(title)}", came=call
+        )
     await talk.end_turn(prompt)
 
 
@@ -199,7 +201,7 @@ async def takes_updates_before_answers(stage: ClientStage) -> None:
     await talk.reply(made, {"sessionId": SESSION} | modes("2"))
     prompt = await talk.request("session/prompt")
     state = (await shown(stage, talk))["state"]
-    stage.judge.judge("V2-SESS-04", state == "running", f"the state is {state!r}")
+    stage.judge.judge("V2-SESS-04", state == "running", f"the state is {as_json(state)}")
     blocks = prompt.params.get("prompt")
     await talk.update("user_message", messageId="early", content=blocks)
     await talk.reply(prompt, {"messageId": "early"})

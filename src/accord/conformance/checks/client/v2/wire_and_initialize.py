@@ -39,7 +39,7 @@ from accord.conformance.client.fake_agent import (
 )
 from accord.conformance.client.stage import ClientStage
 from accord.conformance.frames import frame_queries as looking
-from accord.conformance.frames.raw_peer import Frame, Message, Unanswered
+from accord.conformance.frames.raw_peer import Frame, Message, Unanswered, as_json
 from accord.conformance.frames.schema_validation import flaws
 
 # Everything that an agent of v2 can offer.
@@ -166,7 +166,7 @@ def gates(frames: Sequence[Frame], judge: Findings) -> None:
             ok = marked("additionalDirectories")
             judge.judge("V2-SESS-23", ok, "additionalDirectories was not offered", came=frame)
             wrong_ones = relative_paths(roots)
-            said = f"{wrong_ones} is not absolute"
+            said = f"{as_json(wrong_ones)} is not absolute"
             judge.judge("V2-SESS-23", not wrong_ones, said, came=frame)
         if frame.method == "session/delete" and not marked("delete"):
             judge.failed("V2-SESS-21", "session/delete was not offered", came=frame)
@@ -182,7 +182,9 @@ def logins(frames: Sequence[Frame], judge: Findings) -> None:
             # That there is no login at all is V2-AUTH-02's matter.
             continue
         name = frame.params.get("methodId")
-        judge.judge("V1-AUTH-01", method is not None, f"there is no login {name!r}", came=frame)
+        judge.judge(
+            "V1-AUTH-01", method is not None, f"there is no login {as_json(name)}", came=frame
+        )
         by_terminal = (method or {}).get("type") == "terminal"
         said = "auth/login was called with a login for terminals"
         judge.judge("V2-AUTH-05", not by_terminal, said, came=frame)
@@ -194,7 +196,7 @@ async def introduces_itself(stage: ClientStage) -> None:
     talk = await stage.start()
     frame = await talk.request("initialize")
     asked = frame.params.get("protocolVersion")
-    stage.need(isinstance(asked, int) and asked >= 2, f"the client speaks version {asked!r}")
+    stage.need(isinstance(asked, int) and asked >= 2, f"the client speaks version {as_json(asked)}")
     info = frame.params.get("info")
     ok = isinstance(info, dict) and all(info.get(key) for key in ("name", "version"))
     stage.judge.judge("V2-INIT-01", ok, "info is missing", came=frame)
@@ -297,7 +299,7 @@ async def logs_in_as_version_2_has_it(stage: ClientStage) -> None:
     stage.judge.judge("V2-GEN-04", ok, "a login of version 1", came=frame)
     method = frame.params.get("methodId")
     ok = method == KEY["methodId"]
-    stage.judge.judge("V1-AUTH-01", ok, f"methodId is {method!r}", came=frame)
+    stage.judge.judge("V1-AUTH-01", ok, f"methodId is {as_json(method)}", came=frame)
 
 
 @check("V2-GEN-04", role="client", version="2")
@@ -355,7 +357,9 @@ async def resumes_with_its_folder(stage: ClientStage) -> None:
         frame, listed = await _resuming(talk, folder, roots)
         known = listed.get("cwd", str(stage.folder))
         cwd = frame.params.get("cwd")
-        stage.judge.judge("V2-SESS-06", cwd == known, f"cwd is {cwd!r}", sent=listed, came=frame)
+        stage.judge.judge(
+            "V2-SESS-06", cwd == known, f"cwd is {as_json(cwd)}", sent=listed, came=frame
+        )
         given = frame.params.get("additionalDirectories") or []
         ok = not listed or given == roots
         stage.judge.judge("V2-SESS-06", ok, f"the roots are {given}", sent=listed, came=frame)
@@ -458,7 +462,7 @@ async def settles_cancelled_requests(stage: ClientStage) -> None:
         await talk.alive()
         count = len(responses(talk.peer.frames, known))
         ok = count == (1 if known == name else 0)
-        stage.judge.judge("V2-CANCEL-15", ok, f"{count} answers to {known!r}")
+        stage.judge.judge("V2-CANCEL-15", ok, f"{count} answers to {as_json(known)}")
     await talk.end_turn(prompt)
 
 
