@@ -14,7 +14,8 @@ import pytest
 from accord.errors import StoreError
 from accord.schema import v2
 from accord.store import SessionRecord
-from accord.store.database_file import explained, open_file
+from accord.store.damage import explained
+from accord.store.database_file import open_file
 from accord.store.migrations import APPLICATION_ID, STEPS, bring_up_to_date
 from accord.store.rescue import rescue
 from accord.store.sqlite import SqliteStore

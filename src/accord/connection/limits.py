@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from accord.errors import LocalProtocolError
+from accord.jsonrpc.framing import FRAME_BYTES_MAX
 
-FRAME_BYTES_MAX = 32 * 1024 * 1024
 DEPTH_MAX = 128
 BACKLOG_BYTES_MAX = 1024 * 1024
 PENDING_REQUESTS_MAX = 1024

@@ -1,4 +1,4 @@
-"""Open the file of a store, and explain what is wrong with it.
+"""Open the file of a store, if nothing is wrong with it.
 
 What always holds
     * Only the user can read it: the file is 0600, and a folder that we create is 0700.
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from accord.errors import StoreError
+from accord.store.damage import damaged, explained, sqlite_code
 from accord.store.migrations import bring_up_to_date, check_schema
 from accord.store.wal_check import has_content, lost_transactions
 
@@ -109,10 +110,10 @@ def _problem(path: Path) -> StoreError | None:
             return None
     if size == 0:
         # SQLite would delete the log.
-        return _damaged("it is empty, but its log is not", path) if has_log else None
+        return damaged("it is empty, but its log is not", path) if has_log else None
     if size < HEADER_BYTES:
         # SQLite would treat it as empty, and overwrite it.
-        return _damaged("it is too short", path)
+        return damaged("it is too short", path)
     # A rollback journal is there while a process creates the store, or if one was killed then.
     # The file may be half-written: SQLite's locks and its recovery are needed to read it.
     is_locked = has_log or os.path.exists(f"{path}-journal")
@@ -133,7 +134,7 @@ def _problem(path: Path) -> StoreError | None:
         return None if problem.reason in ("store_unreachable", "store_full") else problem
     finally:
         connection.close()
-    return None if lost is None else _damaged(lost, path)
+    return None if lost is None else damaged(lost, path)
 
 
 def close_unchanged(connection: sqlite3.Connection, path: Path) -> None:
@@ -183,7 +184,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, synchronous: Synchronou
             connection.execute("PRAGMA journal_mode = WAL")
             break
         except sqlite3.OperationalError as error:
-            is_busy = _code(error) == sqlite3.SQLITE_BUSY
+            is_busy = sqlite_code(error) == sqlite3.SQLITE_BUSY
             if not is_busy or time.monotonic() > deadline:
                 raise
             time.sleep(BUSY_SECONDS_STEP)
@@ -223,70 +224,3 @@ def _make_private(path: Path) -> None:
             about = os.stat(name)
             if stat.S_IMODE(about.st_mode) & ~FILE_MODE and about.st_uid == os.getuid():
                 os.chmod(name, FILE_MODE)
-
-
-UNREACHABLE = frozenset(
-    {
-        sqlite3.SQLITE_PERM,
-        sqlite3.SQLITE_BUSY,
-        sqlite3.SQLITE_LOCKED,
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_CANTOPEN,
-        sqlite3.SQLITE_PROTOCOL,
-        sqlite3.SQLITE_AUTH,
-    }
-)
-"""Errors about access to the file, not about its content."""
-
-WHY_CHARACTERS_MAX = 200
-
-
-def _code(error: Exception) -> int:
-    """Return SQLite's error code; 0 for an error of its Python module."""
-    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
-
-
-def _is_out_of_space(error: Exception) -> bool:
-    """Whether the disk is full, or SQLite could not enlarge the index of its log."""
-    if isinstance(error, OSError):
-        return error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHMSIZE
-
-
-def _short(why: str) -> str:
-    """Shorten SQLite's message, which may quote the damage."""
-    from accord.machine.console.control_characters import visible_line
-
-    plain = visible_line(why)
-    return plain if len(plain) <= WHY_CHARACTERS_MAX else f"{plain[:WHY_CHARACTERS_MAX]}…"
-
-
-def _damaged(why: str, path: Path, is_written: bool = False) -> StoreError:
-    state = "is not written to any more" if is_written else "was not changed"
-    text = (
-        f"{path} is damaged or not a session store ({_short(why)}); it {state}:"
-        " `accord sessions rescue` recovers what can be read into a new store, or move it away,"
-        " with its -wal and -shm files, to start with an empty one"
-    )
-    return StoreError("store_damaged", text, path=str(path))
-
-
-def explained(error: Exception, path: Path, is_written: bool = False) -> StoreError:
-    """Return an error that says what happened to the file and what to do.
-
-    `is_written` means that this process wrote to it before it found the damage.
-    """
-    code = _code(error)
-    details = {"path": str(path)}
-    if code == sqlite3.SQLITE_FULL or _is_out_of_space(error):
-        text = f"no space left for {path}; free some disk space and try again"
-        return StoreError("store_full", text, **details)
-    if not isinstance(error, OSError) and code not in UNREACHABLE:
-        return _damaged(str(error) or type(error).__name__, path, is_written)
-    why = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    text = (
-        f"cannot store sessions in {path}: {why}; make it writable, or set ACCORD_STATE_DIR"
-        " to a writable folder"
-    )
-    return StoreError("store_unreachable", text, **details)

@@ -20,7 +20,8 @@ from typing import Any
 from accord.errors import StoreError
 from accord.machine import clock
 from accord.schema.codec import Invalid
-from accord.store.database_file import explained, open_file
+from accord.store.damage import explained
+from accord.store.database_file import open_file
 from accord.store.interface import SessionRecord
 from accord.store.page_reader import Damage, StoredRow, read_rows
 from accord.store.queries import Row, row_values

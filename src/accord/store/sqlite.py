@@ -25,7 +25,8 @@ from accord.schema import v2
 from accord.schema.codec import Invalid, encode, reading
 from accord.store import queries
 from accord.store.chunk_merge import Coalescer
-from accord.store.database_file import Synchronous, close_unchanged, explained, open_file
+from accord.store.damage import explained
+from accord.store.database_file import Synchronous, close_unchanged, open_file
 from accord.store.interface import Page, SessionLog, SessionRecord, check_kept
 from accord.store.lease import Owner, is_alive, this_process
 from accord.store.memory import PAGE_SESSIONS

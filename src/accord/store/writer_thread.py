@@ -28,7 +28,8 @@ import anyio
 from anyio.lowlevel import current_token
 
 from accord.errors import StoreError
-from accord.store.database_file import Synchronous, close_unchanged, explained, open_file
+from accord.store.damage import explained
+from accord.store.database_file import Synchronous, close_unchanged, open_file
 
 T = TypeVar("T")
 

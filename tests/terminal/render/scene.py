@@ -15,8 +15,8 @@ from accord.schema import v1, v2
 from accord.schema.codec import decode
 from accord.terminal.model.chat import Chat
 from accord.terminal.render.block import Block
+from accord.terminal.render.conversation_colours import CONTRAST, DARK, LIGHT, NONE, Palette
 from accord.terminal.render.entries.registry import block_of
-from accord.terminal.render.palette import CONTRAST, DARK, LIGHT, NONE, Palette
 from accord.terminal.render.render_options import Look
 from accord.transcript import Transcript
 

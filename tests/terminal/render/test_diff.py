@@ -8,8 +8,8 @@ import pytest
 
 from accord.terminal.model.text.diff_lines import change_of
 from accord.terminal.render.block import OpenFile
+from accord.terminal.render.conversation_colours import DARK, NONE
 from accord.terminal.render.diff import diff_lines, more_line, summary_line
-from accord.terminal.render.palette import DARK, NONE
 from accord.transcript import FileDiff
 from tests.terminal.render.scene import a_look, check, text_of
 

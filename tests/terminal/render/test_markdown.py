@@ -9,9 +9,9 @@ from rich.cells import chop_cells
 from textual.strip import Strip
 
 from accord.machine.console.control_characters import visible
+from accord.terminal.render.conversation_colours import CONTRAST, DARK, LIGHT, NONE, Palette
 from accord.terminal.render.markdown import inline
 from accord.terminal.render.markdown.markdown_lines import MarkdownLines
-from accord.terminal.render.palette import CONTRAST, DARK, LIGHT, NONE, Palette
 from accord.terminal.render.render_options import Look
 
 # What Markdown is made of, so that random texts are full of half-open structures.

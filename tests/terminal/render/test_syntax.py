@@ -6,7 +6,7 @@ import pytest
 from rich.style import Style
 
 from accord.terminal.render import syntax as code
-from accord.terminal.render.palette import DARK, NONE
+from accord.terminal.render.conversation_colours import DARK, NONE
 from accord.terminal.render.syntax import Code, lexer_for
 
 

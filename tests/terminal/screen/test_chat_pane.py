@@ -12,7 +12,7 @@ from textual.widgets import TextArea
 
 from accord.client.permissions.request import Decision
 from accord.client.services.elicitation import UrlRequest
-from accord.terminal.render.palette import DARK
+from accord.terminal.render.conversation_colours import DARK
 from accord.terminal.render.render_options import Look
 from accord.terminal.screen.chat_pane import ChatPane
 from accord.terminal.screen.dialogs import Dialog

@@ -13,7 +13,7 @@ from accord.terminal.model.changes.file_access import JournalFiles
 from accord.terminal.model.changes.file_change import change_of, unknown_change
 from accord.terminal.model.traffic import Traffic
 from accord.terminal.model.traffic_filter import pretty
-from accord.terminal.render.palette import DARK
+from accord.terminal.render.conversation_colours import DARK
 from accord.terminal.render.text_runs import strip_of
 from accord.terminal.screen.inspectors.follow_panel import read_page
 from accord.terminal.screen.inspectors.json_view import JsonLines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from accord.terminal.render.palette import Palette
+from accord.terminal.render.conversation_colours import Palette
 
 # How pictures reach the terminal; "none" shows their type and size instead.
 ImageMode: TypeAlias = Literal["none", "kitty", "sixel"]

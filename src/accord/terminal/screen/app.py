@@ -43,8 +43,8 @@ from accord.terminal.screen.conversation import Conversation
 from accord.terminal.screen.driver import ScreenDriver
 from accord.terminal.screen.key_queue import KeyQueue
 from accord.terminal.screen.terminal_hangup import when_gone
-from accord.terminal.screen.themes import register_themes, wear
 from accord.terminal.screen.warm_up import settle
+from accord.terminal.screen.widget_themes import register_themes, wear
 
 DRAWS_PER_SECOND = 30
 DRAWING_SHARE_MAX = 0.25

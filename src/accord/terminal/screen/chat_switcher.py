@@ -20,7 +20,7 @@ from accord.terminal.screen.chat_pane import ChatPane
 from accord.terminal.screen.chrome.footer import Footer
 from accord.terminal.screen.chrome.tab_bar import TabBar
 from accord.terminal.screen.key_queue import KeyQueue
-from accord.terminal.screen.themes import palette_for
+from accord.terminal.screen.widget_themes import palette_for
 
 
 class ChatSwitcher(ContentSwitcher):

@@ -22,7 +22,7 @@ from textual.strip import Strip
 from accord.terminal.model.key_bindings import GROUP_TEXTS, KeyBinding
 from accord.terminal.model.key_names import key_text
 from accord.terminal.render.text_runs import wrapped
-from accord.terminal.screen.themes import palette_for
+from accord.terminal.screen.widget_themes import palette_for
 from accord.terminal.screen.widgets.key_hints import Hint, Hints
 
 # Keys that are the same everywhere and cannot be changed.

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from rich.color import Color
 
 from accord.terminal.model.text.sgr import Ink
+from accord.terminal.render.conversation_colours import DARK, NONE, Palette
 from accord.terminal.render.entries.command_output import (
     FOLDED_LINES,
     UNFOLDED_LINES,
@@ -17,7 +18,6 @@ from accord.terminal.render.entries.command_output import (
     ink_style,
     is_embedded,
 )
-from accord.terminal.render.palette import DARK, NONE, Palette
 from accord.transcript import TERMINAL_BYTES_MAX, ExitStatus, Terminal
 from tests.terminal.render.scene import FOLDER, Scene, a_look, check, text_of
 

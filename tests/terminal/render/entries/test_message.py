@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from accord.schema import v1
 from accord.terminal.render.block import Fold, OpenFile, OpenLink
+from accord.terminal.render.conversation_colours import NONE
 from accord.terminal.render.entries.message import USER_LINES_MAX
-from accord.terminal.render.palette import NONE
 from tests.terminal.render.scene import PALETTES, Scene, a_look, check, text_of
 
 

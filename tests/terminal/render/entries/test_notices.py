@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from accord.terminal.model.client_remark import Remark, Tone
 from accord.terminal.render.block import OpenSession
+from accord.terminal.render.conversation_colours import NONE
 from accord.terminal.render.entries.client_remark import ERROR_LINES
 from accord.terminal.render.entries.registry import block_of
-from accord.terminal.render.palette import NONE
 from accord.transcript import Plan, SessionMessage
 from tests.terminal.render.scene import Scene, a_look, check, text_of
 

@@ -7,10 +7,10 @@ from rich.color import Color as RichColor
 from textual.color import Color
 
 from accord.terminal.model.text.sgr import Colour, Ink
+from accord.terminal.render.conversation_colours import NONE
 from accord.terminal.render.entries.output_colours import COLOURS, colours_of
-from accord.terminal.render.palette import NONE
-from accord.terminal.screen.themes import THEMES, palette_for
-from tests.terminal.screen.test_themes import contrast
+from accord.terminal.screen.widget_themes import THEMES, palette_for
+from tests.terminal.screen.test_widget_themes import contrast
 
 SIXTEEN = range(16)
 SCREENS = [theme for theme in THEMES if palette_for(theme.name) is not NONE]

@@ -10,8 +10,8 @@ import pytest
 from accord.terminal.model.labels.turn_activity import stop_words
 from accord.terminal.model.questions import Question
 from accord.terminal.render.block import Fold, OpenFile, OpenLink
+from accord.terminal.render.conversation_colours import NONE
 from accord.terminal.render.entries.tool_card import DETAILS, ToolCard
-from accord.terminal.render.palette import NONE
 from tests.terminal.render.scene import FOLDER, Scene, a_look, check, text, text_of
 
 

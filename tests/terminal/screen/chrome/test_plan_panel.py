@@ -8,7 +8,7 @@ import pytest
 
 from accord.terminal.model.chat import Chat
 from accord.terminal.screen.chrome.plan_panel import LINES_MAX, ROOM_MIN, PlanPanel
-from accord.terminal.screen.themes import wear
+from accord.terminal.screen.widget_themes import wear
 from tests.terminal.screen.harness.stage import (
     CJK,
     HOSTILE,

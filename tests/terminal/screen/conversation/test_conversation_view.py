@@ -8,7 +8,7 @@ from textual.geometry import Region
 
 from accord.terminal.model.chat import Chat
 from accord.terminal.render.block import OpenSession
-from accord.terminal.render.palette import NONE
+from accord.terminal.render.conversation_colours import NONE
 from accord.terminal.screen.conversation import Conversation
 from accord.terminal.screen.conversation.rows import STRIPS_MAX
 from tests.terminal.screen.harness.conversation_stage import Stage, new_chat, say, take

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accord.terminal.model.chat import Chat
-from accord.terminal.render.palette import NONE
+from accord.terminal.render.conversation_colours import NONE
 from accord.terminal.render.render_options import Look
 from accord.terminal.screen.conversation.rows import START, Place, Rows
 from accord.transcript import Plan

@@ -8,7 +8,7 @@ import pytest
 
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.labels.turn_activity import stop_words
-from accord.terminal.render.palette import DARK, NONE
+from accord.terminal.render.conversation_colours import DARK, NONE
 from accord.terminal.render.render_options import Look
 from accord.terminal.screen.conversation import Conversation
 from tests.terminal.screen.harness.inspector_stage import picture

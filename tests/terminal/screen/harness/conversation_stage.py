@@ -7,7 +7,7 @@ from textual.app import App, ComposeResult
 from accord.schema import v1
 from accord.schema.codec import decode, encode
 from accord.terminal.model.chat import Chat
-from accord.terminal.render.palette import DARK, Palette
+from accord.terminal.render.conversation_colours import DARK, Palette
 from accord.terminal.render.render_options import Look
 from accord.terminal.screen.conversation import Conversation
 from accord.transcript import Transcript

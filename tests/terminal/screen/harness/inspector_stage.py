@@ -13,7 +13,7 @@ from accord.terminal.model.changes.journal import Journal
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.settings import Settings
 from accord.terminal.model.traffic import Traffic
-from accord.terminal.screen.themes import register_themes
+from accord.terminal.screen.widget_themes import register_themes
 
 
 class StandInController:

@@ -18,7 +18,7 @@ from accord.schema.struct import Raw
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.questions import Question, QuestionKind
 from accord.terminal.screen.dialogs import Dialog, dialog_for
-from accord.terminal.screen.themes import register_themes, wear
+from accord.terminal.screen.widget_themes import register_themes, wear
 from accord.transcript.items.tool_call import FileDiff, ToolCall
 from tests.hang_limit import Patience
 

@@ -19,7 +19,7 @@ from accord.schema import v1
 from accord.schema.codec import decode
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.settings import Settings
-from accord.terminal.screen.themes import register_themes, wear
+from accord.terminal.screen.widget_themes import register_themes, wear
 from accord.transcript import Transcript
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from accord.terminal.model.changes.file_change import change_of
 from accord.terminal.model.chat import Chat
-from accord.terminal.render.palette import NONE
+from accord.terminal.render.conversation_colours import NONE
 from accord.terminal.screen.inspectors.review_rows import file_row, page_of
 from accord.terminal.screen.inspectors.review_screen import ReviewScreen
 from tests.terminal.model.changes.test_git_state import git

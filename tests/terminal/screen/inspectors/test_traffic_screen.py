@@ -12,7 +12,7 @@ from textual.widgets import Input
 
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.traffic import Traffic
-from accord.terminal.render.palette import DARK
+from accord.terminal.render.conversation_colours import DARK
 from accord.terminal.screen.inspectors.traffic_rows import row_of
 from accord.terminal.screen.inspectors.traffic_screen import TrafficScreen
 from accord.tracing.recording_file import read_recording

@@ -25,8 +25,8 @@ from accord.terminal.model.text.display_text import one_line
 from accord.terminal.model.text.output_lines import Line, OutputLines
 from accord.terminal.model.text.sgr import Ink
 from accord.terminal.render.block import Block, CachedBlock
+from accord.terminal.render.conversation_colours import Palette
 from accord.terminal.render.entries.output_colours import colours_of
-from accord.terminal.render.palette import Palette
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import Run, broken, indented, shortened, strip_of, strip_on
 from accord.transcript import Terminal, ToolCall, Transcript

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from rich.color import Color
 
 from accord.terminal.model.text.sgr import Colour, Ink
-from accord.terminal.render.palette import CONTRAST, DARK, LIGHT, Palette
+from accord.terminal.render.conversation_colours import CONTRAST, DARK, LIGHT, Palette
 
 NAMED_MIN = 3.0
 """The least contrast of two named colours, which we choose."""

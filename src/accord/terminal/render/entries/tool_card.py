@@ -33,9 +33,9 @@ from accord.terminal.model.labels.turn_activity import (
 )
 from accord.terminal.model.text.output_lines import OutputLines
 from accord.terminal.render.block import Block, CachedBlock, OpenFile
+from accord.terminal.render.conversation_colours import Palette
 from accord.terminal.render.entries.tool_body import BODY_INDENT, Body, Kept, guess_body
 from accord.terminal.render.json_lines import json_text
-from accord.terminal.render.palette import Palette
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import Run, shortened, strip_of, width_of, wrapped
 from accord.transcript import Terminal, ToolCall

@@ -15,7 +15,7 @@ from rich.segment import Segment
 from rich.style import Style
 
 from accord.machine.console.control_characters import visible
-from accord.terminal.render.palette import Palette
+from accord.terminal.render.conversation_colours import Palette
 from accord.terminal.render.text_runs import Line, Run
 
 if TYPE_CHECKING:

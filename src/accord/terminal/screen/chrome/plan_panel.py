@@ -25,11 +25,11 @@ from textual.widget import Widget
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.labels.turn_activity import path_words
 from accord.terminal.model.text.display_text import one_line
+from accord.terminal.render.conversation_colours import Palette
 from accord.terminal.render.markdown.markdown_lines import MarkdownLines
-from accord.terminal.render.palette import Palette
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import wrapped
-from accord.terminal.screen.themes import palette_for
+from accord.terminal.screen.widget_themes import palette_for
 from accord.terminal.screen.widgets.parts_line import Part, PartsLine, fit
 from accord.transcript import Plan
 from accord.transcript.items.plan import PlanEntry

@@ -13,7 +13,7 @@ from textual.strip import Strip
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import cut, strip_of
-from accord.terminal.screen.themes import palette_for
+from accord.terminal.screen.widget_themes import palette_for
 from accord.terminal.screen.widgets.scrollable_lines import Lines
 
 

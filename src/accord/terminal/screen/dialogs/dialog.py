@@ -22,7 +22,7 @@ from accord.terminal.model.chat import Chat
 from accord.terminal.model.questions import Question
 from accord.terminal.render.render_options import Look
 from accord.terminal.screen.dialogs.key_guard import GUARD_SECONDS, Guard
-from accord.terminal.screen.themes import palette_for
+from accord.terminal.screen.widget_themes import palette_for
 
 HEIGHT_SHARE = 0.66
 """Of the height of the screen."""

@@ -30,10 +30,10 @@ from accord.terminal.model.chat import Chat
 from accord.terminal.model.followed_file import Followed, changed_lines, followed
 from accord.terminal.model.labels.turn_activity import call_state, path_words
 from accord.terminal.model.text.display_text import one_line
-from accord.terminal.render.palette import Palette
+from accord.terminal.render.conversation_colours import Palette
 from accord.terminal.render.syntax import Code
 from accord.terminal.render.text_runs import Run, cut, strip_of
-from accord.terminal.screen.themes import palette_for
+from accord.terminal.screen.widget_themes import palette_for
 from accord.terminal.screen.widgets.line_list import LineList
 from accord.terminal.screen.widgets.parts_line import Part, PartsLine, fit
 

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from textual.strip import Strip
 
 from accord.machine.console.control_characters import visible
-from accord.terminal.render.palette import Palette
+from accord.terminal.render.conversation_colours import Palette
 from accord.terminal.render.text_runs import Run, strip_of
 
 LINE_CHARACTERS_MAX = 10_000

@@ -16,8 +16,8 @@ from accord.terminal.model.changes.file_change import FileChange
 from accord.terminal.model.changes.git_state import GitMark
 from accord.terminal.model.changes.review_lines import review_lines
 from accord.terminal.model.labels.turn_activity import path_words
+from accord.terminal.render.conversation_colours import Palette
 from accord.terminal.render.diff import Gutter, coloured
-from accord.terminal.render.palette import Palette
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import cut, strip_of
 

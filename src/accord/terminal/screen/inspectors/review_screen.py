@@ -25,9 +25,9 @@ from accord.terminal.model.changes.undo_redo import Outcome
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.labels.turn_activity import counted
 from accord.terminal.model.text.display_text import one_line
-from accord.terminal.render.palette import Palette
+from accord.terminal.render.conversation_colours import Palette
 from accord.terminal.screen.inspectors.review_rows import ReviewPage, calm, file_row, page_of
-from accord.terminal.screen.themes import palette_for
+from accord.terminal.screen.widget_themes import palette_for
 from accord.terminal.screen.widgets.key_hints import Hint, Hints
 from accord.terminal.screen.widgets.line_list import LineList
 from accord.terminal.screen.widgets.parts_line import Part, PartsLine, fit

@@ -9,7 +9,7 @@ from textual.strip import Strip
 from accord.terminal.model.labels.turn_activity import size_words
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.model.traffic import Item
-from accord.terminal.render.palette import Palette
+from accord.terminal.render.conversation_colours import Palette
 from accord.terminal.render.text_runs import cut, strip_of
 
 SIZE_COLUMNS_MIN = 80

@@ -26,10 +26,10 @@ from accord.terminal.model.labels.turn_activity import count_words, size_words
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.model.traffic import Item
 from accord.terminal.model.traffic_filter import Filter, TrafficView, pretty
-from accord.terminal.render.palette import Palette
+from accord.terminal.render.conversation_colours import Palette
 from accord.terminal.screen.inspectors.json_view import JsonLines
 from accord.terminal.screen.inspectors.traffic_rows import row_of
-from accord.terminal.screen.themes import palette_for
+from accord.terminal.screen.widget_themes import palette_for
 from accord.terminal.screen.widgets.key_hints import Hint, Hints
 from accord.terminal.screen.widgets.line_list import LineList
 from accord.terminal.screen.widgets.parts_line import Part, PartsLine, fit

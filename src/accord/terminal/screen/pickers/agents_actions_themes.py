@@ -13,7 +13,7 @@ from accord.terminal.model.key_names import key_text
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.pickers.picker import NamePicker
 from accord.terminal.screen.pickers.rows import Row
-from accord.terminal.screen.themes import THEME_TEXTS, THEMES, wear
+from accord.terminal.screen.widget_themes import THEME_TEXTS, THEMES, wear
 
 
 class AgentsScreen(NamePicker):

@@ -29,7 +29,7 @@ from textual.widgets import Input, Static
 from accord.machine.console.control_characters import visible
 from accord.terminal.render.text_runs import cut, wrapped
 from accord.terminal.screen.pickers.rows import Heading, PickerRows, Row
-from accord.terminal.screen.themes import palette_for
+from accord.terminal.screen.widget_themes import palette_for
 from accord.terminal.screen.widgets.key_hints import Hint, Hints
 from accord.terminal.screen.widgets.parts_line import Part
 

@@ -20,7 +20,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from accord.terminal.render.text_runs import cut
-from accord.terminal.screen.themes import palette_for
+from accord.terminal.screen.widget_themes import palette_for
 
 ROWS_MAX = 8
 CHOICES_MAX = 100

@@ -23,7 +23,7 @@ from accord.terminal.model.prompt.draft import Draft
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.render.text_runs import cut
 from accord.terminal.screen.prompt.prompt_editor import PromptEditor
-from accord.terminal.screen.themes import palette_for
+from accord.terminal.screen.widget_themes import palette_for
 from accord.terminal.screen.widgets.parts_line import Part, fit
 
 if TYPE_CHECKING:

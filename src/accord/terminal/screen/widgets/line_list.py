@@ -20,7 +20,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from accord.terminal.screen.themes import palette_for
+from accord.terminal.screen.widget_themes import palette_for
 
 
 class _AboutLine(Message):

@@ -20,9 +20,9 @@ from textual import events
 from textual.strip import Strip
 from textual.widget import Widget
 
-from accord.terminal.render.palette import Palette
+from accord.terminal.render.conversation_colours import Palette
 from accord.terminal.render.text_runs import cut
-from accord.terminal.screen.themes import palette_for
+from accord.terminal.screen.widget_themes import palette_for
 
 
 @dataclass(frozen=True, slots=True)

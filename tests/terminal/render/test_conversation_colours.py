@@ -7,7 +7,7 @@ from dataclasses import fields
 import pytest
 from rich.style import Style
 
-from accord.terminal.render.palette import CONTRAST, DARK, LIGHT, NONE, Palette
+from accord.terminal.render.conversation_colours import CONTRAST, DARK, LIGHT, NONE, Palette
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.syntax import style_of
 

@@ -16,7 +16,7 @@ from textual.app import App
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.theme import Theme
 
-from accord.terminal.render.palette import CONTRAST, DARK, LIGHT, NONE, Palette
+from accord.terminal.render.conversation_colours import CONTRAST, DARK, LIGHT, NONE, Palette
 
 _PLAIN = "ansi_default"
 

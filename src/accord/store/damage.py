@@ -1,0 +1,77 @@
+"""Damage to the file of a store: the error that says what is wrong and what to do.
+
+It tells damage from a full disk and from a file out of reach.
+"""
+
+import errno
+import sqlite3
+from pathlib import Path
+
+from accord.errors import StoreError
+
+UNREACHABLE = frozenset(
+    {
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_AUTH,
+    }
+)
+"""Errors about access to the file, not about its content."""
+
+WHY_CHARACTERS_MAX = 200
+
+
+def sqlite_code(error: Exception) -> int:
+    """Return SQLite's error code; 0 for an error of its Python module."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def _is_out_of_space(error: Exception) -> bool:
+    """Whether the disk is full, or SQLite could not enlarge the index of its log."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHMSIZE
+
+
+def _short(why: str) -> str:
+    """Shorten SQLite's message, which may quote the damage."""
+    from accord.machine.console.control_characters import visible_line
+
+    plain = visible_line(why)
+    return plain if len(plain) <= WHY_CHARACTERS_MAX else f"{plain[:WHY_CHARACTERS_MAX]}…"
+
+
+def damaged(why: str, path: Path, is_written: bool = False) -> StoreError:
+    """Return the error about a file whose content cannot be trusted."""
+    state = "is not written to any more" if is_written else "was not changed"
+    text = (
+        f"{path} is damaged or not a session store ({_short(why)}); it {state}:"
+        " `accord sessions rescue` recovers what can be read into a new store, or move it away,"
+        " with its -wal and -shm files, to start with an empty one"
+    )
+    return StoreError("store_damaged", text, path=str(path))
+
+
+def explained(error: Exception, path: Path, is_written: bool = False) -> StoreError:
+    """Return an error that says what happened to the file and what to do.
+
+    `is_written` means that this process wrote to it before it found the damage.
+    """
+    code = sqlite_code(error)
+    details = {"path": str(path)}
+    if code == sqlite3.SQLITE_FULL or _is_out_of_space(error):
+        text = f"no space left for {path}; free some disk space and try again"
+        return StoreError("store_full", text, **details)
+    if not isinstance(error, OSError) and code not in UNREACHABLE:
+        return damaged(str(error) or type(error).__name__, path, is_written)
+    why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    text = (
+        f"cannot store sessions in {path}: {why}; make it writable, or set ACCORD_STATE_DIR"
+        " to a writable folder"
+    )
+    return StoreError("store_unreachable", text, **details)
