@@ -168,6 +168,9 @@ def test_every_report_says_that_a_run_is_incomplete() -> None:
     made = json.loads(as_json([quiet()]))
     assert (made["verdict"], made["conformant"]) == ("incomplete", False)
     assert made["runs"][0]["unjudged"] == ["V1-INIT-04", "V1-LOAD-03"]
+    assert made["runs"][0]["selected"] is False
+    assert json.loads(as_json([unjudged("V1-INIT-04")]))["runs"][0]["selected"] is True
+    assert "</span> (of the selected rules)</h2>" in as_html([unjudged("V1-INIT-04")])
     needed = {one["id"]: one.get("needed") for one in made["results"]}
     assert needed == {
         "V1-GEN-01": None, "V1-INIT-04": True, "V1-LOAD-03": True, "V1-PROMPT-13": False,
