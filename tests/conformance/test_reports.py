@@ -135,7 +135,7 @@ def unjudged(*judged: str, said: str = "", needs: str | None = None, never: str 
 
 
 def test_what_was_not_judged_is_counted_by_what_it_is() -> None:
-    """Issue 13: advisory rules that were named are not binding ones, and one rule is no rules."""
+    """Issue 13: advisory rules that were named are not counted as binding."""
     assert told_unjudged(unjudged("V1-INIT-04")) == (
         "1 of 1 binding rule that applies could not be judged. "
     )
