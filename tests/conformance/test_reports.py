@@ -135,7 +135,7 @@ def unjudged(*judged: str, said: str = "", needs: str | None = None, never: str 
 
 
 def test_what_was_not_judged_is_counted_by_what_it_is() -> None:
-    """Issue 13: advisory rules that were named do not count as binding; one rule is singular."""
+    """Issue 13: advisory rules that were named are not counted as binding."""
     assert told_unjudged(unjudged("V1-INIT-04")) == (
         "1 of 1 binding rule that applies could not be judged. "
     )
@@ -168,6 +168,9 @@ def test_every_report_says_that_a_run_is_incomplete() -> None:
     made = json.loads(as_json([quiet()]))
     assert (made["verdict"], made["conformant"]) == ("incomplete", False)
     assert made["runs"][0]["unjudged"] == ["V1-INIT-04", "V1-LOAD-03"]
+    assert made["runs"][0]["selected"] is False
+    assert json.loads(as_json([unjudged("V1-INIT-04")]))["runs"][0]["selected"] is True
+    assert "</span> (of the selected rules)</h2>" in as_html([unjudged("V1-INIT-04")])
     needed = {one["id"]: one.get("needed") for one in made["results"]}
     assert needed == {
         "V1-GEN-01": None, "V1-INIT-04": True, "V1-LOAD-03": True, "V1-PROMPT-13": False,

@@ -54,7 +54,8 @@ def _report(report: Report) -> Iterator[str]:
     marks = {"conformant": "pass", "not conformant": "fail", "incomplete": "other"}
     mark, verdict = marks[report.conclusion], report.conclusion
     yield f"<h2>{escape(report.role)}, version {escape(report.version)}: "
-    yield f'<span class="{mark}">{verdict}</span></h2>'
+    about = " (of the selected rules)" if report.selected else ""
+    yield f'<span class="{mark}">{verdict}</span>{about}</h2>'
     yield f"<p><code>{escape(plain(' '.join(report.command)))}</code></p>"
     if report.unjudged or report.conclusion == "incomplete":
         yield f"<p>{escape(told_unjudged(report))}</p><ul>"

@@ -47,6 +47,7 @@ def _run(report: Report) -> dict[str, Any]:
         "protocol": report.version,
         "verdict": report.conclusion,
         "conformant": report.conformant,
+        "selected": report.selected,
         "unjudged": [one.rule.id for one in report.unjudged],
         "seconds": round(report.seconds, 3),
         "pass": report.count("pass"),
