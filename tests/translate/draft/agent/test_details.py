@@ -228,6 +228,15 @@ def test_a_status_is_told_as_far_as_v2_has_it(
     assert update.get("_meta") == (None if said is None else meta(status=note)["_meta"])
 
 
+def test_the_place_of_a_call_keeps_its_column() -> None:
+    place = {"path": "a.txt", "line": 2, "column": 3}
+    (update,) = scene_of().update(
+        "tool_call", {"id": "c", "tool": "x", "input": {}, "location": place}
+    )
+    assert update["locations"][0]["path"] == f"{FOLDER}/a.txt"
+    assert kept(update) == {"location": place}
+
+
 @pytest.mark.parametrize("content", ["+new\n", "@@ -0,0 +1,1 @@\n+new"])
 def test_a_diff_is_told_as_a_patch(content: str) -> None:
     scene = scene_of()
