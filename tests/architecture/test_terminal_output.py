@@ -18,7 +18,7 @@ WRITERS = {
     "agent/agent.py": "the name of an agent, from its own program",
     "agent/serving/draft/logins.py": "a traceback, made visible",
     "agent/process_exit.py": "a sentence of ours",
-    "machine/processes/shutdown.py": "a sentence of ours, when the process is about to end",
+    "machine/processes/own_exit.py": "a sentence of ours, when the process is about to end",
     "proxy/builtin/context.py": "a sentence of ours, made visible",
     "builtin/tools/search/grep_process.py": "a process of ours writes JSON to a pipe of ours",
     "conformance/agent/mcp_recorder.py": "an MCP server: its standard output is the wire",

@@ -17,7 +17,7 @@ import pytest
 
 from accord.cli.main import main
 from accord.cli.run.exit_status import Outcome
-from accord.cli.run.output import JsonReport
+from accord.cli.run.report_formats import JsonReport
 from accord.cli.session_export import as_json, as_markdown
 from accord.client.audit.log import AuditLog
 from accord.client.permissions.request import Decided, PermissionRequest

@@ -42,7 +42,7 @@ def run(arguments: Namespace) -> int:
     """Record until the agent exits; return its exit code."""
     from accord.errors import SpawnFailed
     from accord.machine.console.open_lines import LINE_ENDS
-    from accord.machine.processes import shutdown
+    from accord.machine.processes import own_exit as shutdown
     from accord.tracing.recorder.recorder import Recorder, Settings, leave
     from accord.version import __version__
 

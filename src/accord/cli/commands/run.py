@@ -27,9 +27,9 @@ from accord.cli.agent_setup.project_mcp_servers import project_servers, tell
 from accord.cli.console import complain
 from accord.cli.run.exit_status import ExitCode, Outcome
 from accord.cli.run.job import Job
-from accord.cli.run.output import FORMATS, Report
 from accord.cli.run.permission_prompt import PermissionPrompt
 from accord.cli.run.prompt import PromptError, read_prompt
+from accord.cli.run.report_formats import FORMATS, Report
 from accord.cli.run.turn import Run
 from accord.cli.typed_answers import has_keyboard
 from accord.cli.usage_error import UsageError

@@ -4,7 +4,7 @@ Must not know how output is written; a `Report` does.
 
 What always holds
     * The first Ctrl-C cancels the turn and waits for its end; the second exits at once.  An agent
-      that ignores the first is ended by the deadline of `machine/processes/shutdown.py`.
+      that ignores the first is ended by the deadline of `machine/processes/own_exit.py`.
     * A question is asked only after everything before it is shown.
     * A slow reader of our output slows the agent down; nothing piles up.
     * However the run ends, the agent's processes are ended; a check starts after that.
@@ -26,9 +26,9 @@ from accord.cli.console import complain
 from accord.cli.run.check_command import run_check
 from accord.cli.run.exit_status import Outcome
 from accord.cli.run.job import Job
-from accord.cli.run.output import Report
 from accord.cli.run.permission_prompt import PermissionPrompt
 from accord.cli.run.prompt import Prompt
+from accord.cli.run.report_formats import Report
 from accord.cli.run.session import open_session
 from accord.cli.usage_error import UsageError
 from accord.client.audit.log import AuditLog
@@ -43,13 +43,13 @@ from accord.client.permissions.request import Decided
 from accord.client.session.retry import Retry
 from accord.client.session.session import PromptTurn, Reply, UpdateStream
 from accord.errors import AccordError, AuthenticationRequired, LocalProtocolError
-from accord.machine.processes import shutdown
+from accord.machine.processes import own_exit as shutdown
 from accord.transcript import ToolCall
 
 CANCEL_SECONDS_MAX = 10.0
 """How long an agent may take to end a cancelled turn.
 
-After a signal the whole process has less time: see `machine/processes/shutdown.py`.
+After a signal the whole process has less time: see `machine/processes/own_exit.py`.
 """
 
 OUTPUT_SECONDS_MAX = 2.0

@@ -24,7 +24,7 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from accord.errors import AccordError
-from accord.machine.processes import shutdown
+from accord.machine.processes import own_exit as shutdown
 from accord.machine.processes.descendants import kept
 from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.model.chat import Chat
