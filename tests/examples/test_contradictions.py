@@ -17,6 +17,7 @@ from accord.transcript import Transcript
 from accord.translate.message import AGENT, CLIENT
 from tests.client.scripted_agent import ScriptedAgent
 from tests.examples.bench import Bench
+from tests.examples.draft_updates import as_v1
 from tests.examples.examples import ROOT, Json, Spoken, the
 from tests.examples.gardener import client_of, gardener, opened, shape
 from tests.examples.peers import ASKED
@@ -267,8 +268,9 @@ def test_contradiction_48_steps_that_the_drafts_examples_leave_out_are_taken() -
     That our own steps are the draft's is judged by the client of all tests of draft agents.
     """
     transcript = Transcript()
-    for name in ("A.2 3", "A.2 6", "A.2 8", "A.2 13", "16.2 5", "16.2 7"):
-        transcript.apply(decoded(the(DRAFT, name)))
+    names = ("A.2 3", "A.2 6", "A.2 8", "A.2 13", "16.2 5", "16.2 7")
+    for update in as_v1(the(DRAFT, name).message["params"] for name in names):
+        transcript.apply(update)
     found = [(one.tool_call_id, one.status) for one in transcript.tool_calls]
     assert found == [("label-1", "completed"), ("label-2", "completed"), ("dig-1", "cancelled")]
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from accord.schema.codec import encode
-from accord.schema.draft.updates import decode_update
 from accord.transcript import Transcript
 from accord.translate.message import AGENT, Notification
 from tests.examples.bench import Bench
+from tests.examples.draft_updates import as_v1
 from tests.examples.examples import DOCUMENTS, METHODS, Json, Spoken, read
 
 VERSIONS: tuple[Spoken, ...] = ("v1", "v2", "draft")
@@ -21,9 +21,13 @@ VERSIONS: tuple[Spoken, ...] = ("v1", "v2", "draft")
 def folded(spoken: Spoken, told: list[Json]) -> Transcript:
     """What updates add up to."""
     transcript = Transcript()
-    for params in told:
-        read = METHODS[spoken]["session/update"].decode_params(encode(params))
-        transcript.apply(decode_update(read) if spoken == "draft" else read.update)
+    if spoken == "draft":
+        updates = list(as_v1(told))
+    else:
+        row = METHODS[spoken]["session/update"]
+        updates = [row.decode_params(encode(params)).update for params in told]
+    for update in updates:
+        transcript.apply(update)
     return transcript
 
 

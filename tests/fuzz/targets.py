@@ -13,10 +13,9 @@ from accord.jsonrpc.fast_notifications import notification_reader, notifications
 from accord.jsonrpc.framing import HEADER_BYTES_MAX, Framing
 from accord.jsonrpc.peer import Peer
 from accord.machine.redaction.redactor import Redactor
-from accord.schema import draft, v1, v2
+from accord.schema import v1, v2
 from accord.schema.codec import Invalid, decode, encode, reading
 from accord.schema.draft import methods as draft_methods
-from accord.schema.draft.updates import UPDATE_TYPES
 from accord.schema.method import Method
 from accord.schema.v1 import methods as v1_methods
 from accord.schema.v2 import methods as v2_methods
@@ -207,29 +206,17 @@ def _check_strict(wanted: Any, raw: bytes, value: Any, notes: list[str]) -> None
 
 # ---- folding
 
-_FOLDED: tuple[Any, ...] = (*_NOTIFICATIONS, draft.SessionNotification)
-_DRAFT_FORMS = tuple(UPDATE_TYPES.items())
-
-
-def _update(source: Source, wanted: Any) -> Any:
-    if wanted is not draft.SessionNotification:
-        return decode(wanted, source.json_of(wanted)).update
-    tag, form = source.choose(_DRAFT_FORMS)
-    data = source.json_of(form)
-    envelope = b'{"sessionId":"s","type":' + encode(tag) + b',"data":' + data + b"}"
-    return draft.decode_update(decode(wanted, envelope))
-
 
 def folding(data: bytes) -> None:
     """Any sequence of updates folds; the same sequence gives the same view, which can be told."""
     source = Source(data)
-    wanted = source.choose(_FOLDED)
+    wanted = source.choose(_NOTIFICATIONS)
     one, other = Transcript(), Transcript()
     for _ in range(12):
         if source.is_spent:
             break
         try:
-            update = _update(source, wanted)
+            update = decode(wanted, source.json_of(wanted)).update
         except Invalid:
             continue
         one.apply(update)

@@ -220,6 +220,7 @@ def _a_full_inbox_holds_the_reading_for_ever(right: Any) -> Any:
 def _a_full_inbox_holds_nothing_back(right: Any) -> Any:
     def hold(self: Any) -> None:
         self.holds += 1
+        self.is_held = self._waiting == 0
 
     return hold
 

@@ -19,6 +19,7 @@ from unittest import mock
 import anyio
 from anyio._core._eventloop import reset_current_async_library, set_current_async_library
 
+from accord.agent.preload import prepare
 from accord.agent.session.session import session_state
 from accord.client import Client
 from accord.client.session import inbox
@@ -44,6 +45,12 @@ from tests.simulation.state_checks import (
     check_rest,
     shortened,
 )
+
+# An agent loads modules while it is idle, which is one step less where they are loaded already:
+# all are loaded before the first world, so that no world depends on what ran before it.
+for _dialect in ("v1", "v2", "draft"):
+    for _ in prepare(_dialect, files=True):
+        pass
 
 # Long enough for handlers that were left behind to end.
 REST_SECONDS = 5.0 * STUBBORN + 5

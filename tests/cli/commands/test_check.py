@@ -33,7 +33,9 @@ def test_a_conformant_agent_gives_zero_and_reports(
     code = main(["check", "--only", "V1-INIT-0[467]", *words, "--", *HELLO])
     shown = capsys.readouterr().out
     assert code == 0, shown
-    assert shown.startswith("agent, version 1: conformant. 3 passed, 0 failed")
+    assert shown.startswith(
+        "agent, version 1: conformant with the rules that you selected. 3 passed, 0 failed"
+    )
     assert json.loads(made[0].read_text())["conformant"] is True
     assert "<testsuites" in made[1].read_text()
     assert "V1-INIT-06" in made[2].read_text()

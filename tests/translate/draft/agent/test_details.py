@@ -274,7 +274,7 @@ def test_a_plan_keeps_its_id_and_its_words() -> None:
     scene = scene_of()
     step = {"id": "1", "description": "Dig", "status": "skipped"}
     (update,) = scene.update("plan", {"planId": "p", "steps": [step]})
-    entry = {"content": "Dig", "priority": "medium", "status": "skipped"}
+    entry = {"content": "Dig", "priority": "medium", "status": "skipped", **meta(id="1")}
     assert update["plan"] == {"type": "items", "planId": "p", "entries": [entry]}
 
 

@@ -111,13 +111,20 @@ class Updates:
             session.folder, bridge.around.read_text, self._has_terminal, details=bridge.details
         )
 
+    def _is_undone(self, data: Json) -> bool:
+        """Whether a step that a bridge before us made up is left out again.
+
+        Our own client is not told what that bridge started from, so that it needs every step.
+        """
+        return _is_made(data) and not self._bridge.details
+
     def _tool_call(self, session: Session, data: Json) -> Json | None:
         call = session.call(data["id"])
         call.status = data.get("status", "pending")
         given = data["input"]
         ended = call.status in FINAL_STATUSES
         call.given = None if ended or len(encode(given)) > INPUT_BYTES_MAX else given
-        if _is_made(data):
+        if self._is_undone(data):
             return None
         return call_from_draft(data, session.folder, details=self._bridge.details)
 
@@ -131,7 +138,7 @@ class Updates:
                 data = {key: value for key, value in data.items() if key != "status"}
             else:
                 call.status = status
-        made = None if _is_made(data) else update_from_draft(data, self._surfaces(session))
+        made = None if self._is_undone(data) else update_from_draft(data, self._surfaces(session))
         if call.status in FINAL_STATUSES:
             call.given = None
         if self._bridge.details:

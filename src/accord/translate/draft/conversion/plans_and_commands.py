@@ -27,10 +27,11 @@ def plan_from_draft(data: Json) -> Json:
 
 def detailed_plan(data: Json) -> Json:
     """The plan for a client of ours: by its id, with the draft's own statuses."""
-    entries = [
-        {"content": step["description"], "priority": DEFAULT_PRIORITY, "status": step["status"]}
-        for step in data["steps"]
-    ]
+    entries = []
+    for step in data["steps"]:
+        entry = {"content": step["description"], "priority": DEFAULT_PRIORITY}
+        entries.append(entry | {"status": step["status"]})
+        keep_all(entries[-1], {"id": step["id"]})
     plan = {"type": "items", "planId": data["planId"], "entries": entries}
     return {"sessionUpdate": "plan_update", "plan": plan}
 
