@@ -119,7 +119,7 @@ SEED ?= 1
 soak: setup
 	$(PYTHON) -m tests.simulation --worlds $(WORLDS) --seed $(SEED)
 	$(PYTHON) -m tests.simulation --planted
-	ACCORD_SOAK=1 $(PYTEST) -n 2 tests/defects tests/client/shell
+	ACCORD_SOAK=1 $(PYTEST) -n 2 tests/defects tests/client/shell tests/transport/websocket/test_cuts.py
 
 accuracy: setup
 	$(PYTHON) -m tests.kit_accuracy --jobs 2
@@ -141,6 +141,7 @@ bench: peers-setup
 	$(PYTHON) benchmarks/run.py
 	$(PYTHON) -m benchmarks.proxy
 	$(PYTHON) -m benchmarks.translate
+	$(PYTHON) -m benchmarks.remote
 	$(PYTHON) -m benchmarks.terminal
 
 picture: setup
@@ -158,6 +159,7 @@ lock:
 	$(COMPILE) --extra all pyproject.toml -o requirements.lock
 	$(COMPILE) --extra tui -c requirements.lock pyproject.toml -o requirements/run.lock
 	$(COMPILE) --extra tui --extra agent -c requirements.lock pyproject.toml -o requirements/mcp.lock
+	$(COMPILE) --extra tui --extra agent --extra remote -c requirements.lock pyproject.toml -o requirements/remote.lock
 	$(COMPILE) --extra all --group dev -c requirements.lock pyproject.toml -o requirements/dev.lock
 	$(COMPILE) requirements/acp-0.12.in -o requirements/acp-0.12.lock
 	$(COMPILE) requirements/acp-1.0rc.in -o requirements/acp-1.0rc.lock

@@ -129,17 +129,18 @@ class Environment:
 
 
 REQUIREMENTS = ROOT / "requirements"
-RUN, MCP = REQUIREMENTS / "run.lock", REQUIREMENTS / "mcp.lock"
+RUN, MCP, REMOTE = (REQUIREMENTS / f"{name}.lock" for name in ("run", "mcp", "remote"))
 ALL, DEV = ROOT / "requirements.lock", REQUIREMENTS / "dev.lock"
-LOCKS = (RUN, MCP, ALL, DEV)
+LOCKS = (RUN, MCP, REMOTE, ALL, DEV)
 VENV, PEERS = ROOT / ".venv", ROOT / ".venvs"
 
 ENVIRONMENTS = {
-    # What `./accord demo` needs; the next two come when they are asked for.
+    # What `./accord demo` needs; the next three come when they are asked for.
     "run": Environment(VENV, RUN, with_accord=True, compiled=False),
     "mcp": Environment(VENV, MCP, with_accord=True, holds=(RUN,), compiled=False),
-    "models": Environment(VENV, ALL, with_accord=True, holds=(RUN, MCP), compiled=False),
-    "dev": Environment(VENV, DEV, with_accord=True, holds=(RUN, MCP, ALL)),
+    "remote": Environment(VENV, REMOTE, with_accord=True, holds=(RUN, MCP), compiled=False),
+    "models": Environment(VENV, ALL, with_accord=True, holds=(RUN, MCP, REMOTE), compiled=False),
+    "dev": Environment(VENV, DEV, with_accord=True, holds=(RUN, MCP, REMOTE, ALL)),
     # The official SDKs as peers, each in a folder of its own: they share a package name.
     "acp-0.12": Environment(PEERS / "acp-0.12", REQUIREMENTS / "acp-0.12.lock", with_accord=False),
     "acp-1.0rc": Environment(

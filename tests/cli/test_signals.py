@@ -30,7 +30,7 @@ SILENT = str(Path(__file__).parent / "silent_agent.py")
 ACCORD = [sys.executable, "-m", "accord"]
 PATIENT = """
 import sys
-from accord.cli.run import turn as run_turn
+from accord.cli.run import interruptible_turn as run_turn
 from accord.cli.main import main
 from accord.machine.processes import own_exit as shutdown
 names = ("TERMINATE_AFTER_SECONDS", "KILL_AFTER_SECONDS", "EXIT_AFTER_SECONDS")

@@ -26,6 +26,7 @@ from accord.tracing.display.timeline import timeline_of
 from accord.tracing.recorder.recording_writer import FrameStream, RecordingWriter
 from accord.tracing.recording_file import NotARecording, Recording, read_recording
 from accord.transcript import Transcript
+from tests.fuzz.http_targets import HTTP_TARGETS
 from tests.fuzz.source import Source, written
 
 Target = Callable[[bytes], None]
@@ -328,4 +329,5 @@ TARGETS: dict[str, Target] = {
     "folding": folding,
     "recorded": recorded,
     "recordings": recordings,
+    **HTTP_TARGETS,
 }

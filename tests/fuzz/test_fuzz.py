@@ -22,6 +22,16 @@ def test_a_promise_holds_for_any_bytes(name: str) -> None:
     holds()
 
 
+@pytest.mark.parametrize(
+    ("name", "data"),
+    # An unassigned character on stderr.
+    [("recorded", b"\x00\x00\x8c\xf4\xce\x80")],
+)
+def test_bytes_that_broke_a_promise_once_do_not_any_more(name: str, data: bytes) -> None:
+    """Ours: what the fuzzer found."""
+    TARGETS[name](data)
+
+
 def test_every_method_is_decoded_by_some_bytes() -> None:
     """Issue 4: decoding of every method of every version."""
     assert len(METHODS) > 90

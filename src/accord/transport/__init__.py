@@ -1,1 +1,1 @@
-"""How frames travel: memory, stdio and subprocess.  Bytes only; nothing here knows a message."""
+"""How frames travel: memory, stdio, subprocess, and over a network."""

@@ -65,7 +65,7 @@ class LoopDriver(Driver):
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         # Copied for each use, since an entered context cannot be entered again.
-        self._context = _context_of_asyncio()
+        self._context = context_of_asyncio()
         self._files: dict[int, asyncio.Handle] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._hang_ups: set[int] = set()
@@ -183,7 +183,8 @@ class TaskDriver(Driver):
             scope.cancel()
 
 
-def _context_of_asyncio() -> Context:
+def context_of_asyncio() -> Context:
+    """Return a copy of the context in which anyio finds asyncio outside of tasks."""
     context = copy_context()
     sniffio = sys.modules.get("sniffio")
     if sniffio is not None:
@@ -200,4 +201,4 @@ def driver_for(tasks: TaskGroup) -> Driver:
     return LoopDriver(loop)
 
 
-__all__ = ["Driver", "driver_for", "is_pipe", "is_task_cancelled"]
+__all__ = ["Driver", "context_of_asyncio", "driver_for", "is_pipe", "is_task_cancelled"]

@@ -19,6 +19,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from accord.machine.logs import log_redactor
+from accord.machine.own_command_line import readable_command
 from accord.machine.processes.child_process import Exit, GroupProcess, spawn
 from accord.machine.processes.program_lookup import with_program
 from accord.transport.pipes import PipeTransport
@@ -204,7 +205,7 @@ class SubprocessTransport:
             return
         self._told = True
         assert self._receiver is not None
-        line = shlex.join(self._command)
+        line = shlex.join(readable_command(self._command))
         if len(line) > COMMAND_CHARACTERS_SHOWN:
             line = f"{line[:COMMAND_CHARACTERS_SHOWN]}…"
         if status is None:

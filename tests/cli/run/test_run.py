@@ -194,8 +194,11 @@ def test_an_sse_server_is_handed_on_in_the_version_that_has_it(home: Home) -> No
 
 def test_a_time_limit_holds_for_a_reader_that_does_not_read(home: Home) -> None:
     """Found in review: the last event waited for the reader for ever."""
-    patient = "accord.cli.run.turn.CANCEL_SECONDS_MAX = 0.2; sys.exit(accord.cli.main.main())"
-    start = f"import sys, accord.cli.main, accord.cli.run.turn; {patient}"
+    patient = "turn.CANCEL_SECONDS_MAX = 0.2; sys.exit(main.main())"
+    imports = (
+        "import sys; from accord.cli import main; import accord.cli.run.interruptible_turn as turn"
+    )
+    start = f"{imports}; {patient}"
     words = ["run", "flood 200000", "--format", "json", "--timeout", "0.5", "--", *AGENT]
     with subprocess.Popen(
         [sys.executable, "-c", start, *words],

@@ -27,9 +27,21 @@ from tests.fake_llm import serve
 from tests.hang_limit import HANG_SECONDS
 from tests.terminal.real.chat_screen import ChatScreen
 from tests.terminal.tmux import needs_tmux
+from tests.transport.server.serve_process import serve_process
 
 PROMPT = "where is mean"
 FOUND = "averages.py:1"
+
+HELLO = """\
+from accord import Agent, Turn
+
+agent = Agent("hello", version="1.0.0")
+
+
+@agent.on_prompt
+async def answer(turn: Turn) -> None:
+    await turn.say(f"You said: {turn.text}")
+"""
 
 SCRIPT = Path(sys.executable).with_name("accord")
 """The command as it is installed.  Its own folder is first on its import path."""
@@ -200,6 +212,17 @@ def _login(opened: Opened) -> None:
     assert ended.code in (0, 1), ended
 
 
+def _serve(opened: Opened) -> None:
+    """A server that is started in the project, and every command that connects to it."""
+    (agent := opened.home.project.parent / "hello.py").write_text(HELLO)
+    command = [str(SCRIPT), "serve", f"{agent}:agent", "--port", "0"]
+    place = opened.home.project
+    with serve_process(command=command, cwd=place, env=opened.env) as server:
+        for words in (("--agent", server.url), ("--", str(SCRIPT), "connect", server.url)):
+            ended = opened.accord("run", "hello", *words)
+            assert (ended.code, "You said: hello" in ended.out) == (0, True), ended
+
+
 CASES: dict[str, Callable[[Opened], None]] = {
     "chat": _chat,
     "agent": _agent,
@@ -214,6 +237,8 @@ CASES: dict[str, Callable[[Opened], None]] = {
     "check": _check,
     "demo": _demo,
     "login": _login,
+    "serve": _serve,
+    "connect": _serve,
 }
 
 

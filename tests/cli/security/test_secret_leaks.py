@@ -35,7 +35,7 @@ from accord.connection.error_responses import report
 from accord.machine.logs import LOGGERS, log_redactor
 from accord.machine.redaction.redactor import Redactor
 from accord.proxy.builtin.guard.guard import guard
-from accord.proxy.builtin.guard.message_redaction import ACTS
+from accord.proxy.builtin.guard.request_redaction import ACTS
 from accord.schema import v2
 from accord.schema.codec import Invalid, decode
 from accord.store.interface import SessionRecord

@@ -5,6 +5,7 @@
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
 import { agent, methods, ndJsonStream, RequestError } from "@agentclientprotocol/sdk";
 
 const MODES = ["ask", "code"];
@@ -226,7 +227,7 @@ const commands = {
 
 const STOPS = ["cancelled", "refusal"];
 
-agent({ name: "official-ts-v1" })
+export const app = agent({ name: "official-ts-v1" })
   .onRequest(methods.agent.initialize, () => ({
     protocolVersion: 1,
     agentInfo: { name: "official-ts-v1", version: "1.0.0" },
@@ -283,5 +284,8 @@ agent({ name: "official-ts-v1" })
     if (!(verb in commands)) throw RequestError.invalidParams({ command: verb });
     const stop = await commands[verb](new Turn(session, client), argument, params.prompt);
     return { stopReason: STOPS.includes(stop) ? stop : "end_turn" };
-  })
-  .connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
+  });
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  app.connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
+}

@@ -8,6 +8,7 @@ import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
 import {
   agent,
   methods,
@@ -304,7 +305,7 @@ async function work(turn, verb, argument, prompt) {
   await turn.state("idle", end);
 }
 
-agent({ name: "official-ts-v2" })
+export const app = agent({ name: "official-ts-v2" })
   .onRequest(methods.agent.initialize, () => ({
     protocolVersion: 2,
     info: { name: "official-ts-v2", version: "1.0.0" },
@@ -358,5 +359,8 @@ agent({ name: "official-ts-v2" })
     await turn.record({ sessionUpdate: "user_message", messageId, content: params.prompt });
     void work(turn, verb, argument, params.prompt);
     return { messageId };
-  })
-  .connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
+  });
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  app.connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
+}

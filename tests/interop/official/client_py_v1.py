@@ -22,6 +22,8 @@ from tests.interop.official.script import (
     Script,
     plain,
     print_report,
+    remote_transport,
+    remote_url,
     split_command,
 )
 from tests.interop.official.seen import Json, choose
@@ -198,6 +200,17 @@ def exit_fields(code: int) -> Json:
 async def main() -> None:
     steps, command = split_command(sys.argv[1:])
     client = ScriptedClient()
+    if (url := remote_url(command)) is not None:
+        client.agent = acp.connect_to_agent(
+            client,
+            await remote_transport(url),
+            use_unstable_protocol=True,
+            observers=[client.observe],
+        )
+        reports = await client.run(steps)
+        await client.agent.close()
+        print_report(reports, None)
+        return
     async with acp.spawn_agent_process(
         client,
         *command,

@@ -24,6 +24,8 @@ from tests.interop.official.script import (
     Script,
     plain,
     print_report,
+    remote_transport,
+    remote_url,
     split_command,
 )
 from tests.interop.official.seen import Json, choose
@@ -139,6 +141,13 @@ class ScriptedClient(Script):
 async def main() -> None:
     steps, command = split_command(sys.argv[1:])
     client = ScriptedClient()
+    if (url := remote_url(command)) is not None:
+        transport = await remote_transport(url)
+        async with v2.connect_to_agent(client, transport, observers=[client.observe]) as agent:
+            client.agent = agent
+            reports = await client.run(steps)
+        print_report(reports, None)
+        return
     async with AsyncExitStack() as stack:
         spawned = acp.spawn_stdio_transport(
             *command, env=os.environ, stderr=None, shutdown_timeout=EXIT_SECONDS

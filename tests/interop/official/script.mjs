@@ -5,6 +5,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Readable, Writable } from "node:stream";
+import { createHttpStream } from "@agentclientprotocol/sdk/experimental/http-client";
+import { createWebSocketStream } from "@agentclientprotocol/sdk/experimental/ws-client";
 import { Seen } from "./seen.mjs";
 
 const SETTLE_MS = 10_000;
@@ -67,13 +69,19 @@ export class Script {
   }
 }
 
-/** Start the agent that follows `--`, run the steps that precede it, print the report. */
+/** The agent that follows `--`: a command, or the URL of one that is served already. */
+function connect([target, ...rest], ndJsonStream) {
+  if (/^https?:/.test(target)) return { stream: createHttpStream(target), exited: [null] };
+  if (/^wss?:/.test(target)) return { stream: createWebSocketStream(target), exited: [null] };
+  const agent = spawn(target, rest, { stdio: ["pipe", "pipe", "inherit"] });
+  const stream = ndJsonStream(Writable.toWeb(agent.stdin), Readable.toWeb(agent.stdout));
+  return { stream, exited: once(agent, "exit"), end: () => agent.stdin.end() };
+}
+
+/** Connect to the agent, run the steps that precede `--`, print the report. */
 export async function main(script, app, steps, ndJsonStream) {
   const split = process.argv.indexOf("--");
-  const [command, ...rest] = process.argv.slice(split + 1);
-  const agent = spawn(command, rest, { stdio: ["pipe", "pipe", "inherit"] });
-  const exited = once(agent, "exit");
-  const stream = ndJsonStream(Writable.toWeb(agent.stdin), Readable.toWeb(agent.stdout));
+  const { stream, exited, end } = connect(process.argv.slice(split + 1), ndJsonStream);
   const reports = await app.connectWith(script.watch(stream), async (peer) => {
     const done = [];
     for (const step of ["start", "new", ...process.argv.slice(2, split)]) {
@@ -91,7 +99,7 @@ export async function main(script, app, steps, ndJsonStream) {
     }
     return done;
   });
-  agent.stdin.end();
+  end?.();
   const [exit] = await exited;
   console.log(JSON.stringify({ steps: reports, exit }));
   process.exit(0);

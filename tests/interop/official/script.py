@@ -113,5 +113,22 @@ def split_command(arguments: list[str]) -> tuple[list[str], list[str]]:
     return arguments[:split], arguments[split + 1 :]
 
 
+def remote_url(command: list[str]) -> str | None:
+    """The URL of an agent that is served already, if one stands in place of a command."""
+    is_url = len(command) == 1 and command[0].startswith(("http:", "https:", "ws:", "wss:"))
+    return command[0] if is_url else None
+
+
+async def remote_transport(url: str) -> Any:
+    """The SDK's own client transport for a URL."""
+    if url.startswith("http"):
+        from acp.http.client import create_http_stream
+
+        return create_http_stream(url)
+    from acp.ws.client import create_websocket_stream
+
+    return await create_websocket_stream(url)
+
+
 def print_report(reports: list[Json], exit_code: int | None) -> None:
     print(json.dumps({"steps": reports, "exit": exit_code}))

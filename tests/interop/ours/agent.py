@@ -30,7 +30,7 @@ KILL_SECONDS = 0.2
 agent = Agent(
     "ours",
     version="1.0.0",
-    versions=[int(word) for word in sys.argv[1:] if word.isdigit()] or (1, 2),
+    versions=[int(word) for word in sys.argv[1:] if word in ("1", "2")] or (1, 2),
     accepts=("image", "audio", "embedded_context"),
 )
 agent.add_mode("ask", "Ask")

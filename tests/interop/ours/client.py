@@ -1,6 +1,6 @@
 """A scripted client on our own library.
 
-    client.py [--version=N] [--login=ID] STEP... -- AGENT COMMAND...
+    client.py [--version=N] [--login=ID] STEP... -- AGENT COMMAND... | URL
 
 The steps and what is printed are described in tests/interop/README.md.  One program for every
 version.  Updates are reported as they are on the wire, but what they add up to comes from the
@@ -40,7 +40,13 @@ from accord.schema import v2
 from accord.schema.codec import encode, to_python
 from accord.transcript.items.tool_call import ToolCall
 from accord.transport.subprocess import SubprocessTransport
-from tests.interop.official.script import ECHO, FORM_VALUES, print_report, split_command
+from tests.interop.official.script import (
+    ECHO,
+    FORM_VALUES,
+    print_report,
+    remote_url,
+    split_command,
+)
 from tests.interop.official.seen import Json, Seen
 
 INVALID_PARAMS = -32602
@@ -292,6 +298,13 @@ async def main(words: Sequence[str], command: Sequence[str]) -> None:
         "elicitation": script.elicitations,
         "extensions": script.extensions,
     }
+    url = remote_url(list(command))
+    if url is not None:
+        async with Client.connect(url, **options) as client:
+            script.client = client
+            reports = await script.run(steps)
+        print_report(reports, 0)
+        return
     async with Client.spawn(*command, stderr=PassedOutput(), **options) as client:
         script.client = client
         reports = await script.run(steps)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from accord.cli.agent_setup.agent_choice import BUILT_IN, with_model
+from accord.cli.agent_setup.agent_choice import BUILT_IN, given_command, with_model
 from accord.cli.agent_setup.mcp_servers import servers_of
 from accord.cli.usage_error import UsageError
 from accord.configuration.config import AgentEntry, Config
@@ -34,12 +34,9 @@ def orders_of(
     choices = {BUILT_IN: replace(plain, command=built_in, name=BUILT_IN)}
     for name, entry in config.agents.items():
         choices[name] = _with(plain, entry, name)
-    if arguments.after is not None:
-        if arguments.agent is not None:
-            raise UsageError("give either NAME or a command after --, not both")
-        if not arguments.after:
-            raise UsageError("the command after -- is missing")
-        return replace(plain, command=with_model(tuple(arguments.after), arguments.model)), choices
+    words = given_command(arguments)
+    if words is not None:
+        return replace(plain, command=with_model(words, arguments.model)), choices
     wanted: str | None = arguments.agent or config.agent
     if wanted is None:
         return (choices[BUILT_IN] if len(choices) == 1 or arguments.built_in else None), choices
@@ -79,6 +76,3 @@ def _order(arguments: Namespace, config: Config, settings: Settings) -> LaunchOp
         session=arguments.session,
         go_on=arguments.go_on,
     )
-
-
-__all__ = ["orders_of"]

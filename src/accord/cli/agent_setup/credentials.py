@@ -13,8 +13,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from accord.configuration.dialects_file import DialectsFile
-from accord.configuration.user_paths import dialects_file
+from accord.configuration.dialects_file import DialectsFile, dialects_path
 from accord.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 def dialect_memory() -> DialectsFile | None:
     """Return the file of known dialects; None if there is no state folder."""
     try:
-        return DialectsFile(dialects_file())
+        return DialectsFile(dialects_path())
     except ConfigError:
         return None
 
@@ -66,6 +65,3 @@ async def _typed() -> str:
     # getpass reads from the terminal without echo.
     question = "The agent needs an API key (press Enter for none): "
     return (await to_thread.run_sync(getpass, question, abandon_on_cancel=True)).strip()
-
-
-__all__ = ["credential_of", "dialect_memory"]

@@ -120,6 +120,3 @@ def described(method: AuthMethod) -> str:
     where = " (in this terminal)" if method.kind == "terminal" else ""
     more = f": {visible_line(method.description)}" if method.description else ""
     return f"{visible_line(method.name) or visible_line(method.method_id)}{where}{more}"
-
-
-__all__ = ["LoginQuestion", "described", "is_attended", "login_command", "usable"]

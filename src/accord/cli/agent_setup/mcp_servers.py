@@ -67,6 +67,3 @@ def _read_json(path: Path) -> Table:
     if not isinstance(value, dict):
         raise ConfigError(f"{path}: must be an object", file=str(path))
     return Table(path, value)
-
-
-__all__ = ["read_servers", "servers_of"]

@@ -21,9 +21,8 @@ from accord.client.permissions.patterns import WILD
 from accord.client.permissions.permissions import Callback
 from accord.client.permissions.rules import Effect
 from accord.configuration.config import Config
-from accord.configuration.grants_file import GrantsFile
-from accord.configuration.policy_file import Policy, load_policy
-from accord.configuration.user_paths import grants_file, policy_file
+from accord.configuration.grants_file import GrantsFile, grants_path
+from accord.configuration.policy_file import Policy, load_policy, policy_path
 from accord.errors import ConfigError
 from accord.transcript.items.tool_call import KINDS_OF_TOOL
 
@@ -133,7 +132,7 @@ def deciding(wishes: Wishes, config: Config, roots: Sequence[str], *, attended: 
         otherwise = "ask" if wishes.ask or (wishes.are_none and attended) else "reject"
     if wishes.ask and otherwise == "reject":
         otherwise = "ask"
-    grants = None if wishes.policy is not None else GrantsFile(grants_file())
+    grants = None if wishes.policy is not None else GrantsFile(grants_path())
     return Deciding(tuple(rules), otherwise, grants, may_ask=wishes.ask or attended)
 
 
@@ -161,7 +160,7 @@ def _of_kind(effect: Effect, word: str, folder: str) -> Rule:
 
 def _policy(wishes: Wishes, config: Config) -> Policy:
     named = wishes.policy or config.permissions.policy
-    found = load_policy(named if named is not None else policy_file())
+    found = load_policy(named if named is not None else policy_path())
     if found is None and named is not None:
         raise ConfigError(f"the policy {named} does not exist", file=str(named))
     return found or Policy()
@@ -178,14 +177,3 @@ def _reading(roots: Sequence[str]) -> list[Rule]:
         for pattern in ("**", *more)
     ]
     return [*rules, Rule(effect="allow", kind="think")]
-
-
-__all__ = [
-    "GROUPS",
-    "KIND_WORDS",
-    "Deciding",
-    "KindError",
-    "Wishes",
-    "deciding",
-    "read_kinds",
-]

@@ -52,6 +52,3 @@ def ask(server: ProjectServer) -> bool | None:
 def tell(sentence: str) -> None:
     """Print a line on standard error, with control characters escaped."""
     complain(f"accord: {visible_line(sentence)}")
-
-
-__all__ = ["project_servers", "tell"]

@@ -1,0 +1,1 @@
+"""What `accord serve` needs to know before it serves."""

@@ -1,0 +1,120 @@
+"""The options of `accord serve`, checked: what is unsafe needs an explicit word."""
+
+from __future__ import annotations
+
+import ssl
+from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from accord.cli.usage_error import UsageError
+from accord.transport.server.authorization import AuthHook, bearer_tokens
+from accord.transport.server.request_guard import LOOPBACK_HOSTS, is_loopback
+
+TOKEN_VARIABLE: Final = "ACCORD_SERVE_TOKEN"
+ONE_USER: Final = "user"
+PORT_MAX: Final = 65535
+EVERYWHERE: Final = ("0.0.0.0", "::", "")
+# A name and a token.
+_WORDS: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """Where and for whom an agent is served."""
+
+    host: str
+    port: int
+    path: str
+    hosts: tuple[str, ...]
+    origins: tuple[str, ...]
+    auth: AuthHook | None
+    tls: ssl.SSLContext | None
+
+    def url(self, port: int) -> str:
+        """The URL for a client on this computer."""
+        host = "localhost" if self.host in EVERYWHERE else _in_url(self.host)
+        scheme = "https" if self.tls is not None else "http"
+        return f"{scheme}://{host}:{port}/{self.path.strip('/')}"
+
+
+def options_of(arguments: Namespace, environment: Mapping[str, str]) -> ServerOptions:
+    """Check the arguments.
+
+    Raises:
+        UsageError: they do not fit together, or a file cannot be used.
+    """
+    host: str = arguments.host
+    if not 0 <= arguments.port <= PORT_MAX:
+        raise UsageError(f"--port must be a number from 0 to {PORT_MAX}")
+    tokens = _tokens(arguments.token_file, environment)
+    tls = _tls(arguments.tls_cert, arguments.tls_key)
+    if not (host == "localhost" or (host not in EVERYWHERE and is_loopback(host))):
+        if not tokens:
+            raise UsageError(f"serving beyond this computer needs --token-file or {TOKEN_VARIABLE}")
+        if tls is None and not arguments.insecure_http:
+            raise UsageError(
+                "serving beyond this computer needs --tls-cert and --tls-key; behind a proxy that"
+                " has TLS, use --insecure-http"
+            )
+        if host in EVERYWHERE and not arguments.allow_host:
+            raise UsageError(
+                "name the host that clients will use, such as --allow-host agents.example.com"
+            )
+    own = () if host in EVERYWHERE else (_in_url(host),)
+    return ServerOptions(
+        host=host,
+        port=arguments.port,
+        path=arguments.path,
+        hosts=(*LOOPBACK_HOSTS, *own, *arguments.allow_host),
+        origins=tuple(arguments.allow_origin),
+        auth=bearer_tokens(tokens) if tokens else None,
+        tls=tls,
+    )
+
+
+def _in_url(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _tokens(file: Path | None, environment: Mapping[str, str]) -> dict[str, str]:
+    """Read the tokens: token -> name."""
+    if file is None:
+        token = environment.get(TOKEN_VARIABLE, "")
+        return {token: ONE_USER} if token else {}
+    try:
+        lines = file.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--token-file: {str(file)!r} cannot be read: {error}") from None
+    tokens: dict[str, str] = {}
+    for number, line in enumerate(lines, start=1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        # The line is not shown: it may be a token.
+        if len(words) != _WORDS:
+            raise UsageError(f"--token-file: line {number} must be a name and a token")
+        name, token = words
+        if token in tokens:
+            raise UsageError(f"--token-file: the token of line {number} is there twice")
+        tokens[token] = name
+    if not tokens:
+        raise UsageError(f"--token-file: {str(file)!r} has no token")
+    return tokens
+
+
+def _tls(cert: Path | None, key: Path | None) -> ssl.SSLContext | None:
+    if cert is None and key is None:
+        return None
+    if cert is None or key is None:
+        raise UsageError("--tls-cert and --tls-key belong together")
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["h2", "http/1.1"])
+    try:
+        context.load_cert_chain(cert, key)
+    except (OSError, ssl.SSLError) as error:
+        raise UsageError(f"the certificate or its key cannot be used: {error}") from None
+    return context

@@ -1,0 +1,1 @@
+"""Streamable HTTP: POSTs to the server, and streams of events from it."""

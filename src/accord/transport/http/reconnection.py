@@ -1,0 +1,46 @@
+"""When a client that lost its connection tries again, and when it gives up.  Pure."""
+
+from accord.transport.remote_limits import RemoteLimits
+from accord.transport.resume.back_off import reconnect_delay
+
+
+class Reconnection:
+    """The first attempt is made at once, further ones after a growing delay."""
+
+    def __init__(self, limits: RemoteLimits) -> None:
+        self._limits = limits
+        self._attempts = 0
+        # When the connection was lost; None while there is one.
+        self.lost_at: float | None = None
+        self.reason = ""
+
+    def delay(self, now: float, chance: float, reason: str) -> float | None:
+        """Return the seconds until the next attempt, or None if the grace time is over.
+
+        `chance` is a random number from 0 to 1.
+        """
+        self.reason = reason
+        if self.lost_at is None:
+            self.lost_at = now
+        if self.is_over(now):
+            return None
+        self._attempts += 1
+        if self._attempts == 1:
+            return 0.0
+        left = self.lost_at + self._limits.grace_seconds - now
+        return min(reconnect_delay(self._attempts - 2, chance, self._limits), left)
+
+    def is_over(self, now: float) -> bool:
+        """Whether the connection has been lost for longer than the server keeps it."""
+        return self.lost_at is not None and now - self.lost_at >= self._limits.grace_seconds
+
+    def restored(self) -> None:
+        """Take notice that there is a connection again."""
+        self.lost_at = None
+
+    def progressed(self) -> None:
+        """Take notice that the connection works: the next loss is a new one."""
+        self._attempts = 0
+
+
+__all__ = ["Reconnection"]

@@ -1,0 +1,83 @@
+"""The bounds of remote connections, by name: HTTP and WebSocket, client and server."""
+
+from dataclasses import dataclass, fields
+
+from accord.errors import LocalProtocolError
+
+MIB = 1024 * 1024
+# Limits that may be zero: a server that keeps nothing and waits for nobody.
+_MAY_BE_NONE = frozenset({"early_messages", "kept_bytes"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteLimits:
+    """The resources that one remote peer may use.  A program may change any of them."""
+
+    # ---- messages
+    # One message in either direction; a longer one ends the connection.
+    message_bytes: int = 32 * MIB
+    # Connection and session ids.
+    id_chars: int = 1024
+    # The headers of one request or response.
+    header_bytes: int = 64 * 1024
+    # How much of a refused request's body an error shows.
+    error_body_bytes: int = 8 * 1024
+
+    # ---- resume
+    # How long a connection without its peer is kept.
+    grace_seconds: float = 60.0
+    # Frames that were sent and may be asked for again; over it the oldest are dropped.
+    kept_bytes: int = 8 * MIB
+    # Frames that could not be sent yet; over it the writer waits.
+    backlog_bytes: int = 64 * MIB
+    # A receiver acknowledges after so many frames or bytes, or so long after the first of them.
+    acknowledge_frames: int = 256
+    acknowledge_bytes: int = MIB
+    acknowledge_seconds: float = 2.0
+    # POSTs that overtook an earlier one and wait for it.
+    early_messages: int = 256
+    early_bytes: int = 64 * MIB
+    early_seconds: float = 30.0
+
+    # ---- reconnecting
+    # Back-off doubles from the first to the second, with jitter.
+    reconnect_seconds_min: float = 0.1
+    reconnect_seconds_max: float = 10.0
+    # One attempt: name lookup, TCP, TLS, and the answer to the upgrade or to `initialize`.
+    connect_seconds: float = 30.0
+
+    # ---- liveness
+    # An idle side says something this often; a peer that is silent for longer is gone.
+    keep_alive_seconds: float = 15.0
+    silence_seconds: float = 30.0
+    # A peer that takes nothing of what was sent for this long is lost.
+    stall_seconds: float = 60.0
+    # How long closing waits for the peer.
+    close_seconds: float = 5.0
+
+    # ---- servers
+    connections: int = 20_000
+    # Session streams of one connection.
+    session_streams: int = 1024
+    # The whole body of one request.
+    body_seconds: float = 30.0
+    # From the upgrade to `initialize`.
+    initialize_seconds: float = 30.0
+
+    def checked(self) -> "RemoteLimits":
+        """Return these limits if they are valid.
+
+        Raises:
+            LocalProtocolError: a limit is not a number, or is too small.
+        """
+        for field in fields(self):
+            name, value = field.name, getattr(self, field.name)
+            is_time = "_seconds" in name
+            least = 0 if is_time or name in _MAY_BE_NONE else 1
+            kinds = int | float if is_time else int
+            if isinstance(value, bool) or not isinstance(value, kinds) or not value >= least:
+                raise LocalProtocolError(f"the limit {name} must be at least {least}: {value!r}")
+        return self
+
+
+__all__ = ["RemoteLimits"]

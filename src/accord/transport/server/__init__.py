@@ -1,0 +1,1 @@
+"""Agents served over HTTP and WebSocket, as an ASGI application for any server."""

@@ -1,0 +1,1 @@
+"""The server of `accord serve`: one port for HTTP and WebSocket."""

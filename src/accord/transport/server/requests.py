@@ -1,0 +1,109 @@
+"""A request as the guard, the authorisation and the endpoints see it, and its body."""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any
+
+from accord.transport.remote_limits import RemoteLimits
+from accord.transport.server.asgi import Receive, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRequest:
+    """One HTTP request or WebSocket upgrade, for an `auth` function.
+
+    Header names are in lower case.  A header that was sent several times has all of its values,
+    joined by commas.  `client` is the address of the client, as far as the server knows it.
+    """
+
+    method: str
+    path: str
+    query: str
+    headers: dict[str, str] = field(repr=False)
+    client: str | None = None
+    is_websocket: bool = False
+
+    @property
+    def bearer_token(self) -> str | None:
+        """The token of the `Authorization` header, if it has one."""
+        scheme, _, token = self.headers.get("authorization", "").partition(" ")
+        return token.strip() or None if scheme.lower() == "bearer" else None
+
+
+class BodyRefused(Exception):
+    """The body of a request is too long or too slow, or its client is gone."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.reason = reason
+
+
+CLIENT_GONE = 499
+TOO_LONG = 413
+TOO_SLOW = 408
+
+
+def read_request(scope: Scope) -> RemoteRequest:
+    """Read what an ASGI server says about a request."""
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in scope["headers"]:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    client: Any = scope.get("client")
+    return RemoteRequest(
+        method=scope.get("method", "GET"),
+        path=path_below_mount(scope),
+        query=scope.get("query_string", b"").decode("latin-1"),
+        headers=headers,
+        client=str(client[0]) if client else None,
+        is_websocket=scope["type"] == "websocket",
+    )
+
+
+def path_below_mount(scope: Scope) -> str:
+    """Return the path without the place where the application is mounted."""
+    path: str = scope["path"]
+    return "/" + path.removeprefix(scope.get("root_path", "")).strip("/")
+
+
+async def read_body(request: RemoteRequest, receive: Receive, limits: RemoteLimits) -> bytes:
+    """Read the whole body.
+
+    Raises:
+        BodyRefused: it is over a limit, or the client is gone.
+    """
+    too_long = BodyRefused(
+        TOO_LONG, f"The message is longer than message_bytes, {limits.message_bytes} bytes"
+    )
+    # A body that is a little too long is read to its end: over HTTP/1.1, an answer that comes while
+    # the client still sends is lost with the connection.
+    bytes_max = limits.message_bytes * 2
+    declared = request.headers.get("content-length", "")
+    # More digits are over any limit, and costly to turn into a number.
+    if declared.isdecimal() and int(declared[:20]) > bytes_max:
+        raise too_long
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(limits.body_seconds):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise BodyRefused(CLIENT_GONE, "The client is gone")
+                pieces.append(message.get("body", b""))
+                size += len(pieces[-1])
+                is_last = not message.get("more_body", False)
+                if size > limits.message_bytes:
+                    pieces.clear()
+                    if is_last or size > bytes_max:
+                        raise too_long
+                elif is_last:
+                    return b"".join(pieces)
+    except TimeoutError:
+        raise BodyRefused(
+            TOO_SLOW, f"The message took longer than body_seconds, {limits.body_seconds:g} s"
+        ) from None
+
+
+__all__ = ["BodyRefused", "RemoteRequest", "path_below_mount", "read_body", "read_request"]

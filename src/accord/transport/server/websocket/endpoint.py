@@ -1,0 +1,169 @@
+"""The WebSocket endpoint as a part of the ASGI application, for any ASGI server."""
+
+from __future__ import annotations
+
+import asyncio
+
+from accord.machine.logs import logger
+from accord.transport.http.message_routes import CONNECTION_HEADER
+from accord.transport.remote_limits import RemoteLimits
+from accord.transport.resume.extension_messages import (
+    GAP,
+    UNKNOWN_CONNECTION,
+    ResumeRequest,
+    read_resume_query,
+)
+from accord.transport.server.asgi import Receive, Send
+from accord.transport.server.connections import Connections
+from accord.transport.server.request_guard import Refusal
+from accord.transport.server.requests import RemoteRequest
+from accord.transport.server.server_transport import LIMIT_EXCEEDED
+from accord.transport.server.websocket.socket_transport import WebSocketServerTransport
+
+_log = logger("accord.transport")
+
+# A reason travels in a control frame.
+REASON_BYTES_MAX = 123
+
+
+def open_transport(
+    connections: Connections, limits: RemoteLimits, asked: ResumeRequest | None, principal: str
+) -> WebSocketServerTransport | None:
+    """Return the connection that an upgrade asks for; None if it is unknown, or somebody else's."""
+    if asked is None or asked.connection_id is None:
+        resumes = asked is not None
+        made = WebSocketServerTransport(connections.new_id(), principal, limits, resumes=resumes)
+        connections.open(made)
+        return made
+    found = connections.find(asked.connection_id, principal, WebSocketServerTransport)
+    return found if found is not None and found.resumes else None
+
+
+async def serve_websocket(
+    connections: Connections,
+    limits: RemoteLimits,
+    request: RemoteRequest,
+    admitted: str | Refusal,
+    receive: Receive,
+    send: Send,
+) -> None:
+    """Serve one WebSocket from its upgrade to its end."""
+    await receive()
+    if isinstance(admitted, Refusal):
+        await _refuse(admitted, send)
+        return
+    asked = read_resume_query(request.query)
+    if (asked is None or asked.connection_id is None) and not connections.has_room:
+        await _refuse(Refusal(503, "Too many connections"), send)
+        return
+    transport = open_transport(connections, limits, asked, admitted)
+    headers: list[tuple[bytes, bytes]] = []
+    if transport is not None:
+        headers.append((CONNECTION_HEADER.encode(), transport.connection_id.encode()))
+    await send({"type": "websocket.accept", "headers": headers})
+    if transport is None:
+        await _close(send, LIMIT_EXCEEDED, UNKNOWN_CONNECTION)
+        return
+    socket = AsgiSocket(transport)
+    if not transport.attach(socket, 0 if asked is None else asked.received):
+        await _close(send, LIMIT_EXCEEDED, GAP)
+        return
+    await socket.run(receive, send)
+
+
+async def _refuse(refusal: Refusal, send: Send) -> None:
+    """Refuse an upgrade; servers without the extension for it answer with status 403."""
+    await send({"type": "websocket.close", "code": LIMIT_EXCEEDED, "reason": refusal.reason})
+
+
+async def _close(send: Send, code: int, reason: str) -> None:
+    await send({"type": "websocket.close", "code": code, "reason": close_reason(reason)})
+
+
+def close_reason(reason: str) -> str:
+    """Return a reason that fits into a control frame."""
+    return reason.encode()[:REASON_BYTES_MAX].decode(errors="ignore")
+
+
+class AsgiSocket:
+    """The socket of one connection, as an ASGI server offers it."""
+
+    def __init__(self, transport: WebSocketServerTransport) -> None:
+        self._transport = transport
+        self._loop = asyncio.get_running_loop()
+        self._idle: asyncio.Future[None] | None = None
+        self._room: asyncio.Future[None] | None = None
+        # Code and reason, once another socket has taken over.
+        self._detached: tuple[int, str] | None = None
+
+    def wake(self) -> None:
+        if self._idle is not None and not self._idle.done():
+            self._idle.set_result(None)
+
+    def read_again(self) -> None:
+        if self._room is not None and not self._room.done():
+            self._room.set_result(None)
+
+    def detach(self, code: int, reason: str) -> None:
+        self._detached = (code, reason)
+        self.wake()
+        self.read_again()
+
+    async def run(self, receive: Receive, send: Send) -> None:
+        """Carry frames in both directions until either side is gone."""
+        reader = self._loop.create_task(self._read(receive))
+        try:
+            await self._write(send, reader)
+        except TimeoutError:
+            seconds = f"{self._transport.limits.stall_seconds:g} s"
+            self._transport.lose(f"the client took nothing for {seconds} (stall_seconds)")
+        except OSError:
+            pass
+        finally:
+            reader.cancel()
+            self._transport.socket_left(self)
+
+    async def _read(self, receive: Receive) -> None:
+        transport = self._transport
+        try:
+            while (message := await receive())["type"] != "websocket.disconnect":
+                text = message.get("text")
+                if text is None:
+                    _log.info("a binary WebSocket frame was ignored")
+                    continue
+                frame = text.encode()
+                if len(frame) > transport.limits.message_bytes:
+                    transport.frame_too_long()
+                    return
+                transport.frame_received(frame)
+                while not transport.reads and not transport.is_over and not self._detached:
+                    self._room = self._loop.create_future()
+                    await self._room
+        except OSError:
+            # Some servers say so that the client is gone.
+            pass
+        finally:
+            self.wake()
+
+    async def _write(self, send: Send, reader: asyncio.Task[None]) -> None:
+        transport = self._transport
+        while self._detached is None:
+            frames = transport.take()
+            if frames:
+                async with asyncio.timeout(transport.limits.stall_seconds):
+                    for frame in frames:
+                        await send({"type": "websocket.send", "text": frame.decode()})
+                transport.taken(sum(map(len, frames)))
+            elif transport.is_over:
+                await _close(send, transport.close_code, transport.close_reason)
+                return
+            elif reader.done():
+                return
+            else:
+                self._idle = self._loop.create_future()
+                await self._idle
+                self._idle = None
+        await _close(send, *self._detached)
+
+
+__all__ = ["AsgiSocket", "close_reason", "open_transport", "serve_websocket"]

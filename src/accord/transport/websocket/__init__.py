@@ -1,0 +1,1 @@
+"""ACP over WebSocket: one JSON-RPC message per text frame."""

@@ -1,0 +1,148 @@
+"""Commands with the URL of an agent: `accord connect`, and every command that takes an agent."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.home import Home
+from tests.hang_limit import HANG_SECONDS
+
+TOKEN = "tokentokentoken"
+AGENT = """\
+from accord import Agent, Turn
+
+agent = Agent("far", version="1.0.0")
+
+
+@agent.on_prompt
+async def answer(turn: Turn) -> None:
+    await turn.say(f"You said: {turn.text}")
+"""
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": 1, "clientCapabilities": {}},
+}
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An agent behind a token, served by a process of its own."""
+    folder = tmp_path_factory.mktemp("served")
+    (folder / "far.py").write_text(AGENT)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "accord", "serve", "far.py:agent", "--port", "0"],
+        cwd=folder,
+        env={**os.environ, "ACCORD_SERVE_TOKEN": TOKEN},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    try:
+        found = re.search(r"http://\S+", process.stderr.readline())
+        assert found is not None
+        yield found.group().replace("http://", "ws://")
+    finally:
+        process.terminate()
+        process.wait(timeout=HANG_SECONDS)
+        process.stderr.close()
+
+
+@pytest.fixture
+def with_token(home: Home) -> Home:
+    """A user who has the token."""
+    home.env["AGENT_TOKEN"] = TOKEN
+    return home
+
+
+def test_run_and_chat_take_a_url(url: str, with_token: Home) -> None:
+    """Issue 16: the same commands, with an agent that is elsewhere."""
+    ended = with_token.accord("run", "hello", "--agent", url, "--token-env", "AGENT_TOKEN")
+    assert (ended.code, ended.out.strip()) == (0, "You said: hello"), ended.error
+    words = ("chat", "--plain", url, "--token-env", "AGENT_TOKEN")
+    ended = with_token.accord(*words, stdin="hello\n")
+    assert ended.code == 0, ended.error
+    assert "You said: hello" in ended.out
+
+
+def test_an_agent_of_the_configuration_may_have_a_url(url: str, with_token: Home) -> None:
+    """Ours: its token is in a variable."""
+    text = f'[agents.far]\nurl = "{url}"\ntoken_env = "AGENT_TOKEN"\n'
+    (with_token.config / "config.toml").write_text(text)
+    ended = with_token.accord("run", "hello", "--agent", "far", "--format", "quiet")
+    assert (ended.code, ended.out.strip()) == (0, "You said: hello"), ended.error
+
+
+def test_what_is_wrong_is_said(url: str, home: Home) -> None:
+    """Ours: the server's refusal, a wrong place, and a plain connection to elsewhere."""
+    ended = home.accord("run", "hello", "--agent", url)
+    assert ended.code == 1
+    assert "it wants credentials (status 401)" in ended.error
+    assert "`accord connect ws://" in ended.error
+    ended = home.accord("connect", url.replace("/acp", "/other"))
+    assert ended.code == 1
+    assert "the usual path is /acp" in ended.error
+    ended = home.accord("connect", "ws://agents.example/acp")
+    assert ended.code == 2
+    assert "--insecure" in ended.error
+    assert home.accord("connect").code == 2
+
+
+@pytest.mark.parametrize("command", ["connect", "record", "translate", "proxy"])
+def test_a_remote_agent_looks_like_a_program(
+    command: str, url: str, with_token: Home, tmp_path: Path
+) -> None:
+    """Ours: for editors that start agents, and for what stands in between."""
+    options = ["--token-env", "AGENT_TOKEN"]
+    words = {
+        "connect": ["connect", url, *options],
+        "record": ["record", "-o", str(tmp_path / "log.jsonl"), url, *options],
+        "translate": ["translate", "--to", "1", url, *options],
+        "proxy": ["proxy", "context", " ".join([url, *options])],
+    }[command]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "accord", *words],
+        cwd=with_token.project,
+        env=with_token.env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(json.dumps(INITIALIZE) + "\n")
+    process.stdin.flush()
+    answer = json.loads(process.stdout.readline())
+    process.stdin.close()
+    assert process.wait(timeout=HANG_SECONDS) == 0
+    process.stdout.close()
+    assert answer["id"] == 1
+    assert answer["result"]["protocolVersion"] == 1
+    if command == "record":
+        recorded = (tmp_path / "log.jsonl").read_text()
+        assert "initialize" in recorded
+        assert TOKEN not in recorded
+
+
+def test_check_judges_a_server(url: str, with_token: Home) -> None:
+    """Issue 16: by the rules of the protocol; those of pipes do not apply."""
+    report = with_token.project / "report.json"
+    words = ("--only", "V1-INIT-04", "--report-json", str(report))
+    ended = with_token.accord("check", url, "--token-env", "AGENT_TOKEN", *words)
+    assert ended.code in (0, 4), ended.error
+    [result] = json.loads(report.read_text())["results"]
+    assert result["verdict"] == "pass"
+    assert url in json.loads(report.read_text())["command"]
+    ended = with_token.accord("check", url, "--token-env", "AGENT_TOKEN", "--only", "TR-STDIO-*")
+    assert ended.code == 2

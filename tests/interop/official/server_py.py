@@ -1,0 +1,53 @@
+"""A scripted agent on the official Python SDK, behind its ASGI application, served by granian.
+
+    server_py.py VERSION
+
+Prints its port, and ends when its input does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import socket
+import sys
+from functools import partial
+
+import acp.http.server as server_module
+from acp.http.asgi import create_asgi_app
+from granian.constants import Interfaces
+from granian.server.embed import Server
+
+# The tour closes sessions, which this SDK counts as unstable, and its server has no switch for it.
+server_module.AgentSideConnection = partial(
+    server_module.AgentSideConnection, use_unstable_protocol=True
+)
+
+
+async def main(version: str) -> None:
+    agent = importlib.import_module(f"tests.interop.official.agent_py_v{version}")
+
+    def make(connection: object) -> object:
+        made = agent.ScriptedAgent()
+        made.on_connect(connection)
+        return made
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = Server(
+        create_asgi_app(make),
+        address="127.0.0.1",
+        port=port,
+        interface=Interfaces.ASGINL,
+        log_enabled=False,
+    )
+    server.on_startup(lambda: print(port, flush=True))
+    serving = asyncio.ensure_future(server.serve())
+    await asyncio.to_thread(sys.stdin.read)
+    server.stop()
+    await serving
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1]))
