@@ -43,6 +43,18 @@ async def test_the_librarys_client_folds_updates_and_settles_questions(version: 
     assert sum(one.verdict == "pass" for one in findings) >= len(chosen)
 
 
+@pytest.mark.parametrize(("how", "verdict"), [("careful", "pass"), ("careless", "fail")])
+async def test_a_login_by_terminal_that_fails_is_none(how: str, verdict: str) -> None:
+    """V1-AUTH-06: only the exit code 0 is a success."""
+    program = str(Path(__file__).with_name("login_client.py"))
+    scenario = ClientScenario({"login": Purpose((sys.executable, program, how))})
+    checks, monitors = gather("client", "1")
+    chosen = [one for one in checks if "V1-AUTH-06" in one.rules]
+    runs = await run_checks(chosen, monitors, cast("OpenStage", client_stages(scenario)))
+    findings = [finding for run in runs for finding in run.findings]
+    assert {one.verdict for one in findings if one.rule == "V1-AUTH-06"} == {verdict}
+
+
 def test_the_agents_command_takes_its_place() -> None:
     """Issue 4: both ways to hand the agent to a client are documented."""
     assert with_agent(["client", "hello"], "/tmp/agent") == ["client", "hello", "/tmp/agent"]

@@ -33,6 +33,7 @@ MODULES: dict[tuple[Side, Version], tuple[str, ...]] = {
         "broken_clients.v1.wire",
         "broken_clients.v1.sessions",
         "broken_clients.v1.state",
+        "broken_clients.v1.own_work",
         "broken_clients.v1.faults",
     ),
     ("client", "2"): (

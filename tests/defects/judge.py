@@ -58,6 +58,10 @@ SHOWN_ELSEWHERE: dict[tuple[Role, Version], dict[str, str]] = {
         "V1-EXT-08": "client.v1.files_and_terminals.keeps_files_inside_the_roots",
         "V1-SESS-16": "client.v1.initialize.sends_no_roots_unasked",
         "V1-PROV-02": "client.v1.wire.answers_what_it_does_not_know",
+        **dict.fromkeys(
+            ("V1-SESS-15", "V1-SESS-19", "V1-SESS-27", "V1-CLOSE-23", "V1-CLOSE-25"),
+            "client.v1.whole_runs.uses_on_its_own_only_what_is_offered",
+        ),
     },
     ("client", "2"): {"V2-GEN-08": "client.v2.session_state.applies_what_is_asked_about"},
 }

@@ -115,6 +115,7 @@ class Peer:
     """Reads lines, calls `request_*` and `notification_*` methods by their method's name."""
 
     answers_bad_lines = True
+    open_max = OPEN_MAX
 
     def __init__(self, reader: BinaryIO | None = None, writer: BinaryIO | None = None) -> None:
         self.reader = reader or sys.stdin.buffer
@@ -235,7 +236,7 @@ class Peer:
                 return
 
     def requested(self, request_id: int | str, method: str, params: Any) -> None:
-        if len(self.tasks) >= OPEN_MAX:
+        if len(self.tasks) >= self.open_max:
             data = {"reason": "too_many_requests"}
             refused = Refused(-32603, "too many requests are open", data)
             self.refuse(request_id, refused.error)

@@ -33,7 +33,8 @@ SILENT: dict[Role, set[str]] = {
         "FAULT-03", "FAULT-04", "FAULT-06",
     },
     "client": {
-        "V1-CREQ-02", "V1-CANCEL-03", "V1-ELIC-21", "V1-TERM-02", "V2-CANCEL-14", "FAULT-04",
+        "TR-STDIO-07", "V1-CREQ-02", "V1-CANCEL-03", "V1-ELIC-21", "V1-TERM-02", "V2-CANCEL-14",
+        "FAULT-04",
     },
 }  # fmt: skip
 # What takes the kit ten seconds or more to see.

@@ -65,8 +65,7 @@ async def test_each_odd_peer_is_judged_as_it_deserves(side: Role) -> None:
 
 async def test_what_is_said_of_a_server_tells_whether_the_agent_was_asked_to_use_it() -> None:
     """A prompt that was sent is not one that would tell."""
-    runs = await judge(
-        "agent", "1", "V1-MCP-01", only=["V1-MCP-01"], patience=SILENT_SECONDS, tries=True
-    )
+    peer = "odd-HasNoUseForServers"
+    runs = await judge("agent", "1", peer, only=["V1-MCP-01"], patience=SILENT_SECONDS, tries=True)
     said = " ".join(verdicts(runs, "not_exercised")["V1-MCP-01"])
     assert "no server was connected after the prompt for 'mcp'" in said

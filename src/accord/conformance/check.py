@@ -9,7 +9,7 @@ because the program did not answer.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
@@ -116,6 +116,8 @@ class Check(Generic[StageT]):
     faults: bool = False
     # About getting started at all: what others take for granted is judged here.
     basic: bool = False
+    # Prompts by purpose that the scenario lacks; what they bring about is only tried.
+    prompts: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 def check(

@@ -94,7 +94,9 @@ OCCASIONS: Mapping[str, Occasion] = {
     ),
     "cursors": Occasion("list sessions in pages", ("V1-CLOSE-10",), keys=("nextCursor",)),
     "held prompts": Occasion("hold prompts while it works", ("V2-PROMPT-20",)),
-    "options": Occasion("have options", ("V2-CFG-03",), keys=("configOptions",)),
+    "options": Occasion(
+        "have options", ("V1-CFG-07", "V2-CFG-03"), keys=("configOptions",)
+    ),
     "named commands": Occasion("have commands", ("V2-CFG-06",), keys=("availableCommands",)),
     "requests": Occasion(
         "ask its client anything",
@@ -142,7 +144,7 @@ OCCASIONS: Mapping[str, Occasion] = {
         updates=("compaction", "compaction_update"),
         purposes=("compaction",),
     ),
-    "subagents": Occasion("tell of subagents", ("V1-PROXY-09",), purposes=("subagent",)),
+    "subagents": Occasion("tell of subagents", ("V1-PROXY-0[89]",), purposes=("subagent",)),
     "terminals": Occasion(
         "run commands in terminals of the client",
         ("V1-TERM-07", "V1-TOOL-09"),
@@ -187,6 +189,9 @@ OCCASIONS: Mapping[str, Occasion] = {
         keys=("background",),
         purposes=("background",),
     ),
+    "cancellable background": Occasion(
+        "offer to cancel what goes on behind an idle session", ("V2-CANCEL-20",)
+    ),
     "cancellable calls": Occasion(
         "offer to cancel single calls",
         ("V2-CANCEL-17",),
@@ -206,8 +211,11 @@ CLIENT_OCCASIONS: Mapping[str, Occasion] = {
     "mode": Occasion("set modes", ("V1-MODE-02",)),
     "login": Occasion("log in", ("V1-AUTH-0[136]", "V2-AUTH-0[57]")),
     "logout": Occasion("log out", ("V1-AUTH-07", "V2-AUTH-02")),
-    "roots": Occasion("send further folders", ("V1-SESS-09", "V2-SESS-23")),
-    "mcp": Occasion("hand on MCP servers", ("V1-MCP-03",)),
+    "roots": Occasion("send further folders", ("V1-SESS-09", "V1-SESS-15", "V2-SESS-23")),
+    "mcp": Occasion("hand on MCP servers", ("V1-MCP-03", "V2-SESS-25")),
+    "system prompt": Occasion("send a system prompt", ("V1-SESS-26",)),
+    "two requests": Occasion("have two requests open at once", ("V2-GEN-02",)),
+    "statuses": Occasion("ask for the status of a session", ("V1-CLOSE-25",)),
     "state": Occasion("show its state to the kit", ("V1-TOOL-13",)),
 }
 

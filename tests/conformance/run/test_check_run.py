@@ -259,6 +259,17 @@ def test_only_the_checks_of_the_asked_rules_run() -> None:
         select("agent", "1", Wishes(only=("V9-*",)))
 
 
+def test_rules_that_do_not_apply_are_left_out() -> None:
+    """Ours: a remote agent has no pipes."""
+    whole, all_judged = select("agent", "1", Wishes())
+    checks, judged = select("agent", "1", Wishes(without=("TR-STDIO-*",)))
+    assert set(all_judged) - set(judged) == {one for one in all_judged if "TR-STDIO" in one}
+    assert len(set(all_judged) - set(judged)) > 1
+    dropped = [one for one in whole if one not in checks]
+    assert dropped
+    assert all(rule.startswith("TR-STDIO-") for one in dropped for rule in one.rules)
+
+
 def test_without_a_prompt_a_rule_is_not_exercised() -> None:
     """Issue: counted, shown, no failure."""
     run = unable(Check("x", RULES, "agent", "1", failing(Unanswered("")).run, "long"))

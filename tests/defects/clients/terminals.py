@@ -5,7 +5,7 @@ import signal
 import threading
 from typing import Any
 
-from tests.defects.stdio_jsonrpc import Json, Peer, Refused
+from tests.defects.stdio_jsonrpc import OPEN_MAX, Json, Peer, Refused
 
 KEPT_BYTES = 2**20
 
@@ -67,9 +67,12 @@ class Terminal:
 class Terminals(Peer):
     """What a client serves of `terminal/*`."""
 
+    waits_max = OPEN_MAX
+
     def __init__(self) -> None:
         super().__init__()
         self.terminals: dict[str, Terminal] = {}
+        self.waits = 0
 
     def terminal(self, params: Json) -> Terminal:
         found = self.terminals.get(str(params.get("terminalId")))
@@ -101,12 +104,20 @@ class Terminals(Peer):
     def wait_for_exit(self, request_id: int | str, params: Json) -> None:
         try:
             terminal = self.terminal(params)
+            if self.waits >= self.waits_max:
+                raise Refused(-32603, "too many requests", {"reason": "too_many_requests"})
         except Refused as refused:
             self.refuse(request_id, refused.error)
             return
-        threading.Thread(
-            target=lambda: self.answer(request_id, terminal.wait()), daemon=True
-        ).start()
+        self.waits += 1
+        wait = threading.Thread(
+            target=self.answer_at_exit, args=(request_id, terminal), daemon=True
+        )
+        wait.start()
+
+    def answer_at_exit(self, request_id: int | str, terminal: Terminal) -> None:
+        self.answer(request_id, terminal.wait())
+        self.waits -= 1
 
     def request_terminal_kill(self, params: Json) -> Json:
         self.terminal(params).kill()

@@ -8,11 +8,19 @@ from tests.defects.agents.v1.agent import AgentV1
 from tests.defects.agents.v1.extras import AgentV1Extras
 from tests.defects.agents.v2.agent import AgentV2
 from tests.defects.batches import ProcessesBatches
-from tests.defects.odd_peers import late_agents, near_miss_agents, one_place_agents, stuck_agents
+from tests.defects.odd_peers import (
+    late_agents,
+    near_miss_agents,
+    one_place_agents,
+    open_work_agents,
+    rare_occasion_agents,
+    stuck_agents,
+)
 from tests.defects.odd_peers.registry import OddPeers
 from tests.defects.stdio_jsonrpc import Json, Refused, Task, Work, bad_params
 
 ODD = OddPeers(stuck_agents.ODD | late_agents.ODD | near_miss_agents.ODD | one_place_agents.ODD)
+ODD.update(open_work_agents.ODD | rare_occasion_agents.ODD)
 CANCELS = ("V1-CANCEL-04", "V1-CANCEL-05", "V1-CANCEL-06", "V1-CANCEL-09")
 
 
@@ -469,6 +477,27 @@ class IsLoggedInFromTheStart(AgentV1Extras):
 class StaysLoggedIn(AgentV1Extras):
     def request_logout(self, _params: Json) -> Json:
         return {}
+
+
+@ODD.judged("V1-AUTH-08", opens="V1-AUTH-08")
+class StaysLoggedInWithoutSaying(StaysLoggedIn):
+    """A scenario with a login has nothing to tell whether one is needed."""
+
+    def capabilities(self) -> Json:
+        return super().capabilities() | {"auth": {"logout": {}}}
+
+
+@ODD.judged("V1-AUTH-08", opens="V1-AUTH-08")
+class WantsALoginForPrompts(AgentV1Extras):
+    def capabilities(self) -> Json:
+        return super().capabilities() | {"auth": {"logout": {}}}
+
+    def demand_login(self) -> None:
+        """Sessions are free."""
+
+    def request_session_prompt(self, params: Json) -> Work:
+        super().demand_login()
+        return super().request_session_prompt(params)
 
 
 @ODD.judged("V1-AUTH-08", opens="V1-AUTH-08")

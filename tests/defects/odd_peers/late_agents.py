@@ -282,11 +282,26 @@ class WorksOnWhatCameLast(Streams):
         super().finish(task, result, error)
 
 
-@ODD.judged("LIM-04", tries=True, opens="LIM-04")
+@ODD.judged("LIM-04", tries=True, fails="LIM-04")
 class TakesOnePromptAtATime(Streams):
     def request_session_prompt(self, params: Json) -> Work:
         if self.session(params)["turns"]:
             raise Refused(-32600, "a turn is going on")
+        return super().request_session_prompt(params)
+
+
+@ODD.judged("LIM-04", tries=True)
+class EndsItsTurnsBeforeTheQueueIsFull(AgentV1):
+    """As a slow machine may: then nobody can tell how long the queue would become."""
+
+    def do_stream(self, session: Json, rest: str) -> Work:
+        yield HOLD
+        yield from super().do_stream(session, rest)
+
+    def request_session_prompt(self, params: Json) -> Work:
+        waiting = self.session(params)["turns"]
+        if len(waiting) == 8:
+            self.step(waiting[0])
         return super().request_session_prompt(params)
 
 

@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -452,6 +452,13 @@ class AgentStage:
         """What was in that file."""
         return self.scenario.files[self.scenario.target]
 
+    def restore_files(self) -> None:
+        """Put the files of the working folder back, and take away those that were added."""
+        for path in self.folder.iterdir():
+            if path.is_file() and not path.is_symlink():
+                path.unlink()
+        _write_files(self.folder, self.scenario)
+
     def mcp_server(self, name: str = "accord-check") -> tuple[Message, Path]:
         """A stdio MCP server that works, and the file where it writes what it was asked."""
         log = self.root / f"{name}.jsonl"
@@ -489,10 +496,11 @@ def agent_stages(
             prefix="accord-check-", ignore_cleanup_errors=True
         ) as name:
             root, environment = _prepare(name, scenario)
+            more = {**check.prompts, **scenario.prompts}
             async with AsyncExitStack() as stack:
                 stage = AgentStage(
                     judge,
-                    scenario,
+                    replace(scenario, prompts=more, tries=True) if check.prompts else scenario,
                     check.version,
                     command,
                     root,
@@ -531,10 +539,7 @@ def _prepare(name: str, scenario: Scenario) -> tuple[Path, dict[str, str]]:
     root = Path(os.path.realpath(name))
     for folder in ("home", "work", "config", "state", "bin"):
         (root / folder).mkdir()
-    for name, text in scenario.files.items():
-        path = root / "work" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
+    _write_files(root / "work", scenario)
     (root / "secret.txt").write_text("what-is-outside\n", "utf-8")
     (root / "work" / "link.txt").symlink_to(root / "secret.txt")
     return root, {
@@ -549,6 +554,13 @@ def _prepare(name: str, scenario: Scenario) -> tuple[Path, dict[str, str]]:
         "TERM": "dumb",
         **scenario.environment,
     }
+
+
+def _write_files(folder: Path, scenario: Scenario) -> None:
+    for name, text in scenario.files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
 
 
 def went_well(result: Message) -> bool:

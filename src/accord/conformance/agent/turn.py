@@ -17,6 +17,9 @@ TOOL_SECONDS = 1.0
 FIRST_WORD_SECONDS = 10.0
 # A turn that is over so soon after its first word is one of an agent that works in an instant.
 MOMENT_SECONDS = 0.2
+# No model answers so soon: nobody pays for the turns of an agent that does, in one of two tries.
+INSTANT_SECONDS = 0.25
+INSTANT_TRIES = 2
 # By how much one turn may take longer than another with the same prompt.
 LATER_SECONDS = 3.0
 PROMPT = "session/prompt"
@@ -106,6 +109,16 @@ async def is_short(talk: Talk, sent: Any, stopped: int) -> bool:
     except Unanswered:
         await talk.peer.notify("session/cancel", {"sessionId": session})
     return turn_is_over(talk, since)
+
+
+async def is_instant(talk: Talk, session: str) -> bool:
+    """Whether a plain prompt is done at once, so that there may be many of them."""
+    for _ in range(INSTANT_TRIES):
+        since = len(talk.peer.frames)
+        await talk.say(session, talk.plain)
+        if talk.peer.frames[-1].at - talk.peer.frames[since].at < INSTANT_SECONDS:
+            return True
+    return False
 
 
 def turn_is_over(talk: Talk, since: int) -> bool:

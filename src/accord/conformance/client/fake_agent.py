@@ -72,8 +72,11 @@ class Conversation:
     hello: Message = field(default_factory=dict)
     # Where the client's `initialize` has its capabilities.
     capabilities: str = "clientCapabilities"
+    # The session that updates and requests of the kit are about.
+    session_id: str = SESSION
     _seen: int = 0
     _calls: int = 0
+    _turns: int = 0
 
     def __post_init__(self) -> None:
         for method, result in _ANSWERS.items():
@@ -191,7 +194,7 @@ class Conversation:
 
     async def update(self, kind: str, /, **fields: Any) -> None:
         update = {"sessionUpdate": kind, **fields}
-        await self.peer.notify("session/update", {"sessionId": SESSION, "update": update})
+        await self.peer.notify("session/update", {"sessionId": self.session_id, "update": update})
 
     async def say(self, text: str, message: str = "m1") -> None:
         """A piece of a message."""
@@ -208,7 +211,7 @@ class Conversation:
 
     async def ask(self, method: str, **params: Any) -> Any:
         """Ask without waiting; the id of the request comes back."""
-        return await self.peer.ask(method, {"sessionId": SESSION, **params})
+        return await self.peer.ask(method, {"sessionId": self.session_id, **params})
 
     def permission(self, call: str = "call-1", **fields: Any) -> Message:
         """The params of a permission request beside the session."""
@@ -253,9 +256,10 @@ class ConversationV2(Conversation):
         await self.update("state_update", state="idle", stopReason="end_turn")
 
     async def insert(self, prompt: Frame) -> None:
-        await self.reply(prompt, {"messageId": "user-1"})
-        blocks = prompt.params.get("prompt")
-        await self.update("user_message", messageId="user-1", content=blocks)
+        self._turns += 1
+        name = f"user-{self._turns}"
+        await self.reply(prompt, {"messageId": name})
+        await self.update("user_message", messageId=name, content=prompt.params.get("prompt"))
         await self.update("state_update", state="running")
 
     async def finish(self, prompt: Frame, reason: str) -> None:
@@ -281,7 +285,7 @@ class DraftConversation(Conversation):
         return name | {"sessionId": SESSION, "configOptions": {}}
 
     async def update(self, kind: str, /, **fields: Any) -> None:
-        params = {"sessionId": SESSION, "type": kind, "data": fields}
+        params = {"sessionId": self.session_id, "type": kind, "data": fields}
         await self.peer.notify("session/update", params)
 
     async def say(self, text: str, message: str = "m1") -> None:

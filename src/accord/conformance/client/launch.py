@@ -17,6 +17,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 from subprocess import DEVNULL
 from typing import Literal
 
@@ -42,6 +43,8 @@ PLACEHOLDER = "{agent}"
 AGENT_VARIABLE = "ACCORD_CHECK_AGENT"
 # How often one check lets a client connect again.
 CONNECTIONS_MAX = 16
+# The word by which the agent is run as a login that fails.
+FAILING_LOGIN = "--accord-check-failing-login"
 
 
 @dataclass(slots=True)
@@ -52,6 +55,8 @@ class Launched:
     way: Way
     peers: list[RawPeer] = field(default_factory=list)
     output: bytearray = field(default_factory=bytearray)
+    # Is there once the agent was run for a login that fails; nobody can run one over `stdio`.
+    failed_login: Path | None = None
     _taken: int = 0
     _changed: anyio.Event = field(default_factory=anyio.Event)
 
@@ -133,7 +138,7 @@ async def launched(
         return
     with tempfile.TemporaryDirectory(prefix="accord-") as hidden:
         address = str(Path(hidden, "s"))
-        agent = _agent_program(Path(hidden, "agent"), address)
+        agent = _agent_program(Path(hidden, "agent"), address, Path(hidden, "login"))
         async with (
             await anyio.create_unix_listener(address) as listener,
             _spawned(with_agent(command, agent), folder, {**env, AGENT_VARIABLE: agent}) as client,
@@ -143,6 +148,7 @@ async def launched(
             async def serve(stream: SocketStream) -> None:
                 if len(client.peers) >= CONNECTIONS_MAX:
                     return
+                client.failed_login = Path(hidden, "login")
                 peer = RawPeer(stream, stream, patience=patience)
                 client.connected(peer)
                 async with stream:
@@ -161,11 +167,11 @@ def with_agent(command: Sequence[str], agent: str) -> list[str]:
     return [*command, agent]
 
 
-def _agent_program(path: Path, address: str) -> str:
+def _agent_program(path: Path, address: str, failed_login: Path) -> str:
     """One word that can be run from anywhere, so that no client can quote it wrongly."""
-    words = own_file(bridge.__file__, address)
-    quoted = " ".join("'" + word.replace("'", "'\\''") + "'" for word in words)
-    path.write_text(f"#!/bin/sh\nexec {quoted}\n")
+    relay = " ".join(map(quote, own_file(bridge.__file__, address)))
+    fails = f'case "$*" in *{FAILING_LOGIN}*) : >{quote(str(failed_login))}; exit 3 ;; esac'
+    path.write_text(f"#!/bin/sh\n{fails}\nexec {relay}\n")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return str(path)
 

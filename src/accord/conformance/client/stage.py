@@ -25,13 +25,24 @@ from accord.conformance.client.fake_agent import (
 )
 from accord.conformance.client.launch import Launched, Way, launched
 from accord.conformance.client.scenario import ClientScenario
-from accord.conformance.frames.raw_peer import ANSWER_SECONDS, Frame, Gone, NotAsked, Unanswered
+from accord.conformance.client.session_service import SERVED, SessionService
+from accord.conformance.frames.raw_peer import (
+    ANSWER_SECONDS,
+    Frame,
+    NotAsked,
+    Unanswered,
+)
 from accord.conformance.rule import Version
 from accord.conformance.run.check_run import OpenStage
 from accord.conformance.run.failed_steps import Reached
 
 # How long a client may take from its start to the first message.
 CONNECT_SECONDS = 30.0
+# A first message that is written at once comes sooner than this.
+HELD_BACK_SECONDS = 1.0
+# The step that a client answers requests at all, and a method that shows whether it does.
+ANSWERING = "answering requests"
+UNKNOWN_METHOD = "_accord.dev/unknown"
 
 
 @dataclass(slots=True)
@@ -51,7 +62,8 @@ class ClientStage:
     _outputs: list[bytearray] = field(default_factory=list)
 
     def conversations(self) -> Sequence[Sequence[Frame]]:
-        return [talk.peer.frames for talk in self.talks]
+        """Those in the version that is judged: the rules of another are not for them."""
+        return [talk.peer.frames for talk in self.talks if talk.version == self.version]
 
     def stderr(self) -> str:
         return b"".join(self._outputs).decode("utf-8", "backslashreplace")
@@ -85,9 +97,30 @@ class ClientStage:
         """The next connection of the client that was started."""
         assert self.client is not None
         peer = await self.client.connection(CONNECT_SECONDS)
+        peer.gate = self._need_answers
         talk = CONVERSATIONS[self.version](peer, self.version, MANUAL | frozenset(manual))
         self.talks.append(talk)
         return talk
+
+    def _need_answers(self, method: str) -> None:
+        """Ask a client that answers nothing only where that is checked."""
+        if method != UNKNOWN_METHOD:
+            self.reached.need(ANSWERING)
+
+    async def was_held_back(self, talk: Conversation, first: Frame) -> bool:
+        """Whether the client's first message came late and only with the end of its output.
+
+        Then nothing else can be seen of it, and it is not started again.
+        """
+        if first.at < HELD_BACK_SECONDS:
+            return False
+        await talk.peer.quiet()
+        if not talk.peer.closed.is_set():
+            return False
+        for purpose in self.scenario.purposes:
+            step = f"starting the agent for {purpose!r}"
+            self.reached.failed.setdefault(step, "the client holds its messages back")
+        return True
 
     async def hello(
         self, purpose: str = "prompt", *, manual: Sequence[str] = ()
@@ -141,15 +174,41 @@ class ClientStage:
     ) -> tuple[Conversation, Frame]:
         """Start the client and open its first session."""
         talk = await self.begin(purpose, offer)
+        step = f"a session for {purpose!r}"
         try:
-            frame = await talk.session(**(fields or modes(self.version)))
-        except Gone:
-            asked = talk.hello.get("protocolVersion")
-            if isinstance(asked, int) and asked > NUMBERS[self.version] and not self._went_on(talk):
+            if offer is not None or fields:
+                return talk, await talk.session(**(fields or modes(self.version)))
+            with self.reached.step(step):
+                return talk, await talk.session(**modes(self.version))
+        except Unanswered:
+            if self._is_of_another_version(talk):
+                self.reached.failed.pop(step, None)
                 self.judge.skip_open(f"the client does not speak version {self.version}")
                 raise NotAsked("another version") from None
             raise
-        return talk, frame
+
+    def _is_of_another_version(self, talk: Conversation) -> bool:
+        """Whether the client left because it asked for a later version than it was answered."""
+        asked = talk.hello.get("protocolVersion")
+        later = isinstance(asked, int) and asked > NUMBERS[self.version]
+        return later and talk.peer.closed.is_set() and not self._went_on(talk)
+
+    async def whole_run(self, offer: Offer, **how: Any) -> Conversation:
+        """Start the client and serve it until it has done its work, whatever that is.
+
+        `how` is what `SessionService` takes beside the conversation and the folder.
+
+        Raises:
+            NotAsked: it does not speak this version, or an earlier check saw no prompt of it.
+        """
+        self.reached.need("a session for 'prompt'")
+        self.reached.need("a prompt for 'prompt'")
+        talk = await self.begin("prompt", offer, manual=SERVED)
+        await SessionService(talk, str(self.folder), **how).serve()
+        if self._is_of_another_version(talk):
+            self.judge.skip_open(f"the client does not speak version {self.version}")
+            raise NotAsked("another version")
+        return talk
 
     async def to_prompt(
         self, purpose: str = "prompt", offer: Offer | None = None, **fields: Any

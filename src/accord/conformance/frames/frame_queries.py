@@ -221,6 +221,19 @@ def reused_ids(frames: Sequence[Frame]) -> Iterator[Complaint]:
             open_ids.discard(key)
 
 
+def open_together(frames: Sequence[Frame]) -> Iterator[Complaint]:
+    """Requests of the program that it made while another one of its own was open."""
+    open_ids: set[str] = set()
+    for frame in frames:
+        key = json.dumps(frame.object.get("id"))
+        if not frame.sent and frame.is_request:
+            if open_ids:
+                yield frame, ""
+            open_ids.add(key)
+        elif frame.sent and frame.is_response:
+            open_ids.discard(key)
+
+
 def odd_names(frames: Sequence[Frame]) -> Iterator[Complaint]:
     """Keys that are not camelCase, and tags that are not snake_case."""
     for frame in received(frames):
@@ -271,6 +284,25 @@ def updates(frames: Sequence[Frame], *kinds: str) -> Iterator[tuple[int, Frame, 
         update = frame.params.get("update")
         if isinstance(update, dict) and (not kinds or update.get("sessionUpdate") in kinds):
             yield at, frame, str(frame.params.get("sessionId")), update
+
+
+def children(frames: Sequence[Frame]) -> Iterator[Complaint]:
+    """Updates that tell of a child of a session."""
+    return ((frame, "") for _, frame, _, _ in updates(frames, "subagent_update"))
+
+
+def unannounced_children(frames: Sequence[Frame]) -> Iterator[Complaint]:
+    """Updates of sessions that nobody opened, before a parent has told of them.
+
+    A session may say something before the answer to the request that opens it.
+    """
+    known = {str(frame.params.get("sessionId")) for frame in frames if frame.sent}
+    known |= {str(at(one.object, "result.sessionId")) for one in received(frames)}
+    for _, frame, session, update in updates(frames):
+        if session not in known and isinstance(frame.params.get("sessionId"), str):
+            yield frame, f"an update of the session {session}, which nobody has announced"
+        if update.get("sessionUpdate") == "subagent_update":
+            known.add(str(update.get("sessionId")))
 
 
 def answers(frames: Sequence[Frame], method: str) -> Iterator[tuple[int, int, Frame, Message]]:
@@ -400,6 +432,44 @@ def unanswered_requests(frames: Sequence[Frame], *, may_end: bool) -> Iterator[F
         known = frame.method not in PATIENT and not (frame.method or "_").startswith("_")
         if at > first and known and not (may_end and frame.ended):
             yield frame
+
+
+def served_calls(frames: Sequence[Frame]) -> list[tuple[Frame, Message | None]]:
+    """The requests of the program in their order, each with the result that the kit gave it."""
+    found: list[tuple[Frame, Message | None]] = []
+    open_calls: dict[str, int] = {}
+    for frame in frames:
+        key = json.dumps(frame.object.get("id"))
+        if not frame.sent and frame.is_request:
+            open_calls[key] = len(found)
+            found.append((frame, None))
+        elif frame.sent and frame.is_response and key in open_calls:
+            at, result = open_calls.pop(key), frame.object.get("result")
+            found[at] = (found[at][0], result if isinstance(result, dict) else None)
+    return found
+
+
+# What opens a session on a connection, and what ends that.
+OPENS = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
+ENDS = frozenset({"session/close", "session/delete"})
+
+
+def with_open_sessions(frames: Sequence[Frame]) -> Iterator[tuple[Frame, frozenset[str]]]:
+    """Each frame, with the sessions that the client under test had opened before it."""
+    asked: dict[str, Frame] = {}
+    opened: frozenset[str] = frozenset()
+    for frame in frames:
+        yield frame, opened
+        key = json.dumps(frame.object.get("id"))
+        if not frame.sent and frame.is_request:
+            asked[key] = frame
+        elif frame.sent and frame.is_response and "result" in frame.object and key in asked:
+            request = asked.pop(key)
+            name = {str(at(frame.object, "result.sessionId") or request.params.get("sessionId"))}
+            if request.method in OPENS:
+                opened |= name
+            elif request.method in ENDS:
+                opened -= name
 
 
 def hello(frames: Sequence[Frame]) -> Message:

@@ -274,6 +274,23 @@ class RawPeer:
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                 pass
 
+    async def send_long(self, head: bytes, piece: bytes, count: int, tail: bytes) -> bool:
+        """Write a line with so many equal pieces, of which only the head is kept.
+
+        Returns whether the connection was still there when it was written.
+        """
+        at = time.monotonic() - self._began
+        self.frames.append(Frame(at, True, head, flaw="too long to look into"))
+        try:
+            with anyio.move_on_after(self.patience):
+                await self.writing.send(head)
+                for _ in range(count):
+                    await self.writing.send(piece)
+                await self.writing.send(tail)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
+            return False
+        return True
+
     async def send(self, message: Any) -> None:
         """Write one message as one line."""
         await self.send_raw(_line(message))

@@ -86,8 +86,8 @@ async def run_checks(
 ) -> list[CheckRun]:
     """Run every check; the result is in their order, whatever order they ended in.
 
-    Those about getting started are run first: what fails there is not waited for again.  Those
-    that came too late are run once more in the end, one at a time.
+    Those about getting started are over before the rest begins: what fails there is not waited for
+    again.  Those that came too late are run once more in the end, one at a time.
 
     Raises:
         NotStarted: the program cannot be started at all.
@@ -123,10 +123,11 @@ async def run_checks(
     if basic in runs and is_mute(runs[basic]):
         said = "the program says nothing"
         runs |= {n: unasked(check, said) for n, check in enumerate(checks) if n != basic}
-    async with anyio.create_task_group() as tasks:
-        for number, check in sorted(enumerate(checks), key=lambda pair: not pair[1].basic):
-            if number not in runs:
-                tasks.start_soon(one, number, check)
+    for is_basic in (True, False):
+        async with anyio.create_task_group() as tasks:
+            for number, check in enumerate(checks):
+                if number not in runs and check.basic is is_basic:
+                    tasks.start_soon(one, number, check)
     if trouble:
         raise trouble[0]
     await _run_late_again(runs, ran, min(end, time.monotonic() + AGAIN_SECONDS_MAX))

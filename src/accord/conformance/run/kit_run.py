@@ -6,14 +6,16 @@ Must not know: how results are shown.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any
 
 from accord.conformance import optional_behaviour as occasions
 from accord.conformance import rules
 from accord.conformance.agent.scenario import Scenario
+from accord.conformance.agent.seen_prompts import seen_prompts, try_prompts
 from accord.conformance.check import Check, Finding, Role
 from accord.conformance.checks import gather
 from accord.conformance.reports.redaction import without_secrets
@@ -26,7 +28,7 @@ from accord.conformance.run.check_run import (
     OpenStage,
     run_checks,
 )
-from accord.conformance.run.verdicts import Report, covered, results
+from accord.conformance.run.verdicts import JUDGED, Report, covered, results
 from accord.machine.redaction.redactor import Redactor
 
 
@@ -34,10 +36,12 @@ from accord.machine.redaction.redactor import Redactor
 class Wishes:
     """What the caller asks for.
 
-    `only` has ids of rules or patterns such as `V1-INIT-*`; empty means every rule.
+    `only` has ids of rules or patterns such as `V1-INIT-*`; empty means every rule.  `without` has
+    such patterns for rules that do not apply.
     """
 
     only: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
     faults: bool = False
     baseline: frozenset[str] = frozenset()
     require_all: bool = False
@@ -63,6 +67,10 @@ def judged_rules(role: Role, version: Version, *, faults: bool = False) -> tuple
     )
 
 
+def _fits(rule_id: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(rule_id, like) for like in patterns)
+
+
 def select(
     role: Role, version: Version, wishes: Wishes
 ) -> tuple[list[Check[Any]], tuple[str, ...]]:
@@ -76,9 +84,12 @@ def select(
     checks, _ = gather(role, version)
     wanted = [one for one in checks if wishes.faults or not one.faults]
     judged = judged_rules(role, version, faults=wishes.faults)
+    if wishes.without:
+        judged = tuple(one for one in judged if not _fits(one, wishes.without))
+        wanted = [one for one in wanted if not all(_fits(id_, wishes.without) for id_ in one.rules)]
     if not wishes.only:
         return wanted, judged
-    chosen = tuple(one for one in judged if any(fnmatchcase(one, like) for like in wishes.only))
+    chosen = tuple(one for one in judged if _fits(one, wishes.only))
     if not chosen:
         raise NoSuchRule(", ".join(wishes.only))
     direct = [one for one in wanted if set(one.rules) & set(chosen)]
@@ -106,19 +117,16 @@ async def judge(
     start = time.monotonic()
     checks, judged = select(role, version, wishes)
     _, monitors = gather(role, version)
-    able = [one for one in checks if one.needs is None or scenario.prompt(one.needs)]
-    runs = await run_checks(
-        able,
-        monitors,
-        open_stage,
+    ran = partial(
+        run_checks,
+        monitors=monitors,
+        open_stage=open_stage,
         at_once=wishes.at_once,
         seconds_max=wishes.seconds_max,
-        run_seconds_max=wishes.run_seconds_max,
-        tries=scenario.tries,
         began=began,
         done=done,
     )
-    runs += [unable(one) for one in checks if one not in able]
+    runs = await _run_all(checks, role, version, scenario, wishes, ran)
     redactor = Redactor.of_environment()
     runs = without_secrets(runs, redactor)
     found = results(
@@ -141,6 +149,47 @@ async def judge(
         scenario.never,
         tuple(redactor.words(wishes.options)),
     )
+
+
+async def _run_all(
+    checks: Sequence[Check[Any]],
+    role: Role,
+    version: Version,
+    scenario: Scenario,
+    wishes: Wishes,
+    ran: Callable[..., Awaitable[list[CheckRun]]],
+) -> list[CheckRun]:
+    """Run the checks that have their prompts, then those for which a prompt was seen to do."""
+    end = time.monotonic() + wishes.run_seconds_max
+
+    def left_seconds() -> float:
+        return end - time.monotonic()
+
+    able = [one for one in checks if one.needs is None or scenario.prompt(one.needs)]
+    left = [one for one in checks if one not in able]
+    runs = await ran(able, run_seconds_max=left_seconds(), tries=scenario.tries)
+    if role == "agent" and left:
+        seen = list(runs)
+        if wishes.only:
+            trying = [Check("prompts", (), role, version, try_prompts)]
+            seen += await ran(trying, run_seconds_max=left_seconds(), tries=True)
+        helped = with_seen_prompts(left, seen, scenario)
+        runs += await ran(helped, run_seconds_max=left_seconds(), tries=True)
+        left = [one for one in left if one not in helped]
+    return runs + [unable(one) for one in left]
+
+
+def with_seen_prompts(
+    checks: Sequence[Check[Any]], runs: Sequence[CheckRun], scenario: Scenario
+) -> list[Check[Any]]:
+    """The checks for which these runs show a prompt, and that have a rule which nothing judged."""
+    prompts = seen_prompts((frames for run in runs for frames in run.conversations), scenario)
+    known = {one.rule for run in runs for one in run.findings if one.verdict in JUDGED}
+    return [
+        replace(one, prompts=prompts)
+        for one in checks
+        if one.needs in prompts and not known.issuperset(one.rules)
+    ]
 
 
 def _excuses(role: Role, scenario: Scenario, runs: Sequence[CheckRun]) -> Callable[[Rule], str]:

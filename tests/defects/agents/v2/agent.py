@@ -277,6 +277,10 @@ class AgentV2(TurnsV2, AgentV1):
         self.later.append(lambda: self.cancel_call(session, str(name)))
         return {}
 
+    def request_terminal_cancel(self, params: Json) -> Json:
+        self.session(params)
+        raise bad_params("it cannot be cancelled")
+
     def cancel_call(self, session: Json, name: str) -> None:
         self.progress(session, name, "cancelled")
         if session["work"] is not None:

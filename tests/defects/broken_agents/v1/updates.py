@@ -31,6 +31,13 @@ class UpdatesPlansForAll(AgentV1):
         yield from super().do_plan(session, rest)
 
 
+@breaks("V1-PROXY-08")
+class LetsChildrenTalkFirst(AgentV1):
+    def say(self, session: Json, text: str) -> None:
+        super().say({**session, "id": "child"}, text)
+        super().say(session, text)
+
+
 @breaks("V1-PROXY-09")
 class HasChildrenForAll(AgentV1):
     def do_tool(self, session: Json, rest: str) -> Work:

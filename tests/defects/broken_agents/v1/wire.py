@@ -195,6 +195,11 @@ class IgnoresDeepMessages(AgentV1):
         """Not a word."""
 
 
+@breaks("LIM-02")
+class HoldsAnyNumberOfRequests(AgentV1):
+    open_max = 1_000_000
+
+
 @breaks("LIM-04")
 class QueuesForEver(AgentV1):
     def request_session_prompt(self, params: Json) -> Work:

@@ -410,6 +410,26 @@ class OffersCancelForEver(AgentV2):
         super().update(session, what, **fields)
 
 
+@breaks("V2-CANCEL-20")
+class RunsToCancelInTheBackground(AgentV2):
+    def do_background(self, session: Json, _rest: str) -> Work:
+        able: Json = {"capabilities": {"cancel": {}}}
+        call = self.open_call(session, "Watch", "execute", **able)
+        session["able"].add(call)
+        self.progress(session, call, "in_progress")
+        session["open"].pop(call)
+        session["background"] = [{"type": "tool_call", "toolCallId": call}]
+        self.say(session, "It runs.")
+        yield from ()
+
+    def cancel_call(self, session: Json, name: str) -> None:
+        self.state(session, "running")
+        super().cancel_call(session, name)
+        session["background"] = []
+        self.say(session, "It is over.")
+        self.state(session, "idle", stopReason="end_turn")
+
+
 @breaks("V2-CANCEL-21")
 class LeavesFormsOpen(AgentV2):
     def notify(self, method: str, params: Json) -> None:

@@ -27,11 +27,12 @@ for _rule in ("V1-GEN-01", "V1-GEN-02", "V1-GEN-03", "V1-GEN-04"):
     breaks(_rule)(as_in_v1(v1_wire.BROKEN[_rule]))
 for _rule in ("V1-EXT-04", "V1-EXT-05", "TR-STDIO-02", "TR-STDIO-03", "TR-STDIO-07"):
     breaks(_rule)(as_in_v1(v1_wire.BROKEN[_rule]))
-for _rule in ("TR-STDIO-08", "LIM-01"):
+for _rule in ("TR-STDIO-08", "LIM-01", "LIM-02"):
     breaks(_rule)(as_in_v1(v1_wire.BROKEN[_rule]))
 breaks("V1-PROV-01")(as_in_v1(v1_logins.HasHiddenProviders))
 for _rule in ("V1-ELIC-10", "V1-ELIC-12", "V1-ELIC-16", "V1-ELIC-18", "V1-ELIC-24"):
     breaks(_rule)(as_in_v1(updates.BROKEN[_rule]))
+breaks("V1-PROXY-08")(as_in_v1(updates.BROKEN["V1-PROXY-08"]))
 breaks("V2-GEN-06")(as_in_v1(batches.IgnoresArrays))
 for _rule in ("TR-BATCH-02", "TR-BATCH-04", "TR-BATCH-05", "TR-BATCH-06"):
     breaks(_rule)(as_in_v1(batches.WRONG[_rule]))

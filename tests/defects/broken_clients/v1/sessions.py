@@ -286,6 +286,20 @@ class RefusesUnknownFormats(FillsIn):
             raise bad_params("no such format")
 
 
+@breaks("V1-ELIC-19")
+class AcceptsWhatIsProposed(ClientV1):
+    """Whether the field takes it or not."""
+
+    def request_elicitation_create(self, params: Json) -> Json:
+        super().request_elicitation_create(params)
+        fields = params["requestedSchema"]["properties"]
+        content = {name: one.get("default") for name, one in fields.items()}
+        return self.checked({"action": "accept", "content": content}, fields)
+
+    def checked(self, answer: Json, _fields: Json) -> Json:
+        return answer
+
+
 @breaks("V1-ELIC-27")
 class MakesUpAnAction(ClientV1):
     def request_elicitation_create(self, params: Json) -> Json:
@@ -372,6 +386,11 @@ class AnswersBeforeTheExit(ClientV1):
             self.answer(request_id, {"exitCode": 0})
         else:
             super().wait_for_exit(request_id, params)
+
+
+@breaks("LIM-02")
+class HoldsAnyNumberOfRequests(ClientV1):
+    waits_max = 1_000_000
 
 
 @breaks("V1-TERM-05")

@@ -5,6 +5,7 @@ import os
 from typing import Any
 
 from tests.defects import batches
+from tests.defects.broken_clients.v1 import own_work as v1_own_work
 from tests.defects.broken_clients.v1 import sessions as v1
 from tests.defects.broken_clients.v1 import wire as v1_wire
 from tests.defects.catalogue import Catalogue
@@ -31,12 +32,21 @@ breaks("V2-GEN-06")(as_in_v1(batches.IgnoresArrays))
 for _rule in ("TR-BATCH-02", "TR-BATCH-04", "TR-BATCH-05", "TR-BATCH-06"):
     breaks(_rule)(as_in_v1(batches.WRONG[_rule]))
 V1_TURNS = (
-    "V1-PERM-02", "V1-PERM-03", "V1-ELIC-02", "V1-ELIC-17", "V1-ELIC-21", "V1-ELIC-23",
-    "V1-ELIC-27",
+    "V1-PERM-02", "V1-PERM-03", "V1-ELIC-02", "V1-ELIC-17", "V1-ELIC-19", "V1-ELIC-21",
+    "V1-ELIC-23", "V1-ELIC-27",
 )  # fmt: skip
 for _rule in V1_TURNS:
     breaks(_rule)(as_in_v1(v1.BROKEN[_rule]))
 breaks("V2-INIT-04")(as_in_v1(v1_wire.SpeaksEveryVersion))
+breaks("TR-STDIO-07")(as_in_v1(v1_own_work.AnswersWithItsNextMessage))
+
+
+@breaks("V2-GEN-05")
+class SpeaksVersion2Only(ClientV2):
+    def speaks(self, version: Any) -> bool:
+        return bool(version == 2)
+
+
 breaks("V2-SESS-01")(as_in_v1(v1_wire.OpensASessionFirst))
 
 

@@ -37,7 +37,12 @@ class ClientV2(ClientV1):
         }
 
     def speaks(self, version: Any) -> bool:
-        return bool(version == 2)
+        return version in (1, 2)
+
+    @property
+    def old(self) -> bool:
+        """Whether the agent speaks version 1 only."""
+        return self.agent.get("protocolVersion") == 1
 
     def offers(self, *names: str) -> bool:
         value: Any = self.agent.get("capabilities")
@@ -46,10 +51,10 @@ class ClientV2(ClientV1):
         return isinstance(value, dict)
 
     def place(self) -> Json:
-        return {"cwd": os.getcwd()}
+        return super().place() if self.old else {"cwd": os.getcwd()}
 
     def open(self, **more: Any) -> Work:
-        if not self.offers("session"):
+        if not self.old and not self.offers("session"):
             raise Refused(0, "the agent has no sessions")
         yield from super().open(**more)
 
@@ -136,6 +141,11 @@ class ClientV2(ClientV1):
             self.state.on_tool_call_update(call)
         elif subject.get("type") == "command" and not isinstance(subject.get("command"), str):
             raise bad_params("a malformed subject")
+
+    def request_elicitation_create(self, params: Json) -> Json:
+        if not isinstance(params.get("requestedSchema"), dict) and params.get("mode") == "form":
+            raise bad_params("requestedSchema is missing")
+        return super().request_elicitation_create(params)
 
     def decide(self, params: Json) -> Work:
         try:

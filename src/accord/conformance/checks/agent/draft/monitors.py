@@ -8,6 +8,7 @@ from accord.conformance.check import Findings, monitor
 from accord.conformance.checks.agent.wire_monitors import not_asked, responses, watching
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import Frame, as_json
+from accord.conformance.frames.schema_validation import tables
 
 TYPES = frozenset(
     {
@@ -45,6 +46,17 @@ draft_responses = watching("V1-GEN-03", "draft", looking.bad_responses, needs=re
 draft_lines = watching("TR-STDIO-02", "draft", looking.broken_lines)
 draft_noise = watching("TR-STDIO-03", "draft", looking.noise)
 draft_meta = watching("D26-19", "draft", looking.odd_meta)
+
+
+@monitor("D26-20", version="draft")
+def methods(frames: Sequence[Frame], judge: Findings) -> None:
+    """What an agent calls is of the draft, or has an underscore."""
+    _, known = tables("draft")
+    for frame in looking.received(frames):
+        name = frame.method or "_"
+        if name not in known and not name.startswith(("_", "$/")):
+            said = f"{name} is not of the draft, and has no underscore"
+            judge.failed("D26-20", said, came=frame)
 
 
 @monitor("D26-14", version="draft")

@@ -13,7 +13,7 @@ from accord.conformance.check import check
 from accord.conformance.checks.agent.v1.sessions import asked_of, comes_true
 from accord.conformance.checks.agent.v1.wire import INVALID_PARAMS, alive
 from accord.conformance.frames import frame_queries as looking
-from accord.conformance.frames.raw_peer import TooLate, as_json, same
+from accord.conformance.frames.raw_peer import NotAsked, NotReady, TooLate, as_json, same
 
 NO_SESSION = -32000
 # The three logins of the draft, and how an agent refuses one that it has not.
@@ -334,10 +334,20 @@ async def edits_go_through_their_steps(stage: AgentStage) -> None:
         stage.judge.close("the prompt did not make the agent ask", failing=False)
 
 
+async def with_least_client(stage: AgentStage) -> Talk:
+    """The agent with a client that offers nothing, or all where the agent refuses to start so."""
+    try:
+        await stage.talk.initialize(capabilities={})
+    except NotAsked:
+        raise
+    except NotReady:
+        await (await stage.another()).initialize()
+    return stage.talk
+
+
 @check("D26-24", needs="link", version="draft")
 async def nothing_outside_is_taken_for_granted(stage: AgentStage) -> None:
-    talk = stage.talk
-    await talk.initialize(capabilities={})
+    talk = await with_least_client(stage)
     session = str((await talk.new_session())["sessionId"])
     talk.host.permission = choosing("reject")
     prompt, secret = stage.scenario.prompt("link") or "", stage.root / "secret.txt"
@@ -370,7 +380,13 @@ async def relative_names_are_of_the_folder(stage: AgentStage) -> None:
     text = stage.scenario.files["notes.txt"].strip()
     ok = text in talk.came() or bool(talk.host.read)
     silent = not told(talk, "tool_call") and not talk.peer.received("fs/read_text_file")
-    if not ok and (stage.scenario.tries or silent):
+    if not ok and stage.scenario.tries:
+        # By its whole name: one that reads it so can read, and does not know where it is.
+        path = str(talk.folder / "notes.txt")
+        prompt = (stage.scenario.prompt("read") or "").replace("notes.txt", path)
+        await talk.say(session, prompt)
+        silent = text not in talk.came() and not talk.host.read
+    if not ok and silent:
         stage.judge.close("the prompt did not make the agent read the file", failing=False)
         return
     stage.judge.judge("D26-25", ok, "a relative name was not found in the working folder")

@@ -20,6 +20,10 @@ TAKEN = frozenset({-32000, -32002, -32022})
 # The code that nobody knows, with which the kit fails requests: it may be passed on.
 NOBODYS = -32077
 NO_DENIALS = TAKEN | {NOBODYS}
+# An address that nobody has but the kit.
+OWN_URL = "http://127.0.0.1:9/accord-check/"
+# A list of members as `tracestate` and `baggage` have them; either may be empty.
+MEMBERS = re.compile(r"^$|^[^=,]+=[^,]*(,[^=,]+=[^,]*)*$")
 
 
 @monitor("V1-EXT-01", "V1-EXT-06", "V1-EXT-08", "V1-AUTH-17")
@@ -38,13 +42,26 @@ def extensions(frames: Sequence[Frame], judge: Findings) -> None:
 
 def judge_extension(frame: Frame, announced: Any, judge: Findings) -> None:
     """What one frame shows of extensions; `announced` is `_meta` of its sender's capabilities."""
-    trace = looking.at(frame.params, "_meta.traceparent")
-    if trace is not None:
-        ok = isinstance(trace, str) and bool(TRACEPARENT.match(trace))
-        judge.judge("V1-EXT-01", ok, "traceparent is none", came=frame)
+    for meta in _metas(frame):
+        trace = meta.get("traceparent")
+        if trace is not None:
+            ok = isinstance(trace, str) and bool(TRACEPARENT.match(trace))
+            judge.judge("V1-EXT-01", ok, "traceparent is none", came=frame)
+        for key in ("tracestate", "baggage"):
+            if meta.get(key) is not None:
+                ok = isinstance(meta[key], str) and bool(MEMBERS.match(meta[key]))
+                judge.judge("V1-EXT-01", ok, f"{key} has no members", came=frame)
     if (frame.method or "").startswith("_"):
         ok = isinstance(announced, dict)
         judge.judge("V1-EXT-06", ok, "an extension that was not announced", came=frame)
+
+
+def _metas(frame: Frame) -> list[dict[str, Any]]:
+    """The metadata of a message: of its params or result, and of what these hold."""
+    parts = [frame.params, frame.object.get("result")]
+    inner = [one for part in parts if isinstance(part, dict) for one in part.values()]
+    found = [looking.at(one, "_meta") for one in (*parts, *inner)]
+    return [one for one in found if isinstance(one, dict)]
 
 
 def judge_denials(frames: Sequence[Frame], judge: Findings) -> None:
@@ -158,14 +175,25 @@ async def headers_of_providers_do_not_come_back(stage: AgentStage) -> None:
         return
     known = (await talk.ask("providers/list", {})).get("providers") or []
     for one in known[:1]:
-        params = {
-            "providerId": one.get("providerId"),
-            "apiType": "_accord_check",
-            "baseUrl": "http://127.0.0.1:9/",
-            "headers": {"authorization": "accord-check-secret"},
-        }
-        await talk.peer.call("providers/set", params)
-        again = await talk.ask("providers/list", {})
-        stage.judge.passed("V1-PROV-09")
-        ok = "accord-check-secret" not in str(again)
-        stage.judge.judge("V1-PROV-06", ok, "headers come back", came=again)
+        supported = one.get("supported")
+        for kind in ("_accord_check", *(supported if isinstance(supported, list) else [])[:1]):
+            await _judge_headers(stage, one.get("providerId"), kind)
+
+
+async def _judge_headers(stage: AgentStage, provider: Any, kind: Any) -> None:
+    """Set a provider with a secret: it is not told, and a new process knows nothing of it."""
+    talk = stage.talk
+    params = {"providerId": provider, "apiType": kind, "baseUrl": OWN_URL}
+    params |= {"headers": {"authorization": "accord-check-secret"}}
+    answer = await talk.peer.call("providers/set", params)
+    again = await talk.ask("providers/list", {})
+    stage.judge.passed("V1-PROV-09")
+    if "result" not in answer:
+        return
+    ok = "accord-check-secret" not in str(again)
+    stage.judge.judge("V1-PROV-06", ok, "headers come back", came=again)
+    talk = await stage.another()
+    await talk.initialize()
+    kept = await talk.prepare("providers/list", {})
+    said = "a new process has what a client has set"
+    stage.judge.judge("V1-PROV-06", OWN_URL not in str(kept), said, came=kept)

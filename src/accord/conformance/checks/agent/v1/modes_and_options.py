@@ -13,6 +13,11 @@ from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered, as
 
 # So many options are set; some agents have one for each of many tools.
 OPTIONS_MAX = 8
+# Commands that show something in most agents that have them, in the order in which they are tried.
+HARMLESS_COMMANDS = (
+    "help", "about", "version", "status", "usage", "cost", "context", "tools", "commands", "model",
+    "models", "tool", "plan", "echo", "hello", "list", "files", "pwd", "whoami", "info", "stats",
+)  # fmt: skip
 # A command that nobody has.
 NO_COMMAND = "/accord-check-none"
 
@@ -165,13 +170,24 @@ async def commands_are_run(stage: AgentStage) -> None:
     params = {"sessionId": session, "prompt": [{"type": "text", "text": prompt}, link]}
     answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
     lists = talk.updates(kind="available_commands_update")
-    names = [one.get("name") for update in lists for one in update.get("availableCommands", [])]
-    if prompt.split()[0].removeprefix("/") not in names:
-        stage.judge.close("the command is not one of the agent's", failing=False)
-        return
+    commands = [one for update in lists for one in update.get("availableCommands", [])]
+    if prompt.split()[0].removeprefix("/") not in [one.get("name") for one in commands]:
+        own = harmless_command(commands) if stage.scenario.tries else None
+        if own is None:
+            stage.judge.close("the command is not one of the agent's", failing=False)
+            return
+        prompt = f"/{own}"
+        params = {"sessionId": session, "prompt": [{"type": "text", "text": prompt}, link]}
+        answer = await talk.peer.call("session/prompt", params, timeout=talk.seconds)
     ok = "result" in answer and went_well(answer["result"] or {})
     stage.judge.judge("V1-CMD-03", ok, "the command was not run", sent=params, came=answer)
     await _judge_company(stage, session, prompt, link)
+
+
+def harmless_command(commands: list[Message]) -> str | None:
+    """The name of a command that shows something and needs no input, as far as names tell."""
+    names = [str(one.get("name")) for one in commands if not one.get("input")]
+    return next((one for one in HARMLESS_COMMANDS if one in names), None)
 
 
 async def _judge_company(stage: AgentStage, session: str, prompt: str, link: Message) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from accord.conformance.agent.stage import AgentStage
 from accord.conformance.check import Findings, check, monitor
 from accord.conformance.checks.agent.v1.sessions import comes_true
 from accord.conformance.frames import frame_queries as looking
-from accord.conformance.frames.raw_peer import Frame, as_json
+from accord.conformance.frames.raw_peer import Frame, Message, as_json
 
 
 @monitor("V1-TOOL-10")
@@ -26,6 +27,24 @@ def paths(frames: Sequence[Frame], judge: Findings) -> None:
                     )
 
 
+@monitor("V1-GEN-07")
+def lines(frames: Sequence[Frame], judge: Findings) -> None:
+    """The lines of files that are read or named are counted from 1."""
+    for frame in looking.received(frames):
+        if frame.method == "fs/read_text_file":
+            _judge_line(frame, frame.params.get("line"), judge)
+    for _, frame, _, update in looking.updates(frames, "tool_call", "tool_call_update"):
+        places = update.get("locations")
+        for one in places if isinstance(places, list) else []:
+            _judge_line(frame, looking.at(one, "line"), judge)
+
+
+def _judge_line(frame: Frame, line: Any, judge: Findings) -> None:
+    if line is not None:
+        ok = type(line) is int and line >= 1
+        judge.judge("V1-GEN-07", ok, f"line {as_json(line)}", came=frame)
+
+
 @check("V1-ELIC-12", "V1-ELIC-16", "V1-ELIC-24", needs="url")
 async def pages_are_shown(stage: AgentStage) -> None:
     """The monitors look at the page; here the agent is made to show one."""
@@ -36,6 +55,26 @@ async def pages_are_shown(stage: AgentStage) -> None:
 async def forms_are_shown(stage: AgentStage) -> None:
     """The monitors look at the form; here the agent is made to show one."""
     await prompted(stage, "elicitation")
+
+
+@check("V1-ELIC-04", needs="elicitation")
+async def forms_are_not_needed(stage: AgentStage) -> None:
+    """A prompt that leads to a form works for a client without forms, too."""
+    prompt = stage.scenario.prompt("elicitation")
+    answers: list[Message] = []
+    offers: tuple[Message, ...] = ({"clientCapabilities": {}}, {})
+    for changes in offers:
+        talk = stage.talk if not answers else await stage.another()
+        await talk.initialize(**changes)
+        session = str((await talk.new_session())["sessionId"])
+        answers.append(await talk.answered(session, prompt))
+        if "result" in answers[0]:
+            break
+    if "result" not in answers[-1]:
+        stage.judge.close("the prompt works neither with forms nor without", failing=False)
+        return
+    said = "without forms the prompt fails"
+    stage.judge.judge("V1-ELIC-04", "result" in answers[0], said, sent=prompt, came=answers[0])
 
 
 @check("V1-USAGE-05", "V1-USAGE-06", needs="notice")

@@ -202,6 +202,9 @@ async def _reads_in_folder(stage: AgentStage, session: str, *, with_roots: bool)
     ):
         said = "a file in cwd is read in a session without other roots, and not in one with them"
         stage.judge.failed("V1-SESS-05", said, came=talk.said())
+    elif await _is_read(stage, session, whole=True) and not await _is_read(stage, session):
+        said = "a file in cwd is read by its whole name, and not by its relative one"
+        stage.judge.failed("V1-SESS-04", said, came=talk.said())
     stage.judge.close("the prompt did not make the agent read the file", failing=False)
     return False
 
@@ -229,11 +232,16 @@ async def _reads_through_links(stage: AgentStage, other: Path | None) -> None:
         await _reads_in_root(stage, session, path, after=", where a link names the root")
 
 
-async def _is_read(stage: AgentStage, session: str) -> bool:
-    """Whether the prompt for it makes the agent read the file in the session's folder."""
+async def _is_read(stage: AgentStage, session: str, *, whole: bool = False) -> bool:
+    """Whether the prompt for it makes the agent read the file in the session's folder.
+
+    With `whole`, the prompt has the whole name of the file.
+    """
     talk = stage.talk
     since, before = len(talk.peer.frames), len(talk.host.read)
-    await talk.say(session, stage.scenario.prompt("read"))
+    prompt = stage.scenario.prompt("read") or ""
+    path = str(talk.folder / "notes.txt")
+    await talk.say(session, prompt.replace("notes.txt", path) if whole else prompt)
     text = stage.scenario.files["notes.txt"].strip()
     told = talk.said(since=since) + talk.came(since=since)
     return text in told or len(talk.host.read) > before
@@ -293,6 +301,12 @@ async def _reads_in_root(stage: AgentStage, session: str, path: Path, *, after: 
     refuses = not read and (stage.scenario.tries or not has_failed(talk, since))
     if after and not read and stage.judge.found["V1-SESS-12"].verdict == "pass":
         # It was read before: once more, since a model may do something else.
+        await talk.say(session, prompt)
+        read = _has_read(talk, path, since, before)
+    elif (
+        refuses and not asks and stage.scenario.tries and await _is_read(stage, session, whole=True)
+    ):
+        # It reads such names elsewhere: once more, since a model may do something else.
         await talk.say(session, prompt)
         read = _has_read(talk, path, since, before)
     elif refuses and not asks:
@@ -383,12 +397,25 @@ async def wait_for_server(talk: Talk, log: Path, method: str) -> bool:
     return await comes_true(talk, lambda: any(one.get("method") == method for one in asked_of(log)))
 
 
-async def comes_true(talk: Talk, seen: Callable[[], bool]) -> bool:
+async def comes_true(talk: Talk, seen: Callable[[], bool], *, seconds: float | None = None) -> bool:
     """Whether something that other programs do is seen within a bound."""
-    with anyio.move_on_after(talk.peer.patience):
+    with anyio.move_on_after(talk.peer.patience if seconds is None else seconds):
         while not seen():  # noqa: ASYNC110 - nothing here is told when it happens
             await anyio.sleep(0.05)
     return seen()
+
+
+async def has_use_for_servers(stage: AgentStage, session: str) -> bool:
+    """Whether an agent that was asked to use a server would: one without tools has no use for it.
+
+    It is one with tools where it calls one of its own in the same session.
+    """
+    tool = stage.scenario.prompt("tool")
+    if not stage.scenario.tries or stage.scenario.prompt("mcp") is None or tool is None:
+        return stage.scenario.prompt("mcp") is not None
+    since = len(stage.talk.peer.frames)
+    await stage.talk.say(session, tool)
+    return bool(calls_of(stage.talk, since))
 
 
 def prompted_for_servers(stage: AgentStage) -> str:
@@ -408,7 +435,7 @@ async def stdio_servers_are_connected(stage: AgentStage) -> None:
     # Some agents connect with the first prompt only.
     await talk.say(session, stage.scenario.prompt("mcp") or stage.scenario.prompt("say"))
     ok = await wait_for_server(talk, first_log, "initialize")
-    if not ok and (stage.scenario.tries or stage.scenario.prompt("mcp") is None):
+    if not ok and not await has_use_for_servers(stage, session):
         stage.judge.close(f"no server was connected{prompted_for_servers(stage)}", failing=False)
         return
     stage.judge.judge("V1-MCP-01", ok, "a stdio server was never asked to initialize", sent=first)

@@ -116,11 +116,22 @@ def _later(known: dict[str, Any], update: dict[str, Any], frame: Frame, judge: F
 
 
 def _replays(frames: Sequence[Frame]) -> list[tuple[int, int]]:
-    """Where history is told again: from a request to its answer."""
+    """Where history is told again: from a request until its session is asked for anything else.
+
+    That nothing of it follows the answer is a rule of its own.
+    """
     methods = ("session/load", "session/fork", "session/resume")
-    return [
-        (first, last) for one in methods for first, last, _, _ in looking.answers(frames, one)
-    ]  # fmt: skip
+    found: list[tuple[int, int]] = []
+    for method in methods:
+        for first, last, _, _ in looking.answers(frames, method):
+            session = frames[first].params.get("sessionId")
+            asked = (
+                at
+                for at, one in enumerate(frames)
+                if at > last and one.sent and one.params.get("sessionId") == session
+            )
+            found.append((first, next(asked, len(frames))))
+    return found
 
 
 @monitor("V1-TOOL-03")

@@ -11,6 +11,7 @@ from accord.conformance.agent.fake_client import always, choosing, filling
 from accord.conformance.agent.stage import IMAGE, AgentStage, Refused, Talk, went_well
 from accord.conformance.agent.turn import (
     ASKING,
+    HARMLESS_KINDS,
     OVER,
     asked_in,
     at_work,
@@ -146,7 +147,12 @@ async def failing_tools_do_not_fail_the_prompt(stage: AgentStage) -> None:
     session = await talk.session()
     answer = await talk.answered(session, stage.scenario.prompt("fail"))
     failed = [one for one in talk.updates() if one.get("status") == "failed"]
-    calls = [] if stage.scenario.tries else tool_calls(talk)
+    calls = tool_calls(talk)
+    if "error" in answer and not failed and stage.scenario.tries:
+        # A prompt may be refused; one of the same kind whose tool succeeds shows that it is not.
+        since = len(talk.peer.frames)
+        other = await talk.answered(session, stage.scenario.prompt("tool"))
+        calls = tool_calls(talk, since) if "result" in other else []
     if not failed and ("result" in answer or not calls):
         stage.judge.close("no tool call failed", failing=False)
         return
@@ -363,24 +369,13 @@ async def commands_wait_for_permission(stage: AgentStage) -> None:
             return
 
 
-@check("V1-TOOL-03", "V1-TOOL-10", "V1-GEN-07", needs="edit")
+@check("V1-TOOL-03", "V1-TOOL-10", needs="edit")
 async def allowed_edits_are_done(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
     await talk.say(session, stage.scenario.prompt("edit"))
     if stage.target() == stage.target_before:
         stage.judge.close("the prompt did not change the target", failing=False)
-        return
-    for frame in talk.peer.received("fs/read_text_file"):
-        line = frame.params.get("line")
-        ok = line is None or (type(line) is int and line >= 1)
-        stage.judge.judge("V1-GEN-07", ok, f"line {as_json(line)}", came=frame)
-    for update in talk.updates():
-        places = update.get("locations")
-        for one in places if isinstance(places, list) else []:
-            line = one.get("line") if isinstance(one, dict) else None
-            ok = line is None or (type(line) is int and line >= 1)
-            stage.judge.judge("V1-GEN-07", ok, f"a location has line {as_json(line)}", came=update)
 
 
 @check("V1-TERM-07", "V1-TOOL-09", needs="terminal")
@@ -441,6 +436,55 @@ async def forms_are_handled(stage: AgentStage) -> None:
             stage.judge.close("the prompt made no form", failing=False)
             return
     stage.judge.passed("V1-ELIC-18")
+    await _judge_consent(stage)
+
+
+async def _judge_consent(stage: AgentStage) -> None:
+    """What was declined or cancelled is not done as if it was accepted.
+
+    It shows where a form asks for nothing but yes or no, and the work depends on that.
+    """
+    done: list[list[tuple[Any, Any]]] = []
+    for answer in ("yes", "no", "decline", "cancel"):
+        found = await _done_after(stage, answer)
+        if found is None or (answer == "yes" and not found) or (answer == "no" and found in done):
+            return
+        done.append(found)
+        if answer in ("decline", "cancel"):
+            said = f"after {answer} the agent does what it does when the form is accepted"
+            stage.judge.judge("V1-ELIC-18", found != done[0], said, came=found)
+
+
+async def _done_after(stage: AgentStage, answer: str) -> list[tuple[Any, Any]] | None:
+    """The calls that changed something in a turn with this answer; None where nothing tells."""
+    stage.restore_files()
+    talk = await stage.another()
+    asked: list[Message] = []
+
+    async def decide(params: Message) -> Reply:
+        asked.append(params)
+        fields = looking.at(params, "requestedSchema.properties")
+        content = dict.fromkeys(fields if isinstance(fields, dict) else {}, answer == "yes")
+        accepted = {"action": "accept", "content": content}
+        return Reply(accepted if answer in ("yes", "no") else {"action": answer})
+
+    talk.host.elicitation = decide
+    session = await talk.session()
+    since = len(talk.peer.frames)
+    try:
+        await talk.say(session, stage.scenario.prompt("elicitation"))
+    except NotReady:
+        return None
+    fields = looking.at(asked[0], "requestedSchema.properties") if asked else None
+    kinds = {looking.at(one, "type") for one in (fields or {}).values()}
+    if kinds != {"boolean"}:
+        return None
+    calls = calls_of(talk, since).values()
+    return [
+        (one.get("kind"), one.get("title"))
+        for one in calls
+        if one.get("status") == "completed" and one.get("kind") not in HARMLESS_KINDS
+    ]
 
 
 @check("V1-PLAN-02", needs="plan")

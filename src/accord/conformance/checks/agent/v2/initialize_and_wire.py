@@ -15,6 +15,7 @@ from accord.conformance.checks.agent.v1.initialize import (
 from accord.conformance.checks.agent.v1.wire import (
     CODES,
     FOREIGN_META,
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     WHOLE_BLOCKS,
@@ -29,6 +30,8 @@ from accord.conformance.checks.agent.v1.wire import (
 )
 from accord.conformance.frames.raw_peer import Gone, Message, NotReady, Unanswered, as_json, same
 
+# The prompts at which an agent may ask its user something.
+ASKING_PURPOSES = ("elicitation", "url", "plan")
 # Type of a content block -> the capability that it takes.
 BLOCK_CAPABILITIES = {
     "image": "session.prompt.image",
@@ -119,8 +122,7 @@ async def the_latest_initialize_counts(stage: AgentStage) -> None:
         said = f"the logins are not those for the capabilities {capabilities}"
         ok = logins_in(again) == logins_in(fresh)
         stage.judge.judge("V2-INIT-06", ok, said, sent=fresh, came=again)
-    prompt = stage.scenario.prompt("elicitation")
-    if prompt is not None:
+    for prompt in filter(None, map(stage.scenario.prompt, ASKING_PURPOSES)):
         await talk.say(str((await talk.new_session())["sessionId"]), prompt)
         asked = talk.peer.received("elicitation/create")
         stage.judge.judge("V2-INIT-06", not asked, "forms of an earlier initialize", came=asked)
@@ -166,12 +168,11 @@ async def odd_markers_are_no_support(stage: AgentStage) -> None:
     ok = "result" in answer
     stage.judge.judge("V2-INIT-09", ok, "malformed markers fail", sent=params, came=answer)
     talk.agent = answer.get("result") or {}
-    for prompt in (stage.scenario.prompt("elicitation"), stage.scenario.prompt("url")):
-        if prompt is not None and ok:
-            session = str((await talk.new_session())["sessionId"])
-            await talk.say(session, prompt)
-            asked = talk.peer.received("elicitation/create")
-            stage.judge.judge("V2-INIT-09", not asked, "true counts as a marker", came=asked)
+    for prompt in filter(None, map(stage.scenario.prompt, ASKING_PURPOSES if ok else ())):
+        session = str((await talk.new_session())["sessionId"])
+        await talk.say(session, prompt)
+        asked = talk.peer.received("elicitation/create")
+        stage.judge.judge("V2-INIT-09", not asked, "true counts as a marker", came=asked)
     talk = await stage.another()
     params = talk.hello(capabilities={"auth": {"terminal": True}})
     answer = await talk.peer.call("initialize", params)
@@ -340,8 +341,8 @@ async def logins_go_both_ways(stage: AgentStage) -> None:
     for method in ("auth/login", "auth/logout"):
         params = {"methodId": "accord-check-no-such-login"} if method == "auth/login" else {}
         error = await talk.error_of(method, params)
-        ok = error.get("code") != NO_METHOD
-        stage.judge.judge("V2-AUTH-01", ok, f"{method} does not exist", came=error)
+        ok = error.get("code") not in (NO_METHOD, INTERNAL_ERROR)
+        stage.judge.judge("V2-AUTH-01", ok, f"{method} does not work", came=error)
 
 
 @check("V1-AUTH-13", version="2")

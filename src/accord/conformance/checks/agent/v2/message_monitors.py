@@ -118,6 +118,7 @@ def permissions(frames: Sequence[Frame], judge: Findings) -> None:
 @monitor("V2-UPS-06", "V2-CANCEL-19", "V1-TOOL-13", version="2")
 def tool_calls(frames: Sequence[Frame], judge: Findings) -> None:
     seen: dict[tuple[str, str], dict[str, Any]] = {}
+    offered: set[tuple[str, str]] = set()
     for _, frame, session, update in looking.updates(frames, "tool_call_update"):
         key = session, str(update.get("toolCallId"))
         known = seen.get(key)
@@ -128,10 +129,13 @@ def tool_calls(frames: Sequence[Frame], judge: Findings) -> None:
         if before in FINAL and key[1] not in _replayed(frames):
             judge.judge("V1-TOOL-13", status in (None, before), f"{status} after {before}")
         now = known | update
+        if looking.at(now, "capabilities.cancel") is not None:
+            offered.add(key)
         if now.get("status") in FINAL:
             judge.passed("V1-TOOL-13")
             can = looking.at(now, "capabilities.cancel")
-            judge.judge("V2-CANCEL-19", can is None, "cancel is offered on an ended call")
+            if key in offered:
+                judge.judge("V2-CANCEL-19", can is None, "cancel is offered on an ended call")
         seen[key] = now
 
 
@@ -286,10 +290,10 @@ def plans(frames: Sequence[Frame], judge: Findings) -> None:
 @monitor("V2-PROMPT-06", version="2")
 def taken_prompts(frames: Sequence[Frame], judge: Findings) -> None:
     """A prompt that was echoed is not answered with an error."""
+    told = list(looking.updates(frames, *ECHOES))
     for asked, answered, frame in looking.refusals(frames, "session/prompt"):
         session = frames[asked].params.get("sessionId")
-        told = looking.updates(frames[asked:answered], *ECHOES)
-        echoes = [update for _, _, of, update in told if of == session]
+        echoes = [update for at, _, of, update in told if asked <= at < answered and of == session]
         if echoes and looking.is_alone(frames, asked, answered):
             judge.failed("V2-PROMPT-06", "an error after the echo", sent=echoes[0], came=frame)
 

@@ -18,6 +18,7 @@ from accord.conformance.checks.agent.v1.session_history import (
     unused,
 )
 from accord.conformance.checks.agent.v1.sessions import (
+    has_use_for_servers,
     judge_servers_again,
     listed,
     more_sessions,
@@ -32,7 +33,7 @@ FINAL = ("completed", "failed", "cancelled")
 # Every message from the first on.
 FROM_START: Message = {"replayFrom": {"type": "start"}}
 CANCELLED = -32800
-AFTER_CLOSE_SECONDS = 0.5
+AFTER_CLOSE_SECONDS = 1.5
 
 
 def spoken(texts: Texts) -> list[str]:
@@ -225,9 +226,11 @@ async def old_servers_are_not_connected_again(stage: AgentStage) -> None:
     server, log = stage.mcp_server()
     session = str((await talk.new_session(mcpServers=[server]))["sessionId"])
     await talk.say(session, stage.scenario.prompt("say"))
+    if not await wait_for_server(talk, log, "initialize"):
+        stage.judge.close("the server was not started in the first place", failing=False)
+        return
     talk = await taken_up(stage, session, "session/resume")
-    if log.exists():
-        log.unlink()
+    log.unlink()
     params = {"sessionId": session, "cwd": str(stage.folder)}
     await talk.prepare("session/resume", params)
     await talk.say(session, stage.scenario.prompt("say"))
@@ -350,7 +353,7 @@ async def servers_are_connected(stage: AgentStage) -> None:
     session = str((await talk.new_session(mcpServers=[first, second]))["sessionId"])
     await talk.say(session, stage.scenario.prompt("mcp") or stage.scenario.prompt("say"))
     ok = await wait_for_server(talk, first_log, "initialize")
-    if not ok and (stage.scenario.tries or stage.scenario.prompt("mcp") is None):
+    if not ok and not await has_use_for_servers(stage, session):
         stage.judge.close(f"no server was connected{prompted_for_servers(stage)}", failing=False)
         return
     both = ok and await wait_for_server(talk, second_log, "initialize")

@@ -102,13 +102,14 @@ def _works(update: dict[str, Any]) -> bool:
 def idle_sessions_have_answered(frames: Sequence[Frame], judge: Findings) -> None:
     """A prompt has its result when its session is idle, unless it was stopped."""
     answered = {repr(one.object.get("id")) for one in looking.received(frames) if one.is_response}
+    told = states(frames)
     for at, asked in enumerate(frames):
         session = asked.params.get("sessionId")
         if not asked.sent or asked.method != "session/prompt" or not asked.is_request:
             continue
         later = [one for one in frames[at:] if one.sent and one.is_notification]
         stops = any(one.sent and one.method == "session/close" for one in frames[at:])
-        last = [one for place, one, name, _ in states(frames) if place > at and name == session]
+        last = [one for place, one, name, _ in told if place > at and name == session]
         idle = bool(last) and looking.at(last[-1].params, "update.state") == "idle"
         if repr(asked.object.get("id")) in answered or later or stops or not idle:
             continue
@@ -146,16 +147,35 @@ def echoes(frames: Sequence[Frame], judge: Findings) -> None:
     known = {str(result.get("messageId")) for _, _, _, result in answered}
     extra = {name: text for name, text in whole.items() if name not in known}
     prompts = [at for at, one in enumerate(frames) if one.sent and one.method == "session/prompt"]
+    _judge_second_echoes(frames, extra, prompts, judge)
+    told = [place for place, _, _, _ in states(frames)]
     for asked, _, frame in looking.refusals(frames, "session/prompt"):
         sent = text_of(frames[asked].params.get("prompt"))
         # What began to be worked on was inserted; an error then is the matter of V2-PROMPT-06.
         until = next((at for at in prompts if at > asked), len(frames))
-        if any(asked < place < until for place, _, _, _ in states(frames)):
+        if any(asked < place < until for place in told):
             continue
         shown = [name for name, text in extra.items() if sent and sent in text]
         judge.judge(
             "V2-PROMPT-07", not shown, f"a refused prompt is echoed: {as_json(shown)}", came=frame
         )
+
+
+def _judge_second_echoes(
+    frames: Sequence[Frame], extra: dict[str, str], prompts: Sequence[int], judge: Findings
+) -> None:
+    """A message of the user's that no answer names is not a prompt that another one echoes.
+
+    One of a prompt that was refused, or has no answer yet, is another matter.
+    """
+    results = [asked for asked, _, _, _ in looking.answers(frames, "session/prompt")]
+    texts = [text_of(frames[at].params.get("prompt")) for at in prompts]
+    if len(results) < len(prompts):
+        return
+    twice = sorted(name for name, text in extra.items() if text and text in texts)
+    if twice:
+        said = f"a prompt is echoed once more under another id: {as_json(twice)}"
+        judge.failed("V2-PROMPT-05", said)
 
 
 def echoed_blocks(updates: Sequence[dict[str, Any]], name: str) -> list[Any]:
@@ -188,11 +208,16 @@ def _is_same_block(sent: dict[str, Any], echoed: dict[str, Any]) -> bool:
 
 
 def _within_resume(frames: Sequence[Frame], at: int) -> bool:
-    return any(
-        first < at < last
+    return any(first < at < last for first, last in _resumes(frames))
+
+
+def _resumes(frames: Sequence[Frame]) -> list[tuple[int, int]]:
+    """Where sessions are taken up: from a request to its answer."""
+    return [
+        (first, last)
         for method in ("session/resume", "session/fork")
         for first, last, _, _ in looking.answers(frames, method)
-    )
+    ]
 
 
 @monitor("V2-PROMPT-11", "V2-PROMPT-18", "V2-PROMPT-12", version="2")
@@ -288,13 +313,76 @@ def _judge_list(of: _Background, frame: Frame, update: dict[str, Any], judge: Fi
     ]
     for name in now:
         judge.judge("V2-PROMPT-23", name in of.known, f"{name} was not announced", came=frame)
-    gone = of.listed - set(now) - of.ended
-    judge.judge("V2-PROMPT-23", not gone, f"{gone} left unfinished", came=frame)
-    judge.judge("V2-PROMPT-24", len(set(now)) == len(now), "listed twice", came=frame)
-    both = [name for name in now if of.shown.get(name, set()) & set(now)]
-    said = f"listed as a call and as its terminal: {both}"
-    judge.judge("V2-PROMPT-24", not both, said, came=frame)
+    if gone := of.listed - set(now) - of.ended:
+        judge.failed("V2-PROMPT-23", f"{gone} left unfinished", came=frame)
+    if now:
+        judge.judge("V2-PROMPT-24", len(set(now)) == len(now), "listed twice", came=frame)
+    if both := [name for name in now if of.shown.get(name, set()) & set(now)]:
+        said = f"listed as a call and as its terminal: {both}"
+        judge.failed("V2-PROMPT-24", said, came=frame)
     of.listed = set(now)
+
+
+@dataclass(slots=True)
+class _Front:
+    """What one session does in front, for all that is seen of it."""
+
+    # Prompts that were sent to it and have no answer, and whether one came since it was idle.
+    prompts: set[str] = field(default_factory=set)
+    asked: bool = True
+    # The calls and terminals that it told of while it was asked to work, and those of its list.
+    known: set[str] = field(default_factory=set)
+    listed: bool = False
+    # The state in which it says that it works, though nobody asked; and what it does then.
+    runs: Frame | None = None
+    works: bool = False
+    behind: bool = False
+
+
+@monitor("V2-PROMPT-21", version="2")
+def background_stays_behind(frames: Sequence[Frame], judge: Findings) -> None:
+    """An idle session does not run because of what goes on behind it.
+
+    To go on by itself, as when what it waited for is done, is work in front: it says something
+    then, asks, or calls a tool.
+    """
+    sessions: dict[str, _Front] = {}
+    resumes = _resumes(frames)
+    for at, frame in enumerate(frames):
+        of = sessions.setdefault(str(frame.params.get("sessionId")), _Front())
+        key = repr(frame.object.get("id"))
+        if frame.sent and frame.method == "session/prompt":
+            of.prompts.add(key)
+            of.asked, of.runs = True, None
+        elif not frame.sent and frame.is_response:
+            for one in sessions.values():
+                one.prompts.discard(key)
+        elif not frame.sent and frame.is_request:
+            of.works = True
+        elif not frame.sent and not any(first < at < last for first, last in resumes):
+            _judge_front(of, frame, judge)
+
+
+def _judge_front(of: _Front, frame: Frame, judge: Findings) -> None:
+    update = frame.params.get("update")
+    update = update if isinstance(update, dict) else {}
+    state, name = update.get("state"), update.get("terminalId") or update.get("toolCallId")
+    if state == "idle":
+        if of.runs is not None and not of.works and (of.listed or of.behind):
+            said = "an idle session runs and is idle again, and only what is behind it goes on"
+            judge.failed("V2-PROMPT-21", said, came=of.runs)
+        of.asked, of.runs = bool(of.prompts), None
+        of.listed = bool(update.get("background"))
+    elif state in BUSY and not of.asked and of.runs is None:
+        of.runs, of.works, of.behind = frame, False, False
+    elif name is not None:
+        of.behind = of.behind or name in of.known
+        of.works = of.works or name not in of.known
+        of.known.add(str(name))
+        if of.listed and not of.asked and of.runs is None:
+            judge.passed("V2-PROMPT-21")
+    elif "messageId" in update or "plan" in update:
+        of.works = True
 
 
 @monitor("V2-PROMPT-10", version="2")

@@ -435,32 +435,12 @@ async def single_calls_can_be_cancelled(stage: AgentStage) -> None:
 async def unknown_calls_cannot_be_cancelled(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    params = {"sessionId": session, "toolCallId": "accord-nope"}
-    error = await talk.error_of("tool_call/cancel", params)
-    ok = error.get("code") == INVALID_PARAMS
-    stage.judge.judge("V2-CANCEL-18", ok, "not -32602", sent=params, came=error)
-
-
-@check("V2-PROMPT-21", "V2-PROMPT-23", "V2-CANCEL-09", needs="background", version="2")
-async def background_work_goes_on(stage: AgentStage) -> None:
-    talk = stage.talk
-    session = await talk.session()
-    state = await talk.say(session, stage.scenario.prompt("background"))
-    if not state.get("background"):
-        stage.judge.close("nothing is listed as running in the background", failing=False)
-        return
-    since = len(talk.peer.frames)
-    await talk.peer.notify("session/cancel", {"sessionId": session})
-    await talk.peer.settled()
-    await talk.peer.quiet()
-    ended = [one for one in talk.updates(since=since) if one.get("exitStatus") is not None]
-    if any((one["exitStatus"] or {}).get("exitCode") == 0 for one in ended):
-        stage.judge.not_exercised("V2-CANCEL-09", "the work in the background was already done")
-    else:
-        stage.judge.judge("V2-CANCEL-09", not ended, "a cancel ended it", came=ended)
-    states = [one.get("state") for one in talk.updates(since=since, kind="state_update")]
-    ok = all(one == "idle" for one in states)
-    stage.judge.judge("V2-PROMPT-21", ok, f"the states {as_json(states)} behind an idle session")
+    for kind, key in (("tool_call", "toolCallId"), ("terminal", "terminalId")):
+        params = {"sessionId": session, key: "accord-nope"}
+        error = await talk.error_of(f"{kind}/cancel", params)
+        ok = error.get("code") == INVALID_PARAMS
+        said = f"{kind}/cancel: not -32602"
+        stage.judge.judge("V2-CANCEL-18", ok, said, sent=params, came=error)
 
 
 @check("V1-ELIC-18", "V2-ELIC-03", "V2-ELIC-05", needs="elicitation", version="2")

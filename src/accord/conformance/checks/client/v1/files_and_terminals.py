@@ -12,9 +12,10 @@ from typing import Any
 import anyio
 
 from accord.conformance.check import check
-from accord.conformance.client.fake_agent import Conversation, error_code
+from accord.conformance.client.fake_agent import SESSION, Conversation, error_code
 from accord.conformance.client.stage import ClientStage
-from accord.conformance.frames.raw_peer import Message, NotAsked, NotReady, Unanswered, as_json
+from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames.raw_peer import Frame, Message, NotReady, Unanswered, as_json
 
 TEN_LINES = "".join(f"line {n}\n" for n in range(1, 11))
 # What is asked for of these, by line and limit, and the numbers of the lines that it is.
@@ -33,6 +34,11 @@ NEW_FILES = {
 }
 # How long it takes to see that a command has been ended.
 ENDING_SECONDS = 5.0
+# How often the output of a command is asked for until it has ended.
+POLL_SECONDS = 0.05
+# How many requests a client holds open at most, and how many it is sent.
+OPEN_REQUESTS_MAX = 1_024
+OPEN_REQUESTS = OPEN_REQUESTS_MAX + 4
 
 
 def result(answer: Message) -> Message:
@@ -152,15 +158,24 @@ async def terminal(stage: ClientStage) -> tuple[Conversation, Any]:
     return talk, prompt
 
 
-async def create(stage: ClientStage, talk: Conversation, script: str, **more: Any) -> str:
+async def create(
+    stage: ClientStage, talk: Conversation, script: str, *, judged: bool = False, **more: Any
+) -> str:
     """The id of a new terminal that runs a line of shell.
 
     Raises:
         NotAsked: the client does not run it; noted for every open rule.
+        NotReady: there is no answer, and the check is not about that: it has not `judged` it.
+        Unanswered: there is none, and it has.
     """
     here = str(stage.folder)
     params: Message = {"command": "/bin/sh", "args": ["-c", script], "cwd": here, **more}
-    answer = await talk.call("terminal/create", **params)
+    try:
+        answer = await talk.call("terminal/create", **params)
+    except Unanswered as error:
+        if judged:
+            raise
+        raise NotReady(str(error)) from None
     name = result(answer).get("terminalId")
     if not isinstance(name, str):
         stage.leave_open("the client does not run the command; start it so that it may")
@@ -210,7 +225,7 @@ async def runs_and_kills_commands(stage: ClientStage) -> None:
     """Create returns at once, kill ends the command and keeps the id; a status comes after."""
     talk, prompt = await terminal(stage)
     with lifeline(stage) as (line, script):
-        name = await create(stage, talk, script)
+        name = await create(stage, talk, script, judged=True)
         stage.judge.passed("V1-TERM-02")
         here = await line.begun(ENDING_SECONDS)
         await _kill(stage, talk, name)
@@ -242,20 +257,14 @@ async def releases_terminals(stage: ClientStage) -> None:
     """Release ends the command, be it over or not, and nothing knows the id after it."""
     talk, prompt = await terminal(stage)
     with lifeline(stage) as (line, script):
-        try:
-            name = await create(stage, talk, script)
-        except NotAsked:
-            raise
-        except Unanswered as error:
-            # That it is answered at once is checked elsewhere.
-            raise NotReady(str(error)) from None
+        name = await create(stage, talk, script)
         here = await line.begun(ENDING_SECONDS)
         await _release(stage, talk, name)
         if here:
             ended = await line.ended(ENDING_SECONDS)
             stage.judge.judge("V1-TERM-06", ended, "the command runs on after release")
     name = await create(stage, talk, "echo over")
-    await talk.call("terminal/wait_for_exit", terminalId=name)
+    await output_of(talk, name, "over\n")
     await _release(stage, talk, name)
     await talk.end_turn(prompt)
 
@@ -267,6 +276,29 @@ async def _release(stage: ClientStage, talk: Conversation, name: str) -> None:
         after = await talk.call(method, terminalId=name)
         ok = error_code(after) is not None
         stage.judge.judge("V1-TERM-06", ok, f"{method} works after release", came=after)
+
+
+async def output_of(talk: Conversation, name: str, end: str) -> Message:
+    """The answer to `terminal/output` once the command has ended, or has said its last words.
+
+    That waiting for the exit works is checked elsewhere.
+
+    Raises:
+        NotReady: it is not answered at all.
+    """
+    try:
+        await talk.call("terminal/wait_for_exit", terminalId=name)
+    except Unanswered as error:
+        raise NotReady(str(error)) from None
+    answer: Message = {}
+    with anyio.move_on_after(ENDING_SECONDS):
+        while True:
+            answer = await talk.call("terminal/output", terminalId=name)
+            over = result(answer).get("exitStatus") is not None
+            if over or "error" in answer or str(result(answer).get("output")).endswith(end):
+                break
+            await anyio.sleep(POLL_SECONDS)
+    return answer
 
 
 @check("V1-TERM-04", role="client")
@@ -285,14 +317,42 @@ async def waits_for_the_exit(stage: ClientStage) -> None:
     await talk.end_turn(prompt)
 
 
+@check("LIM-02", role="client")
+async def refuses_one_request_too_many(stage: ClientStage) -> None:
+    """With as many requests open as a client has to hold, one more is refused, and no other is."""
+    talk, prompt = await terminal(stage)
+    name = await create(stage, talk, "while [ ! -e go ]; do sleep 0.05; done")
+    params = {"sessionId": SESSION, "terminalId": name}
+    names = await talk.peer.ask_at_once("terminal/wait_for_exit", [params] * OPEN_REQUESTS)
+    await talk.alive()
+    await talk.peer.quiet()
+    held, beyond = names[:OPEN_REQUESTS_MAX], names[OPEN_REQUESTS_MAX:]
+    came = [one for one in talk.peer.received() if one.is_response]
+    answers = {one.object["id"]: one for one in came if type(one.object.get("id")) is int}
+    if any(is_over_limit(answers, one) for one in names) or not answers.keys() & set(names):
+        ok = all(is_over_limit(answers, one) for one in beyond) and not answers.keys() & set(held)
+        said = f"of {OPEN_REQUESTS} open requests not exactly those beyond the limit are refused"
+        shown = [answers[one] for one in names if one in answers][: len(beyond)]
+        stage.judge.judge("LIM-02", ok, said, sent=params, came=shown)
+    await put(stage.folder / "go", "")
+    await talk.peer.answer_to(held[0])
+    await talk.end_turn(prompt)
+
+
+def is_over_limit(answers: dict[Any, Frame], name: Any) -> bool:
+    """Whether a request was refused because too many are open."""
+    error = answers[name].object.get("error") if name in answers else None
+    reason = looking.at(error, "data.reason")
+    return bool(looking.at(error, "code") == -32603 and reason == "too_many_requests")
+
+
 @check("V1-TERM-03", role="client")
 async def cuts_output_at_the_front(stage: ClientStage) -> None:
     """Beyond the limit the oldest output goes, at a character's boundary, and that is said."""
     talk, prompt = await terminal(stage)
     for limit in (10, 11, 12, 200):
         name = await create(stage, talk, "printf 'begin-€€€€€-end'", outputByteLimit=limit)
-        await talk.call("terminal/wait_for_exit", terminalId=name)
-        answer = await talk.call("terminal/output", terminalId=name)
+        answer = await output_of(talk, name, "-end")
         text = str(result(answer).get("output"))
         ok = text.endswith("-end") and len(text.encode()) <= limit and "\ufffd" not in text
         ok = ok and result(answer).get("truncated") is (limit < 200)

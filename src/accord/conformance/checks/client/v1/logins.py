@@ -10,9 +10,10 @@ import anyio
 from accord.conformance.check import Findings, check, monitor
 from accord.conformance.checks.client.v1.initialize import LEAVE_SECONDS, OPENING
 from accord.conformance.client.fake_agent import SESSION, Conversation, Offer, modes
+from accord.conformance.client.launch import FAILING_LOGIN
 from accord.conformance.client.stage import ClientStage
 from accord.conformance.frames import frame_queries as looking
-from accord.conformance.frames.raw_peer import Frame, Message, Unanswered, as_json
+from accord.conformance.frames.raw_peer import Frame, Message, NotAsked, Unanswered, as_json
 
 KEY = {"id": "key", "name": "Key"}
 TERMINAL = {"id": "tty", "name": "In a terminal", "type": "terminal", "args": ["--login"]}
@@ -57,6 +58,12 @@ async def logs_in_when_told(stage: ClientStage) -> None:
     talk = await stage.begin("login", stage.offer(auth_methods=[KEY]), manual=("authenticate",))
     try:
         frame = await _authenticating(talk)
+        if frame.method == "session/new":
+            said = "the session is tried again without a login"
+            stage.judge.failed("V1-AUTH-12", said, came=frame)
+            stage.leave_open("the client does not log in when the agent demands it")
+    except NotAsked:
+        raise
     except Unanswered:
         if stage.only_tries("login"):
             stage.leave_open("the client does not log in when the agent demands it")
@@ -76,7 +83,7 @@ async def _authenticating(talk: Conversation) -> Frame:
     if frame.method == "session/new":
         data = {"reason": "auth_required", "authMethods": [KEY]}
         await talk.refuse(frame, -32000, "Authentication required", data)
-        frame = await talk.request("authenticate")
+        frame = await talk.request("authenticate", "session/new")
     return frame
 
 
@@ -88,7 +95,10 @@ async def skips_malformed_entries(stage: ClientStage) -> None:
     for one in (good, offer):
         talk = await stage.begin("login", one, manual=("authenticate",))
         try:
-            await _authenticating(talk)
+            if (await _authenticating(talk)).method == "session/new":
+                stage.leave_open("the client does not log in when the agent demands it")
+        except NotAsked:
+            raise
         except Unanswered as error:
             if one is good:
                 stage.leave_open(f"the client does not log in, malformed entries or not: {error}")
@@ -101,6 +111,7 @@ async def never_authenticates_by_terminal(stage: ClientStage) -> None:
     """A method of type terminal is never passed to `authenticate`, and its login reconnects."""
     offer = stage.offer(auth_methods=[TERMINAL])
     await judge_terminal_login(stage, offer, "authenticate", ("V1-AUTH-03", "V1-AUTH-06"))
+    await _judge_failed_login(stage)
 
 
 async def judge_terminal_login(
@@ -137,6 +148,20 @@ async def judge_terminal_login(
         ok = tried.method == "initialize"
         said = "after a login by terminal the session is tried again on the same connection"
         stage.judge.judge(again, ok, said, came=tried)
+
+
+async def _judge_failed_login(stage: ClientStage) -> None:
+    """After a login by terminal that exits with 3 the session is not tried again."""
+    offer = stage.offer(auth_methods=[TERMINAL | {"args": [FAILING_LOGIN]}])
+    talk = await stage.begin("login", offer, manual=("authenticate",))
+    frame = await talk.request(*OPENING, "authenticate")
+    await talk.refuse(frame, -32000, "Authentication required")
+    tried = await _next_try(stage, talk, "authenticate")
+    assert stage.client is not None
+    done = stage.client.failed_login
+    if done is not None and await anyio.Path(done).exists():
+        said = "the session is tried again after a login that failed"
+        stage.judge.judge("V1-AUTH-06", tried is None, said, came=tried or "")
 
 
 async def _next_try(stage: ClientStage, talk: Conversation, method: str) -> Frame | None:

@@ -147,6 +147,8 @@ async def refuses_modes_that_it_has_not(stage: ClientStage) -> None:
         if mode in offers_nothing(talk):
             said = f"the mode {mode} was not offered, and got {as_json(code)}"
             stage.judge.judge("V1-ELIC-03", code is not None, said, came=answer)
+    if "V1-ELIC-02" not in stage.judge.found:
+        stage.judge.skipped("V1-ELIC-02", "the client has every mode")
     if "V1-ELIC-03" not in stage.judge.found:
         stage.judge.skipped("V1-ELIC-03", "the client has no empty offer")
     start = len(talk.peer.frames)
@@ -158,7 +160,7 @@ async def refuses_modes_that_it_has_not(stage: ClientStage) -> None:
     await talk.end_turn(prompt)
 
 
-@check("V1-ELIC-21", "V1-ELIC-23", "V1-ELIC-27", role="client")
+@check("V1-ELIC-21", "V1-ELIC-19", "V1-ELIC-23", "V1-ELIC-27", role="client")
 async def fills_in_forms_safely(stage: ClientStage) -> None:
     """A pattern that takes for ever ends in time, and an unknown format is accepted."""
     talk, prompt = await stage.to_prompt()
@@ -180,11 +182,39 @@ async def fills_in_forms_safely(stage: ClientStage) -> None:
     if code is None:
         known = action in ("accept", "decline", "cancel") or str(action).startswith("_")
         stage.judge.judge("V1-ELIC-27", known, f"the action is {as_json(action)}", came=answer)
+        await _judge_values(stage, talk)
     evil = {"type": "string", "pattern": EVIL_PATTERN, "default": "a" * 60}
     params["requestedSchema"] = {"type": "object", "properties": {"name": evil}}
     await talk.ask("elicitation/create", **params)
     stage.judge.judge("V1-ELIC-21", await talk.alive(), "the client hangs")
     await talk.end_turn(prompt)
+
+
+async def _judge_values(stage: ClientStage, talk: Conversation) -> None:
+    """A form that is accepted has every value it needs, each as its field wants it.
+
+    The first can be filled in with what it proposes, the second cannot.
+    """
+    accepted = False
+    for count in (2, 9):
+        field = {"type": "integer", "minimum": 1, "maximum": 3, "default": count}
+        colour = {"type": "string", "enum": ["red", "green"], "default": "red"}
+        wanted = {"type": "object", "properties": {"count": field, "colour": colour}}
+        params: Message = {"mode": "form", "message": "How many?"}
+        params["requestedSchema"] = wanted | {"required": ["count", "colour"]}
+        try:
+            answer = await talk.call("elicitation/create", **params)
+        except Unanswered:
+            return
+        if looking.at(answer, "result.action") == "accept":
+            accepted = True
+            given = looking.at(answer, "result.content.count")
+            ok = type(given) is int and 1 <= given <= 3
+            ok = ok and looking.at(answer, "result.content.colour") in colour["enum"]
+            said = "a form is accepted with values that its fields do not take"
+            stage.judge.judge("V1-ELIC-19", ok, said, sent=params, came=answer)
+    if not accepted:
+        stage.judge.not_exercised("V1-ELIC-19", "the client accepts no form")
 
 
 @check("V1-SESS-23", role="client")

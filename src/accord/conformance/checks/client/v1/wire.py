@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+import anyio
 
 from accord.conformance.check import Findings, check, monitor
 from accord.conformance.checks.agent.v1.extensions import judge_denials, judge_extension
@@ -19,7 +21,7 @@ from accord.conformance.client.fake_agent import (
     modes,
     responses,
 )
-from accord.conformance.client.stage import ClientStage
+from accord.conformance.client.stage import ANSWERING, UNKNOWN_METHOD, ClientStage
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import (
     ALIVE_METHOD,
@@ -33,7 +35,6 @@ from accord.conformance.frames.schema_validation import Flaw, flaws, tables
 
 # Keys of v2's and the draft's `initialize` that may stand beside v1's in the first message.
 _OTHER_KEYS = frozenset({"info", "capabilities"})
-OPENING = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
 # How long a client is not answered, to see whether it goes on without.
 HASTE_SECONDS = 1.0
 # How long a client that was refused has to try again, or to leave.
@@ -44,6 +45,7 @@ REFUSALS = 3
 INSIDE = frozenset({"session/cancel", "session/set_mode", "session/set_config_option"})
 # Longer than the longest line that a peer has to take.
 HUGE_BYTES = 40 * 2**20
+CANCELLED = -32800
 
 
 @monitor("V1-GEN-01", "TR-STDIO-02", "TR-STDIO-04", role="client")
@@ -95,35 +97,51 @@ def asked(frames: Sequence[Frame], judge: Findings) -> None:
 @monitor("V1-GEN-03", "V1-GEN-05", "V1-GEN-08", role="client")
 def envelopes(frames: Sequence[Frame], judge: Findings) -> None:
     """Responses have one outcome, ids are whole numbers or strings, keys are in camelCase."""
+    own = {
+        json.dumps(one.object["id"])
+        for one in frames
+        if one.sent and one.is_request and (one.method or "").startswith("_")
+    }
     for frame in frames:
         message = frame.object
         if frame.sent or not message:
             continue
+        told: Any = frame.params
         if frame.is_response:
             judge.passed("V1-GEN-03")
+            # What the client answers to methods that are nobody's else is as it likes.
+            told = None if json.dumps(message.get("id")) in own else message.get("result")
         if frame.is_request:
             name = message.get("id")
             ok = isinstance(name, (int, str)) and not isinstance(name, bool)
             judge.judge("V1-GEN-05", ok, f"a request has the id {as_json(name)}", came=frame)
-        wrong = next(_snake_keys(frame.params), None)
-        judge.judge(
-            "V1-GEN-08", wrong is None, f"the key {as_json(wrong)} is not camelCase", came=frame
-        )
+        wrong = next(_odd_words(told), "")
+        judge.judge("V1-GEN-08", not wrong, wrong, came=frame)
     for frame, said in looking.bad_responses(frames):
         judge.failed("V1-GEN-03", said, came=frame)
 
 
-def _snake_keys(value: Any) -> Any:
+@monitor("V1-EXT-07", role="client")
+def stacks(frames: Sequence[Frame], judge: Findings) -> None:
+    """No error shows the client's insides."""
+    for frame, said in looking.traces(frames):
+        judge.failed("V1-EXT-07", said, came=frame)
+
+
+def _odd_words(value: Any) -> Iterator[str]:
+    """What is wrong with the keys, which are in camelCase, and the tags, which are not."""
     if isinstance(value, dict):
         for key, inner in value.items():
             if key.startswith("_") or key in ("rawInput", "rawOutput", "env", "headers", "content"):
                 continue
             if "_" in key:
-                yield key
-            yield from _snake_keys(inner)
+                yield f"the key {as_json(key)} is not camelCase"
+            if key in looking.TAGS and isinstance(inner, str) and inner != inner.lower():
+                yield f"the tag {as_json(inner)} of {key} is not snake_case"
+            yield from _odd_words(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from _snake_keys(inner)
+            yield from _odd_words(inner)
 
 
 @monitor("V1-GEN-06", "V1-GEN-09", "V1-SESS-07", "V1-SESS-23", "V1-INIT-09", role="client")
@@ -179,13 +197,39 @@ def extensions(frames: Sequence[Frame], judge: Findings) -> None:
 _WITHOUT_SESSION = frozenset({"session/new", "session/list"})
 
 
+@check("TR-STDIO-07", role="client", basic=True)
+async def answers_at_once(stage: ClientStage) -> None:
+    """An answer goes out when it is written, and not with the message after it."""
+    try:
+        talk, prompt = await stage.to_prompt()
+    except Unanswered as error:
+        stage.leave_open(str(error))
+    name = await talk.peer.ask(UNKNOWN_METHOD, {})
+    try:
+        await talk.peer.answer_to(name)
+    except Unanswered as error:
+        stage.reached.failed.setdefault(ANSWERING, str(error))
+        # What is held back comes with what the client does after its turn, or with its end.
+        await talk.finish(prompt, "end_turn")
+        with anyio.move_on_after(REFUSED_SECONDS):
+            await talk.peer.closed.wait()
+        late = responses(talk.peer.frames, name)
+        if not late:
+            stage.leave_open(f"the client does not answer: {error}")
+        said = "an answer came only with what the client did next"
+        stage.judge.failed("TR-STDIO-07", said, came=late)
+        return
+    stage.judge.passed("TR-STDIO-07")
+    await talk.end_turn(prompt)
+
+
 @check("V1-GEN-02", "V1-EXT-04", "V1-EXT-07", role="client")
 async def answers_what_it_does_not_know(stage: ClientStage) -> None:
     """Requests of any id are answered with that id; unknown methods are -32601."""
     talk, prompt = await stage.to_prompt()
     cases: list[tuple[str, Any, dict[str, Any] | None]] = [
-        *(("_accord.dev/unknown", name, {"n": 1}) for name in (7001, "7001", "abc", 0, -1, "")),
-        ("_accord.dev/unknown", 7002, None),
+        *((UNKNOWN_METHOD, name, {"n": 1}) for name in (7001, "7001", "abc", 0, -1, "")),
+        (UNKNOWN_METHOD, 7002, None),
         ("session/accord_unknown", 7003, {"sessionId": SESSION}),
         ("accordUnknown", "7003", {}),
     ]
@@ -250,7 +294,9 @@ async def reads_malformed_options_as_absent(stage: ClientStage) -> None:
     """An optional value of a wrong type in the agent's answer ends nothing."""
     offer = Offer(capabilities="x", info=5)
     talk, prompt = await stage.to_prompt("prompt", offer, modes="x", configOptions="x")
-    stage.judge.passed("V1-GEN-12")
+    await talk.update("tool_call", toolCallId="call-1", title="T", kind=5, status=5, locations="x")
+    await talk.update("session_info_update", title=5, updatedAt=5)
+    stage.judge.judge("V1-GEN-12", await talk.alive(), "the client does not go on")
     whole = talk.permission()
     # Without its call a request can still be decided on, and some clients do.
     cases: list[tuple[str, Message]] = [
@@ -375,6 +421,8 @@ async def copes_with_unknown_error_codes(stage: ClientStage) -> None:
     code = await stage.client.ended(stage.patience)
     ok = code is None or code >= 0
     stage.judge.judge("V1-GEN-11", ok, f"the client was ended by signal {-(code or 0)}")
+    crashed = looking.TRACE.search(stage.stderr())
+    stage.judge.judge("V1-GEN-11", not crashed, "the client crashed", came=stage.stderr())
 
 
 @check("V1-CREQ-02", "V1-CREQ-05", role="client")
@@ -396,7 +444,9 @@ async def answers_cancelled_requests_once(stage: ClientStage) -> None:
         stage.need(False, "the client does not listen to it, which it may")
     alive = await talk.alive()
     came = responses(talk.peer.frames, name)
-    stage.judge.judge("V1-CREQ-02", len(came) == 1, "not one answer", came=came)
+    code = error_code(came[0].object) if came else None
+    ok = len(came) == 1 and code in (None, CANCELLED)
+    stage.judge.judge("V1-CREQ-02", ok, "not one answer, or an error but -32800", came=came)
     await talk.peer.notify("$/cancel_request", {"requestId": name})
     alive = alive and await talk.alive()
     strays = _strays(talk.peer.frames) + responses(talk.peer.frames, name)[len(came) :]
@@ -501,22 +551,21 @@ async def opens_nothing_when_refused(stage: ClientStage) -> None:
 @monitor("V1-PROMPT-01", "V1-SESS-23", role="client")
 def prompts_come_after_sessions(frames: Sequence[Frame], judge: Findings) -> None:
     """A prompt goes to a session that the agent has opened, and not to one that it is asked for."""
-    asked: dict[str, Frame] = {}
-    opened: set[str] = set()
-    for frame in frames:
-        key = repr(frame.object.get("id"))
-        if not frame.sent and frame.method in OPENING:
-            asked[key] = frame
-        elif frame.sent and frame.is_response and key in asked and "result" in frame.object:
-            name = looking.at(frame.object, "result.sessionId")
-            opened.add(str(name or asked[key].params.get("sessionId")))
-        elif not frame.sent and frame.method == "session/prompt":
-            name = frame.params.get("sessionId")
+    asked_about: set[str] = set()
+    ever: frozenset[str] = frozenset()
+    for frame, opened in looking.with_open_sessions(frames):
+        ever |= opened
+        name = frame.params.get("sessionId")
+        if frame.sent:
+            continue
+        if frame.method == "session/status":
+            # Prompts to what is only known by its status are V1-CLOSE-25's matter.
+            asked_about.add(str(name))
+        elif frame.method == "session/prompt" and str(name) not in asked_about:
             # That it names none is V1-SESS-23's matter.
             ok = str(name) in opened or (name is None and bool(opened))
             said = f"the session {as_json(name)} is not open"
             judge.judge("V1-PROMPT-01", ok, said, came=frame)
-        elif not frame.sent and frame.method in INSIDE:
-            name = frame.params.get("sessionId")
+        elif frame.method in INSIDE:
             said = f"{frame.method} names the session {as_json(name)}, which is not open"
-            judge.judge("V1-SESS-23", name in opened, said, came=frame)
+            judge.judge("V1-SESS-23", name in ever, said, came=frame)

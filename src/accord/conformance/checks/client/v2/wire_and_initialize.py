@@ -14,6 +14,7 @@ from accord.conformance.checks.client.v1 import wire as v1
 from accord.conformance.checks.client.v1.initialize import (
     LEAVE_SECONDS,
     gated,
+    judge_first_message,
     judge_leaving,
     next_page,
     offered,
@@ -67,6 +68,11 @@ BAD_SUBJECTS: tuple[Message, ...] = (
     {"type": "command", "cwd": "/"},
 )
 TERMINAL = {"type": "terminal", "methodId": "tty", "name": "In a terminal"}
+# How long the answer to a prompt is held back, to see whether the client waits for it.
+HELD_SECONDS = 0.7
+CANCELLED = -32800
+# Who decides at once takes less than this.
+DECIDING_SECONDS = 0.1
 
 # What is the same in both versions.
 lines = monitor("V1-GEN-01", "TR-STDIO-02", "TR-STDIO-04", role="client", version="2")(
@@ -76,6 +82,7 @@ asked = monitor("V1-GEN-02", role="client", version="2")(v1.asked.look)
 envelopes = monitor("V1-GEN-03", "V1-GEN-05", "V1-GEN-08", role="client", version="2")(
     v1.envelopes.look
 )
+stacks = monitor("V1-EXT-07", role="client", version="2")(v1.stacks.look)
 answers = check("V1-GEN-02", "V1-EXT-04", "V1-EXT-07", role="client", version="2")(
     v1.answers_what_it_does_not_know.run
 )
@@ -90,9 +97,9 @@ what_is_new = check("V1-GEN-10", "V1-EXT-02", "V2-GEN-11", role="client", versio
 )
 
 
-forms = check("V1-ELIC-21", "V1-ELIC-23", "V1-ELIC-27", role="client", version="2")(
-    fills_in_forms_safely.run
-)
+forms = check(
+    "V1-ELIC-21", "V1-ELIC-19", "V1-ELIC-23", "V1-ELIC-27", role="client", version="2"
+)(fills_in_forms_safely.run)  # fmt: skip
 modes_of_forms = check("V1-ELIC-02", "V1-ELIC-03", "V1-ELIC-17", role="client", version="2")(
     refuses_modes_that_it_has_not.run
 )
@@ -111,10 +118,13 @@ async def arrays(stage: ClientStage) -> None:
     await talk.end_turn(prompt)
 
 
-@monitor("V2-GEN-02", role="client", version="2")
+@monitor("V2-GEN-01", "V2-GEN-02", role="client", version="2")
 def ids(frames: Sequence[Frame], judge: Findings) -> None:
-    """An id is not used again while its request is open."""
-    judge.passed("V2-GEN-02")
+    """Ids are whole numbers or texts, and not used again while their request is open."""
+    for frame, said in looking.odd_ids(frames):
+        judge.failed("V2-GEN-01", said, came=frame)
+    if any(looking.open_together(frames)):
+        judge.passed("V2-GEN-02")
     for frame, said in looking.reused_ids(frames):
         judge.failed("V2-GEN-02", said, came=frame)
 
@@ -139,7 +149,9 @@ def shapes(frames: Sequence[Frame], judge: Findings) -> None:
             rule = "V1-GEN-09" if flaw.why == "unknown key" else "V2-GEN-04"
         judge.failed(rule, str(flaw), came=flaw.frame)
     if any(frame.method == "session/new" for frame in frames if not frame.sent):
-        judge.passed("V2-GEN-04", "V2-GEN-08", "V1-GEN-09", "V2-SESS-25")
+        judge.passed("V2-GEN-04", "V2-GEN-08", "V1-GEN-09")
+    if any(frame.params.get("mcpServers") for frame in frames if not frame.sent):
+        judge.passed("V2-SESS-25")
 
 
 @monitor("V2-PROMPT-01", "V2-SESS-23", "V2-SESS-21", "V2-AUTH-02", role="client", version="2")
@@ -190,16 +202,20 @@ def logins(frames: Sequence[Frame], judge: Findings) -> None:
         judge.judge("V2-AUTH-05", not by_terminal, said, came=frame)
 
 
-@check("V2-INIT-01", role="client", version="2", basic=True)
+@check("V2-INIT-01", "TR-STDIO-07", role="client", version="2", basic=True)
 async def introduces_itself(stage: ClientStage) -> None:
     """The first message has the client's name and version."""
     talk = await stage.start()
     frame = await talk.request("initialize")
+    await judge_first_message(stage, talk, frame)
     asked = frame.params.get("protocolVersion")
     stage.need(isinstance(asked, int) and asked >= 2, f"the client speaks version {as_json(asked)}")
     info = frame.params.get("info")
     ok = isinstance(info, dict) and all(info.get(key) for key in ("name", "version"))
     stage.judge.judge("V2-INIT-01", ok, "info is missing", came=frame)
+
+
+at_once = check("TR-STDIO-07", role="client", version="2", basic=True)(v1.answers_at_once.run)
 
 
 @check("V2-SESS-01", role="client", version="2")
@@ -424,6 +440,10 @@ async def refuses_odd_requests(stage: ClientStage) -> None:
         if ok:
             said = f"refused with {code}, not -32602"
             stage.judge.judge(CODES, code == -32602, said, sent=bad, came=frame)
+    if talk.can("elicitation", "form"):
+        answer = await talk.call("elicitation/create", mode="form", message="Who?")
+        ok = error_code(answer) is not None
+        stage.judge.judge("V2-GEN-07", ok, "a form without its fields is not refused", came=answer)
     await talk.end_turn(prompt)
 
 
@@ -435,12 +455,7 @@ async def settles_cancelled_requests(stage: ClientStage) -> None:
     talk, _ = await stage.to_session(purpose)
     with stage.reached.step(f"a prompt for {purpose!r}"):
         prompt = await talk.request("session/prompt")
-    # The client's own prompt is not the agent's to cancel, and it is still open.
-    await talk.peer.notify("$/cancel_request", {"requestId": prompt.object.get("id")})
-    alive = await talk.alive()
-    came = talk.peer.received("session/cancel")
-    ok = alive and not came
-    stage.judge.judge("V2-CANCEL-13", ok, "the client cancelled its own prompt", came=came)
+    await _judge_own_prompt(stage, talk, prompt)
     await talk.insert(prompt)
     name = await talk.ask("session/request_permission", **talk.permission())
     await talk.peer.notify("$/cancel_request", {"requestId": name})
@@ -449,10 +464,12 @@ async def settles_cancelled_requests(stage: ClientStage) -> None:
     except Unanswered:
         stage.judge.failed("V2-CANCEL-14", "a cancelled request is never answered")
         return
-    stage.judge.passed("V2-CANCEL-14")
+    code = error_code(answer)
+    said = f"it is answered with {as_json(code)}, which is not -32800"
+    stage.judge.judge("V2-CANCEL-14", code in (None, CANCELLED), said, came=answer)
     got = outcome(answer)
     kind = got.get("outcome") if isinstance(got, dict) else None
-    if kind == "selected":
+    if kind == "selected" and not await _decides_in_spite_of_cancels(talk):
         said = "the client decides without waiting for anybody"
         stage.judge.skipped("V2-CANCEL-10", said)
     else:
@@ -464,6 +481,48 @@ async def settles_cancelled_requests(stage: ClientStage) -> None:
         ok = count == (1 if known == name else 0)
         stage.judge.judge("V2-CANCEL-15", ok, f"{count} answers to {as_json(known)}")
     await talk.end_turn(prompt)
+
+
+async def _decides_in_spite_of_cancels(talk: Conversation) -> bool:
+    """Whether the client chooses an option well after it has read that nobody needs it.
+
+    What it answers to a later question shows that it has.
+    """
+    for _ in range(2):
+        name = await talk.ask("session/request_permission", **talk.permission())
+        await talk.peer.notify("$/cancel_request", {"requestId": name})
+        await talk.alive()
+        read = talk.peer.received()[-1].at
+        if responses(talk.peer.frames, name):
+            return False
+        await talk.peer.answer_to(name)
+        answer = responses(talk.peer.frames, name)[0]
+        chosen = looking.at(outcome(answer.object), "outcome") == "selected"
+        if not chosen or answer.at - read < DECIDING_SECONDS:
+            return False
+    return True
+
+
+async def _judge_own_prompt(stage: ClientStage, talk: Conversation, prompt: Frame) -> None:
+    """The client's own prompt is not the agent's to cancel: it stays open and is waited for.
+
+    What the client does meanwhile in any case is seen before.
+    """
+    before = {one.method for one in await talk.peer.quiet(HELD_SECONDS)}
+    since = len(talk.peer.frames)
+    await talk.peer.notify("$/cancel_request", {"requestId": prompt.object.get("id")})
+    try:
+        alive = await talk.alive()
+    except Unanswered:
+        alive = False
+    came = [one for one in await talk.peer.quiet(HELD_SECONDS) if one.method is not None]
+    came += [one for one in talk.peer.frames[since:] if one.method == "session/cancel"]
+    news = [one for one in came if one.method not in before]
+    ok = alive and not news and not talk.peer.closed.is_set()
+    said = "the client cancelled its own prompt, or goes on as if it were over"
+    stage.judge.judge("V2-CANCEL-13", ok, said, came=news)
+    if not alive or talk.peer.closed.is_set() or any(one.is_request for one in news):
+        stage.leave_open("the client does not wait for its prompt any more")
 
 
 @check("V2-CANCEL-16", role="client", version="2")

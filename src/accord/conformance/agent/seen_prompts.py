@@ -1,0 +1,82 @@
+"""Prompts at which an agent was seen to do what no prompt of its scenario is for.
+
+Nobody can know beforehand which prompt makes an agent ask a form or go on in the background.  What
+it did once at an ordinary prompt it may do again, so that prompt serves the purpose.
+
+Must not know: any rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+
+from accord.conformance.agent.scenario import Scenario
+from accord.conformance.agent.stage import AgentStage
+from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames.raw_peer import Frame, Unanswered
+from accord.conformance.optional_behaviour import OCCASIONS
+
+# The prompts that are tried where only some checks are run; none of them takes long.
+TRIED = ("say", "tool", "edit", "terminal", "plan")
+# Requests after which an update may be about what they set.
+SETTING = frozenset({"session/set_mode", "session/set_config_option"})
+
+
+def seen_prompts(conversations: Iterable[Sequence[Frame]], scenario: Scenario) -> dict[str, str]:
+    """The prompts of a scenario that served another purpose, by purposes that it has none for."""
+    wanted = {
+        purpose: occasion
+        for occasion in OCCASIONS.values()
+        for purpose in occasion.purposes
+        if scenario.prompt(purpose) is None
+    }
+    known = {*scenario.prompts.values(), scenario.prompt("say")}
+    found: dict[str, str] = {}
+    # What shows something more particular too, as an address in place of a form.
+    spare: dict[str, str] = {}
+    for frames in conversations:
+        last: dict[str, str] = {}
+        plain = _plain_sessions(frames)
+        for frame in frames:
+            session = str(frame.params.get("sessionId"))
+            if frame.sent and frame.method == "session/prompt" and session in plain:
+                last[session] = _text(frame)
+            elif frame.sent and frame.method in SETTING:
+                last.pop(session, None)
+            elif not frame.sent and last.get(session) in known:
+                shown = {key: one for key, one in wanted.items() if one.shown_by(frame)}
+                keyed = any(one.keys for one in shown.values())
+                for purpose, occasion in shown.items():
+                    kept = spare if keyed and not occasion.keys else found
+                    kept.setdefault(purpose, last[session])
+    return spare | found
+
+
+def _plain_sessions(frames: Sequence[Frame]) -> set[str]:
+    """The sessions without servers: what one does with a server, another does not without."""
+    made = looking.answers(frames, "session/new")
+    return {
+        str(result.get("sessionId"))
+        for asked, _, _, result in made
+        if not frames[asked].params.get("mcpServers")
+    }
+
+
+def _text(frame: Frame) -> str:
+    """The text of a prompt that has nothing else."""
+    blocks = frame.params.get("prompt", frame.params.get("content"))
+    texts = [one.get("text") for one in blocks or [] if isinstance(one, dict)]
+    return texts[0] if len(texts) == 1 and isinstance(texts[0], str) else ""
+
+
+async def try_prompts(stage: AgentStage) -> None:
+    """Send some prompts of the scenario, each to a session of its own, to see what comes of it."""
+    talk = stage.talk
+    await talk.initialize()
+    for purpose in TRIED:
+        prompt = stage.scenario.prompt(purpose)
+        if prompt is not None:
+            session = str((await talk.new_session())["sessionId"])
+            with suppress(Unanswered):
+                await talk.prompt(session, prompt)
