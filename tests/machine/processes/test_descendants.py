@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import anyio
 import pytest
@@ -250,3 +251,23 @@ async def test_children_from_before_our_time_are_left_alone(lifeline: Lifeline) 
                 os.kill(server, signal.SIGKILL)
                 command.kill()
     assert said == "ended\n"
+
+
+def test_a_process_in_the_middle_of_exec_keeps_its_mark(tmp_path: Path) -> None:
+    """Ours: while a program is replaced by another, the system shows no variables for it."""
+    script = tmp_path / "again.sh"
+    script.write_text(f"exec /bin/sh {script}\n")
+    mark = descendants.new_mark()
+    with subprocess.Popen(["/bin/sh", script], env=descendants.marked(mark=mark)) as process:
+        try:
+            assert all(descendants.has_mark(process.pid, mark) for _ in range(2000))
+        finally:
+            process.kill()
+
+
+def test_a_program_without_variables_has_no_mark() -> None:
+    """Ours: `env -i` empties the environment for good, so nothing is waited for."""
+    with subprocess.Popen(["/bin/cat"], env={}, stdin=subprocess.PIPE) as process:
+        assert not descendants.has_mark(process.pid, descendants.process_mark())
+        assert process.stdin is not None
+        process.stdin.close()

@@ -46,12 +46,17 @@ POLL_SECONDS = (0.005, 0.05)
 """How often the process table is read while we wait, at first and later."""
 
 QUICK_POLL_SECONDS = 0.001
-"""How often the lists of children are read while we kill."""
+"""How often the lists of children are read while we kill, and a process in `exec` is looked at."""
+
+EXEC_SECONDS = 0.5
+"""How long we wait for a program that is being replaced by another to have an environment again."""
 
 REAP_SECONDS = 5.0
 """An adopted orphan that ended is collected when nobody else has done so for this long."""
 
 PR_SET_CHILD_SUBREAPER = 36
+
+PF_KTHREAD = 0x00200000
 
 
 class Process:
@@ -111,13 +116,44 @@ def children_of(pid: int) -> list[int]:
 
 def _variable(pid: int, name: str) -> bytes:
     """The value of an environment variable of a process, as far as it can be read."""
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            variables = file.read().split(b"\0")
-    except OSError:
-        return b""
     wanted = f"{name}=".encode()
+    variables = _environment(pid).split(b"\0")
     return next((one[len(wanted) :] for one in variables if one.startswith(wanted)), b"")
+
+
+def _environment(pid: int) -> bytes:
+    """The variables that a process was started with; empty when it has none or they are hidden.
+
+    In the middle of `exec` a process has no variables, and on a busy machine it can stay there
+    for a while.  A process that was looked at just then must not be taken for a stranger.
+    """
+    deadline = time.monotonic() + EXEC_SECONDS
+    looks = 2
+    while True:
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                found = file.read()
+        except OSError:
+            return b""
+        if found or time.monotonic() >= deadline:
+            return found
+        # `exec` passes through a state that looks like a program without variables.
+        looks = looks - 1 if _has_no_variables(pid) else 2
+        if not looks:
+            return b""
+        time.sleep(QUICK_POLL_SECONDS)
+
+
+def _has_no_variables(pid: int) -> bool:
+    """Whether a process is dead, belongs to the kernel, or was started without variables."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            words = file.read().rpartition(b")")[2].split()
+        state, flags = words[0].decode(), int(words[6])
+        env_start, env_end = int(words[47]), int(words[48])
+    except (OSError, ValueError, IndexError):
+        return True
+    return state in "ZX" or bool(flags & PF_KTHREAD) or 0 < env_start == env_end
 
 
 def has_mark(pid: int, mark: str) -> bool:
