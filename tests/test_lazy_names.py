@@ -79,7 +79,6 @@ def test_an_agent_answers_before_it_loads_what_its_turns_need() -> None:
         "accord.agent.terminals.terminals",
         "accord.agent.tools.tool_call",
         "accord.client",
-        "accord.jsonrpc.large_text",
         "accord.store",
         "difflib",
         "pathlib",

@@ -12,12 +12,13 @@ Content       TextContent  ImageContent  AudioContent  ResourceLink
 In between    Proxy  Translated
 MCP servers   McpServerStdio  McpServerHttp  EnvVariable  HttpHeader  McpServers
 Transports    Transport  Receiver  Ended
-Bounds        Limits
+Remote        RemoteApplication  RemoteRequest  RemoteServer  bearer_tokens
+Bounds        Limits  RemoteLimits
 Errors        AccordError
                 ProtocolError: LocalProtocolError  RemoteProtocolError  VersionMismatch
                 RequestFailed: AuthenticationRequired  NotFound  MethodMissing
                                RequestCancelled  RateLimited
-                ConnectionLost: LimitExceeded
+                ConnectionLost: LimitExceeded  ConnectFailed
                 SpawnFailed  McpCallFailed  StoreError
                 RequestError, to be raised in a handler
 
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from accord.errors import (
         AccordError,
         AuthenticationRequired,
+        ConnectFailed,
         ConnectionLost,
         LimitExceeded,
         LocalProtocolError,
@@ -87,6 +89,11 @@ if TYPE_CHECKING:
     from accord.store import MemoryStore, SessionStore
     from accord.store.sqlite import SqliteStore
     from accord.transcript import Message, Plan, Terminal, ToolCall, Transcript, Update
+    from accord.transport.remote_limits import RemoteLimits
+    from accord.transport.server.application import RemoteApplication
+    from accord.transport.server.authorization import bearer_tokens
+    from accord.transport.server.listener.remote_server import RemoteServer
+    from accord.transport.server.requests import RemoteRequest
     from accord.transport.transport import Ended, Receiver, Transport
 
 _PLACES = {
@@ -129,6 +136,7 @@ _PLACES = {
     "accord.errors": (
         "AccordError",
         "AuthenticationRequired",
+        "ConnectFailed",
         "ConnectionLost",
         "LimitExceeded",
         "LocalProtocolError",
@@ -165,6 +173,11 @@ _PLACES = {
         "SessionStore",
     ),
     "accord.store.sqlite": ("SqliteStore",),
+    "accord.transport.server.listener.remote_server": ("RemoteServer",),
+    "accord.transport.server.application": ("RemoteApplication",),
+    "accord.transport.server.authorization": ("bearer_tokens",),
+    "accord.transport.server.requests": ("RemoteRequest",),
+    "accord.transport.remote_limits": ("RemoteLimits",),
     "accord.transport.transport": (
         "Ended",
         "Receiver",
@@ -197,6 +210,7 @@ __all__ = [
     "AuthenticationRequired",
     "Choice",
     "Client",
+    "ConnectFailed",
     "ConnectionLost",
     "Credential",
     "Decision",
@@ -235,7 +249,11 @@ __all__ = [
     "Proxy",
     "RateLimited",
     "Receiver",
+    "RemoteApplication",
+    "RemoteLimits",
     "RemoteProtocolError",
+    "RemoteRequest",
+    "RemoteServer",
     "Reply",
     "RequestCancelled",
     "RequestError",
@@ -260,4 +278,5 @@ __all__ = [
     "Update",
     "UrlRequest",
     "VersionMismatch",
+    "bearer_tokens",
 ]

@@ -8,7 +8,8 @@ AccordError ─┬─ ProtocolError ─┬─ LocalProtocolError    our caller b
              │                 ├─ MethodMissing
              │                 ├─ RequestCancelled
              │                 └─ RateLimited           knows when to try again
-             ├─ ConnectionLost ── LimitExceeded         the transport ended with work pending
+             ├─ ConnectionLost ┬─ LimitExceeded         the transport ended with work pending
+             │                 └─ ConnectFailed         a remote agent could not be reached
              ├─ McpCallFailed                           an MCP server behind the peer said no
              ├─ SpawnFailed                             the agent's program did not start
              ├─ ConfigError                             a file of the user's cannot be read so
@@ -29,7 +30,7 @@ _DETAIL_CHARACTERS_MAX = 500
 # Nor is its message a place for whole documents; `message` has all of it.
 _MESSAGE_CHARACTERS_MAX = 2000
 # What a process said last, as far as it is shown; `stderr_tail` has all that was kept.
-_LAST_WORDS_MAX = 4096
+_STDERR_CHARACTERS_MAX = 4096
 # HTTP's word for it, which agents pass on from their model's server.
 _TOO_MANY_REQUESTS = 429
 
@@ -207,8 +208,8 @@ class ConnectionLost(AccordError):
         text = message
         words = stderr_tail.rstrip()
         if words.strip():
-            cut = "…" if len(words) > _LAST_WORDS_MAX else ""
-            text = f"{message}\nthe end of its stderr:\n{cut}{words[-_LAST_WORDS_MAX:]}"
+            cut = "…" if len(words) > _STDERR_CHARACTERS_MAX else ""
+            text = f"{message}\nthe end of its stderr:\n{cut}{words[-_STDERR_CHARACTERS_MAX:]}"
         super().__init__(text)
         self.message = message
         self.exit_status = exit_status
@@ -222,6 +223,17 @@ class LimitExceeded(ConnectionLost):
         super().__init__(f"{message} (limit {limit} = {value})")
         self.limit = limit
         self.value = value
+
+
+class ConnectFailed(ConnectionLost):
+    """A remote agent could not be reached; the message says why.
+
+    `status` is the one with which a server refused the upgrade to WebSocket.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class McpCallFailed(AccordError):
@@ -388,6 +400,7 @@ __all__ = [
     "AccordError",
     "AuthenticationRequired",
     "ConfigError",
+    "ConnectFailed",
     "ConnectionLost",
     "LimitExceeded",
     "LocalProtocolError",

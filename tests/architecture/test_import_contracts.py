@@ -39,6 +39,7 @@ WRONG = [
     ),
     ("cli/console.py", "cli.run", "The command line: its rooms"),
     ("builtin/workspace.py", "builtin.tools.toolbox", "The built-in agent: its rooms"),
+    ("transport/websocket/client.py", "transport.server.connections", "The transports: the two"),
     ("mcp/results.py", "mcp.servers", "Rooms do not import each other in circles"),
 ]
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from accord.configuration import user_paths
+from accord.configuration.grants_file import grants_path
+from accord.configuration.policy_file import policy_path
 from accord.errors import ConfigError
 
 
@@ -18,9 +20,9 @@ def test_the_variables_win(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("ACCORD_STATE_DIR", str(tmp_path / "s"))
     assert user_paths.config_file() == tmp_path / "c" / "config.toml"
     assert user_paths.credentials_file() == tmp_path / "c" / "credentials.json"
-    assert user_paths.policy_file() == tmp_path / "c" / "permissions.toml"
+    assert policy_path() == tmp_path / "c" / "permissions.toml"
     assert user_paths.store_file() == tmp_path / "s" / "sessions.sqlite3"
-    assert user_paths.grants_file() == tmp_path / "s" / "grants.toml"
+    assert grants_path() == tmp_path / "s" / "grants.toml"
     assert user_paths.audit_file() == tmp_path / "s" / "audit.jsonl"
     assert list(tmp_path.iterdir()) == []
 

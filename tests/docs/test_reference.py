@@ -30,7 +30,8 @@ def test_every_keyword_of_an_agent_and_of_a_client_is_listed() -> None:
     """Newcomers: the keywords of `Client.spawn` stood in comments only."""
     of_agent = set(inspect.signature(accord.Agent).parameters) - {"name"}
     of_spawn = set(inspect.signature(accord.Client.spawn).parameters) - {"command", "options"}
-    assert of_agent | of_spawn | set(ClientOptions.__annotations__) <= described(API)
+    of_connect = set(inspect.signature(accord.Client.connect).parameters) - {"agent", "options"}
+    assert of_agent | of_spawn | of_connect | set(ClientOptions.__annotations__) <= described(API)
 
 
 def test_every_kind_of_update_is_listed() -> None:
@@ -40,11 +41,13 @@ def test_every_kind_of_update_is_listed() -> None:
 
 def test_every_limit_is_listed_with_its_default() -> None:
     """Ours: a bound that nobody can find is a surprise."""
-    for name, field in inspect.signature(accord.Limits).parameters.items():
-        row = re.search(rf"^\| `{name}` \| ([\d.]+)( MiB)? \|", LIMITS, re.MULTILINE)
-        assert row is not None, name
-        factor = 1024 * 1024 if row.group(2) else 1
-        assert float(row.group(1)) * factor == field.default
+    head, remote = LIMITS.split("## Remote connections")
+    for text, limits in ((head, accord.Limits), (remote, accord.RemoteLimits)):
+        for name, field in inspect.signature(limits).parameters.items():
+            row = re.search(rf"^\| `{name}` \| ([\d.]+)( MiB)? \|", text, re.MULTILINE)
+            assert row is not None, name
+            factor = 1024 * 1024 if row.group(2) else 1
+            assert float(row.group(1)) * factor == field.default
 
 
 def test_every_method_that_the_reference_names_exists() -> None:

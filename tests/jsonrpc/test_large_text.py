@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from accord.errors import LocalProtocolError
 from accord.jsonrpc import large_text
-from accord.jsonrpc.envelope import LargeResult, result_frame
+from accord.jsonrpc.envelope import result_frame
 from accord.jsonrpc.framing import FRAME_BYTES_MAX
 from accord.jsonrpc.large_text import ESCAPED_BYTES_MAX, LARGE_CHARACTERS, TextResult
 from accord.jsonrpc.peer import Peer
@@ -97,11 +97,3 @@ def test_no_ascii_character_takes_more_bytes_than_is_assumed() -> None:
     """The bound on what is still to come rests on it."""
     longest = max(len(TextResult("", chr(code)).whole()) for code in range(128))
     assert longest - len(b'{"":""}') == ESCAPED_BYTES_MAX
-
-
-def test_what_a_large_result_must_bring() -> None:
-    """Ours: a kind of its own says how it is encoded."""
-    with pytest.raises(NotImplementedError):
-        LargeResult().whole()
-    with pytest.raises(NotImplementedError):
-        LargeResult().parts(1, 1)

@@ -21,6 +21,7 @@ from accord.machine.own_command_line import (
     own_code,
     own_command,
     own_file,
+    readable_command,
 )
 from accord.mcp.schema_validation import problem
 from accord.version import __version__
@@ -215,6 +216,19 @@ def test_settings_that_isolation_hides_are_handed_on(monkeypatch: pytest.MonkeyP
     options = ("-B", "-X", "utf8")
     said = _output((sys.executable, *options, "-P", "-c", show))
     assert said.startswith("('-I', '-B', '-X', 'utf8'")
+
+
+def test_a_process_of_ours_is_shown_as_a_person_would_type_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ours: errors name the command of an agent."""
+    assert readable_command(own_command("connect", "ws://a")) == ("accord", "connect", "ws://a")
+    monkeypatch.setattr(own_command_line, "import_path", lambda: ["/elsewhere"])
+    assert "--import-path" in own_command("agent")
+    assert readable_command(own_command("agent")) == ("accord", "agent")
+    assert readable_command(("python", "agent.py")) == ("python", "agent.py")
+    monkeypatch.setattr(sys, "executable", "")
+    assert readable_command(("python", "agent.py")) == ("python", "agent.py")
 
 
 def test_an_interpreter_that_does_not_know_itself_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

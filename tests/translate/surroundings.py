@@ -14,6 +14,8 @@ class Around:
         self.secrets: list[tuple[str, Json]] = []
         self.said: list[str] = []
         self._count = 0
+        # Fresh names of another process are others.
+        self.process = "fresh"
 
     @property
     def surroundings(self) -> Surroundings:
@@ -28,4 +30,4 @@ class Around:
 
     def _fresh(self) -> str:
         self._count += 1
-        return f"fresh-{self._count}"
+        return f"{self.process}-{self._count}"

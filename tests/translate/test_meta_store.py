@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from accord.translate.meta_store import DRAFT, OFFICIAL, keep, kept, take
+from accord.schema.codec import to_python
+from accord.translate.meta_store import DRAFT, OFFICIAL, draft_meta, keep, kept, take
 
 
 def test_what_is_kept_is_taken_and_nothing_is_left() -> None:
@@ -14,6 +15,11 @@ def test_what_is_kept_is_taken_and_nothing_is_left() -> None:
     assert kept(holder, OFFICIAL) == {"status": "paused", "kind": "_x"}
     assert take(holder, OFFICIAL) == {"status": "paused", "kind": "_x"}
     assert holder == {"a": 1}
+
+
+def test_values_of_the_draft_are_kept_on_a_struct_too() -> None:
+    meta = draft_meta({"pid": 7})
+    assert {key: to_python(raw) for key, raw in meta.items()} == {DRAFT: {"pid": 7}}
 
 
 def test_what_others_keep_stays() -> None:

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 import anyio
 from anyio.lowlevel import checkpoint
 
+from accord.agent.argument_checks import names
 from accord.agent.callbacks import first
 from accord.agent.custom_values import checked
 from accord.agent.definition import AgentDefinition, Extension, PromptType
 from accord.agent.process_exit import ProcessEnd, exit_code
-from accord.agent.requirements import names
 from accord.agent.serving.connection import AgentHandler
 from accord.agent.session.options import (
     Choice,
@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from accord.agent.login.login import AuthMethod
     from accord.agent.serving.unstable.providers import Provider, ProviderConfig, ProviderHook
     from accord.store import SessionStore
+    from accord.transport.remote_limits import RemoteLimits
+    from accord.transport.server.application import RemoteApplication
+    from accord.transport.server.authorization import AuthHook
 
 GARBAGE_THRESHOLDS = (10_000, 20, 20)
 
@@ -342,19 +345,24 @@ class Agent:
 
     async def auth_status_changed(self) -> None:
         """Tell every client whose status of the login is out of date."""
-        for service in list(self._definition.services):
-            await service.announce_auth_status()
+        for login in list(self._definition.login_states):
+            await login.announce()
 
     # ---- serving
 
     async def serve(self, transport: Transport, *, accept_batches: bool = False) -> None:
         """Serve one client until it goes away."""
-        broken = await self._serve(transport, accept_batches=accept_batches)
+        await self._serve_one(transport, accept_batches=accept_batches)
+
+    async def _serve_one(
+        self, transport: Transport, *, accept_batches: bool = False, principal: str = ""
+    ) -> None:
+        broken = await self._serve(transport, accept_batches=accept_batches, principal=principal)
         if broken is not None:
             _log.error("the connection was closed: %s", broken.message)
 
     async def _serve(
-        self, transport: Transport, *, accept_batches: bool = False
+        self, transport: Transport, *, accept_batches: bool = False, principal: str = ""
     ) -> ConnectionLost | None:
         """Serve one client; return the error that ended the connection, if any."""
         handler = AgentHandler(self._definition)
@@ -365,6 +373,7 @@ class Agent:
             accept_batches=accept_batches,
             strict=self._definition.strict,
         )
+        connection.principal = principal
         handler.connection = connection
         async with connection:
             try:
@@ -379,6 +388,34 @@ class Agent:
         if handler.exit is not None:
             raise handler.exit
         return connection.broken
+
+    def asgi(
+        self,
+        *,
+        auth: "AuthHook | None" = None,
+        origins: Iterable[str] | None = None,
+        hosts: Iterable[str] | None = None,
+        path: str = "/acp",
+        limits: "RemoteLimits | None" = None,
+    ) -> "RemoteApplication":
+        """Return an ASGI application that serves this agent over HTTP and WebSocket, at `path`.
+
+        `auth` gets each request and returns the name of its sender, or None to refuse it; without
+        it only clients on this computer are served.  `hosts` are the names that the application
+        has, loopback names by default.  `origins` are those whose web pages may use it, besides
+        its own.
+
+        Raises:
+            LocalProtocolError: an option is invalid.
+        """
+        from accord.transport.server.application import RemoteApplication
+
+        return RemoteApplication(
+            self._serve_remote, auth=auth, origins=origins, hosts=hosts, path=path, limits=limits
+        )
+
+    async def _serve_remote(self, transport: Transport, principal: str) -> None:
+        await self._serve_one(transport, principal=principal)
 
     async def serve_stdio(self) -> None:
         """Serve the client that started this process.

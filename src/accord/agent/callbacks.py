@@ -75,6 +75,3 @@ def first(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
-
-
-__all__ = ["Guard", "first", "is_cancelled", "sole"]

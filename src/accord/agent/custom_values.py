@@ -19,6 +19,3 @@ def checked(enum: str, value: str) -> str:
     raise LocalProtocolError(
         f"{value!r} is not a {enum}: use one of {known}, or a name of your own that starts with `_`"
     )
-
-
-__all__ = ["checked"]

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 from weakref import WeakSet
 
-from accord.agent.requirements import MCP_TRANSPORTS, check_facts, client_capabilities, known
+from accord.agent.argument_checks import MCP_TRANSPORTS, check_facts, client_capabilities, known
 from accord.agent.session.options import Offer
 from accord.connection import Limits
 from accord.connection.peer_mistakes import strict_by_default
@@ -33,16 +33,20 @@ class Extension(NamedTuple):
     is_notification: bool
 
 
-class ClientService(Protocol):
-    """The serving of one connection, as the other connections of the agent see it."""
+class ConnectedSessions(Protocol):
+    """The sessions of one connection, as the other connections of the agent see them."""
 
-    sessions: dict[str, "SessionState"]
+    by_id: dict[str, "SessionState"]
 
-    async def close_session(self, session: "SessionState") -> None:
+    async def close(self, session: "SessionState") -> None:
         """End the work of a session, and close it."""
         ...
 
-    async def announce_auth_status(self) -> None:
+
+class ClientLogin(Protocol):
+    """The login of one connection, as the agent sees it."""
+
+    async def announce(self) -> None:
         """Tell the client of a change of its login."""
         ...
 
@@ -105,8 +109,11 @@ class AgentDefinition:
         self.auth_status_hook: StatusHook | None = None
         self.takes_system_prompt = False
         self.takes_system_prompt_override = False
-        # Every connection that is being served.
-        self.services: WeakSet[ClientService] = WeakSet()
+        # What was loaded for the first turn: versions, and whether with files.
+        self.prepared: set[tuple[str, bool]] = set()
+        # Of every connection that is being served.
+        self.connected: WeakSet[ConnectedSessions] = WeakSet()
+        self.login_states: WeakSet[ClientLogin] = WeakSet()
 
     @cached_property
     def store(self) -> "SessionStore":
@@ -115,12 +122,17 @@ class AgentDefinition:
 
         return MemoryStore()
 
+    def store_for(self, principal: str) -> "SessionStore":
+        """The sessions that a user of a server may see; "" is everybody where nobody logs in."""
+        if not principal:
+            return self.store
+        from accord.store.owned_sessions import OwnedSessions
+
+        return OwnedSessions(self.store, principal)
+
     @cached_property
     def providers(self) -> "Providers":
         """The services behind the model that clients may set; loaded with the first use."""
         from accord.agent.serving.unstable.providers import Providers
 
         return Providers()
-
-
-__all__ = ["AgentDefinition", "ClientService", "Extension", "PromptType"]

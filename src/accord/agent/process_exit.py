@@ -75,6 +75,3 @@ def _exit_now(code: int) -> None:
                 stream.flush()
     finally:
         os._exit(code)
-
-
-__all__ = ["ProcessEnd", "exit_code"]

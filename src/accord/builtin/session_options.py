@@ -88,4 +88,5 @@ def _limit(option_id: str, name: str, unit: str, limits: tuple[int, ...], setup:
         *(Choice(str(value), f"{value:,} {unit}") for value in values),
     )
     start = NO_LIMIT if chosen is None else str(chosen)
-    return Option(option_id, name, start, choices, f"Maximum number of {unit} in one turn")
+    text = f"Maximum number of {unit} in one turn"
+    return Option(option_id, name, start, choices, text, unit=unit)

@@ -175,7 +175,7 @@ class Setup:
         """Open the user's store, or one in memory if that cannot be opened."""
         if self.settings.in_memory:
             return MemoryStore()
-        from accord.builtin.session_store import FallbackStore, open_store
+        from accord.builtin.fallback_store import FallbackStore, open_store
         from accord.configuration.user_paths import store_file
 
         try:

@@ -54,7 +54,9 @@ class CheckProgress:
 
     def _line(self) -> str:
         seconds = time.monotonic() - self._start
-        line = f"{self._about}: {self._done} of {self._total} checks, {seconds:.0f} s"
+        # What the program does may make further checks possible.
+        total = max(self._total, self._done + len(self._running))
+        line = f"{self._about}: {self._done} of {total} checks, {seconds:.0f} s"
         return line + (f"; running {self._running[0]}" if self._running else "")
 
     async def _tell(self) -> None:

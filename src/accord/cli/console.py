@@ -94,6 +94,3 @@ def _descriptor(stream: TextIO) -> int | None:
     except (OSError, ValueError):
         # Not a real file, such as an in-memory stream.
         return None
-
-
-__all__ = ["clean_traces", "complain", "ends_line", "say", "say_json", "show", "show_progress"]

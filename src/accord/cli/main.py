@@ -26,6 +26,8 @@ COMMANDS = {
     "trace": "show a recording as a page, as text or as statistics, or validate it",
     "replay": "play one side of a recording to a client or an agent",
     "translate": "serve an agent in another version of the protocol",
+    "connect": "use a remote agent, by its URL, as a program on stdin and stdout",
+    "serve": "serve an agent over HTTP and WebSocket",
     "proxy": "run an agent behind proxies; built in: context, guard, budget",
     "check": "check an agent or a client against every rule of the protocol",
     "demo": "try the built-in agent on a small temporary project",

@@ -23,8 +23,8 @@ from accord.client.permissions.request import own_request
 from accord.client.permissions.rules import Effect
 from accord.client.shell.syntax import Program, Reading
 from accord.configuration.config import Config, load_config
-from accord.configuration.grants_file import GrantsFile
-from accord.configuration.user_paths import grants_file, policy_file
+from accord.configuration.grants_file import GrantsFile, grants_path
+from accord.configuration.policy_file import policy_path
 from accord.errors import ConfigError
 from accord.machine.console.control_characters import visible_line
 
@@ -109,9 +109,9 @@ def explain(arguments: Namespace) -> int:
 def _explained(arguments: Namespace, config: Config, facts: Facts, folder: str) -> _Explained:
     wishes = Wishes(policy=arguments.policy)
     decides = deciding(wishes, config, [folder], attended=True)
-    path = str(arguments.policy or config.permissions.policy or policy_file())
+    path = str(arguments.policy or config.permissions.policy or policy_path())
     rules = read_rules(decides.rules)
-    grants: Sequence[Grant] = () if decides.grants is None else GrantsFile(grants_file()).read()
+    grants: Sequence[Grant] = () if decides.grants is None else GrantsFile(grants_path()).read()
     here = Place(session_id="", workspace=folder, agent=arguments.agent)
     held = [(grant, ReadRule(grant.rule)) for grant in grants if here.has(grant)]
     others = sum(1 for grant in grants if _is_of_another_agent(grant, here))
@@ -127,7 +127,7 @@ def _explained(arguments: Namespace, config: Config, facts: Facts, folder: str) 
     source = path
     for grant, one in held:
         if one is read:
-            source = f"remembered answer {grant.grant_id} in {grants_file()}"
+            source = f"remembered answer {grant.grant_id} in {grants_path()}"
     return _Explained(effect, shown_rule(read.rule), source, _why(read, facts, effect), others)
 
 
@@ -197,6 +197,3 @@ def _as_json(command: str, folder: str, found: _Explained, reading: Reading) -> 
         "texts": [{"where": text.where, "text": text.text} for text in reading.texts],
         "notUnderstood": list(reading.unclear),
     }
-
-
-__all__ = ["ExitCode", "add_arguments", "explain"]

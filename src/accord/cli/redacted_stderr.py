@@ -122,6 +122,3 @@ def redacted_stderr() -> Generator[None]:
     finally:
         sys.stderr = before
         made.finish()
-
-
-__all__ = ["redacted_stderr"]

@@ -143,6 +143,3 @@ def _fenced(text: str, language: str) -> Iterator[str]:
 
 def _line(text: str) -> str:
     return " ".join(text.split())
-
-
-__all__ = ["as_json", "as_markdown", "described"]

@@ -106,6 +106,3 @@ def has_keyboard() -> bool:
     """Whether standard input is an open terminal."""
     stdin: TextIO | None = sys.stdin
     return stdin is not None and not stdin.closed and stdin.isatty()
-
-
-__all__ = ["ATTEMPTS_MAX", "Answers", "discard_typed_input", "has_keyboard"]

@@ -3,6 +3,3 @@
 
 class UsageError(Exception):
     """The command line is wrong; the message says what is wrong, and what is possible."""
-
-
-__all__ = ["UsageError"]

@@ -3,7 +3,7 @@
 from accord.client.client import Client
 from accord.client.connection.capabilities import AgentCapabilities
 from accord.client.connection.extensions import Extensions
-from accord.client.connection.handshake import Implementation
+from accord.client.connection.implementation import Implementation
 from accord.client.session.session import PromptTurn, Reply, Session
 from accord.client.wire.wire import AuthMethod, SessionInfo, SessionPage
 

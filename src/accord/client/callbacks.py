@@ -68,6 +68,3 @@ def until_it_fails(function: Callable[[T], object], option: str) -> Callable[[T]
             _log.exception("the function for %s= failed; it is no longer called", option)
 
     return tell
-
-
-__all__ = ["CallbackCancelled", "call", "guarded", "until_it_fails"]

@@ -1,8 +1,9 @@
 """A client of one agent, as a program uses it.
 
-`Client.spawn` starts an agent's program, `Client.connect` takes any transport; both are async
-context managers.  When the block is left, in whatever way, the connection, the agent's processes
-and its terminals are gone.  The library's own side of a client is in `connection/core.py`.
+`Client.spawn` starts an agent's program, `Client.connect` takes a URL or any transport; both are
+async context managers.  When the block is left, in whatever way, the connection, the agent's
+processes and its terminals are gone.  The library's own side of a client is in
+`connection/client_core.py`.
 
 Must not know: the form of any message, and how services do their work.
 """
@@ -18,11 +19,11 @@ from accord.client import login as auth
 from accord.client.callbacks import until_it_fails
 from accord.client.connection.capabilities import AgentCapabilities
 from accord.client.connection.client_context import ClientContext
-from accord.client.connection.core import ClientCore
-from accord.client.connection.handshake import Implementation
+from accord.client.connection.client_core import ClientCore
+from accord.client.connection.implementation import Implementation
 from accord.client.connection.outgoing_params import encode
 from accord.client.login import TerminalRunner
-from accord.client.option_checks import check_program, transport_maker
+from accord.client.option_checks import check_not_remote, check_program, transport_maker
 from accord.client.options import ClientOptions, make_options
 from accord.client.session.request_checks import absolute, checked_id, command_words, make_setup
 from accord.client.session.session import Session, begin_with
@@ -37,6 +38,7 @@ from accord.transport.transport import Transport
 if TYPE_CHECKING:
     from accord.client.connection.unstable import Unstable
     from accord.schema import draft, v1, v2
+    from accord.transport.remote_limits import RemoteLimits
 
     McpServer: TypeAlias = v2.McpServer | v1.McpServer | draft.McpServer
 
@@ -103,19 +105,49 @@ class Client:
     @classmethod
     def connect(
         cls,
-        transport: Transport | Callable[[], Transport],
+        agent: str | Transport | Callable[[], Transport],
+        *,
+        token: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        insecure: bool = False,
+        remote_limits: "RemoteLimits | None" = None,
         **options: Unpack[ClientOptions],
     ) -> "AbstractAsyncContextManager[Client]":
-        """Connect to the agent at the other end of a transport.
+        """Connect to a remote agent by its URL, or to the agent at the other end of a transport.
+
+        The URL begins with `wss://` or `https://`, or with `ws://` or `http://` for an agent on
+        this machine; `insecure` allows those for other machines too, unencrypted.  `token` is
+        sent as a bearer token, and `headers` as they are, with every request.  A connection that
+        is lost is restored if the server supports it.
 
         With a function that makes a transport, an agent of the 2026-02 draft can be connected
         again in its own form.
+
+        Raises, when the block is entered:
+            ConnectFailed: the agent cannot be reached, or refuses us; the message says why.
+            VersionMismatch: the agent speaks no version that we speak.
+            ConnectionLost: the agent ended, or did not answer in time.
         """
         made = make_options(options)
-        make = transport_maker(transport)
+        if isinstance(agent, str):
+            from accord.client.connection.remote_agent import connect_options, remote_maker
+
+            remote = remote_maker(
+                agent,
+                made.limits,
+                token=token,
+                headers=headers,
+                insecure=insecure,
+                limits=remote_limits,
+            )
+            return ClientContext(ClientCore(remote, connect_options(made, agent)), cls)
+        check_not_remote(
+            token=token, headers=headers, insecure=insecure or None, remote_limits=remote_limits
+        )
+        make = transport_maker(agent)
         if make is not None:
             return ClientContext(ClientCore(make, made), cls)
-        only: Any = transport
+        only: Any = agent
         return ClientContext(ClientCore(lambda: only, made, again=False), cls)
 
     # ---- the agent
@@ -382,6 +414,3 @@ class Client:
         """Log out; sessions may stop working."""
         self._core.require("logout", "logging out")
         await self._core.call(None, *self._core.open_link.wire.logout())
-
-
-__all__ = ["Client"]

@@ -56,12 +56,3 @@ def from_environment(variables: Mapping[str, str] | None = None) -> Credential |
     if key:
         return Credential.api_key(key)
     return Credential.oauth2(token) if token else None
-
-
-__all__ = [
-    "API_KEY_VARIABLE",
-    "TOKEN_VARIABLE",
-    "Credential",
-    "CredentialSource",
-    "from_environment",
-]

@@ -79,14 +79,3 @@ async def run_in_terminal(command: Sequence[str], env: Mapping[str, str]) -> int
         raise SpawnFailed(f"cannot start {command[0]!r}: {error.strerror or error}") from None
     async with process:
         return await process.wait()
-
-
-__all__ = [
-    "Login",
-    "LoginFailed",
-    "TerminalRunner",
-    "add_ways",
-    "choose",
-    "find",
-    "run_in_terminal",
-]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from accord.client.connection.extensions import Extensions
-from accord.client.connection.handshake import Implementation
+from accord.client.connection.implementation import Implementation
 from accord.client.session.retry import Retry
 from accord.connection.limits import Limits
 from accord.errors import LocalProtocolError
@@ -104,9 +104,16 @@ def transport_maker(transport: object) -> Callable[[], Any] | None:
     if not isinstance(transport, type) and callable(transport):
         return transport
     raise LocalProtocolError(
-        f"Client.connect takes a transport, not {transport!r};"
+        f"Client.connect takes a URL or a transport, not {transport!r};"
         " to start a program, write Client.spawn"
     )
+
+
+def check_not_remote(**chosen: object) -> None:
+    """Check that there is no option for remote agents beside a transport."""
+    given = [f"{name}=" for name, value in chosen.items() if value is not None]
+    if given:
+        raise LocalProtocolError(f"{', '.join(given)} only go with a URL, not with a transport")
 
 
 def _is_environment(value: object) -> bool:
@@ -197,14 +204,3 @@ def _serves(service: object, *methods: str) -> bool:
     if isinstance(service, type):
         return False
     return all(callable(getattr(service, method, None)) for method in methods)
-
-
-__all__ = [
-    "DRAFT_WORDS",
-    "check_draft_values",
-    "check_program",
-    "check_services",
-    "check_values",
-    "check_versions",
-    "transport_maker",
-]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from accord.client.connection.extensions import Extensions
-from accord.client.connection.handshake import VERSIONS, Implementation, Offer
+from accord.client.connection.implementation import VERSIONS, Implementation, Offer
 from accord.client.login import Login, TerminalRunner
 from accord.client.option_checks import (
     DRAFT_WORDS,
@@ -126,6 +126,8 @@ class Options:
     extensions: Extensions = field(default_factory=Extensions)
     traffic: "Listener | None" = None
     draft: DraftOptions = field(default_factory=DraftOptions)
+    # Whether the agent may be on another machine, with other folders.
+    is_remote: bool = False
 
 
 def make_options(chosen: ClientOptions, *, login_terminal: TerminalRunner | None = None) -> Options:
@@ -230,13 +232,3 @@ def make_offer(options: Options) -> Offer:
     if meta:
         v1["_meta"] = v2["_meta"] = meta
     return Offer(options.info, v1, v2)
-
-
-__all__ = [
-    "ClientOptions",
-    "DialectMemory",
-    "DraftOptions",
-    "Options",
-    "make_offer",
-    "make_options",
-]

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from accord.configuration.toml_table import Table, read_toml
 from accord.configuration.user_paths import config_folder
+from accord.errors import LocalProtocolError
 
 SERVER_TYPES = ("stdio", "http", "sse")
 PROVIDERS = ("openai", "anthropic", "google", "ollama")
@@ -150,13 +151,39 @@ def load_config(folder: Path | None = None) -> Config:
 
 def _agent(table: Table) -> AgentEntry:
     command = table.words("command")
+    url = table.text("url")
+    if url is not None:
+        if command is not None:
+            raise table.wrong("command", "cannot be given together with a url")
+        command = _remote_command(table, url)
     if command is None:
-        raise table.wrong("command", "is missing; it must be the command that starts the agent")
+        raise table.wrong(
+            "command", "is missing; give the command that starts the agent, or its url"
+        )
     return AgentEntry(
         command=command,
         env=table.text_map("env"),
         cwd=table.text("cwd"),
         api_key_env=table.text("api_key_env"),
+    )
+
+
+def _remote_command(table: Table, url: str) -> tuple[str, ...]:
+    """Return the command that connects to a remote agent; its token is in a variable."""
+    from accord.machine.own_command_line import own_command
+    from accord.transport.remote_transport import remote_address
+
+    insecure = table.flag("insecure", default=False)
+    try:
+        remote_address(url, insecure=insecure)
+    except LocalProtocolError as error:
+        raise table.wrong("url", f"cannot be used: {error}") from None
+    token_env = table.text("token_env")
+    return own_command(
+        "connect",
+        url,
+        *(() if token_env is None else ("--token-env", token_env)),
+        *(("--insecure",) if insecure else ()),
     )
 
 
@@ -225,22 +252,3 @@ def _chat(table: Table, servers: Collection[str]) -> ChatSettings:
         add_dirs=folders,
         mcp_servers=names,
     )
-
-
-__all__ = [
-    "AUDIT_BYTES_MAX",
-    "IMAGES",
-    "PROVIDERS",
-    "QUIET_SECONDS",
-    "SERVER_TYPES",
-    "THEMES",
-    "THINKING_LEVELS",
-    "AgentEntry",
-    "ChatSettings",
-    "Config",
-    "McpEntry",
-    "ModelSettings",
-    "PermissionSettings",
-    "load_config",
-    "mcp_entry",
-]

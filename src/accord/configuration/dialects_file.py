@@ -16,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from accord.configuration.user_paths import replace_file
+from accord.configuration.user_paths import replace_file, state_folder
 from accord.errors import ConfigError
 from accord.machine.logs import logger
 
@@ -26,6 +26,11 @@ AGENTS_MAX = 500
 FILE_BYTES_MAX = 1 << 20
 
 _log = logger("accord.configuration")
+
+
+def dialects_path() -> Path:
+    """Return the path of the file of the agents' dialects."""
+    return state_folder() / "dialects.json"
 
 
 class DialectsFile:
@@ -79,6 +84,3 @@ class DialectsFile:
 def _digest(agent: Sequence[str]) -> str:
     text = "\0".join(agent)
     return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-
-
-__all__ = ["AGENTS_MAX", "DialectsFile"]

@@ -24,7 +24,7 @@ from accord.client.permissions.grants import Grant, Grants, LastingScope
 from accord.client.permissions.rules import Rule
 from accord.configuration.policy_file import read_rule
 from accord.configuration.toml_table import Table, read_toml
-from accord.configuration.user_paths import locked, make_private, replace_file
+from accord.configuration.user_paths import locked, make_private, replace_file, state_folder
 from accord.errors import ConfigError
 from accord.machine.logs import logger
 
@@ -34,6 +34,14 @@ _HEAD = """\
 """
 _log = logger("accord.configuration")
 _SCOPES: tuple[LastingScope, ...] = ("workspace", "always")
+
+
+def grants_path() -> Path:
+    """Return the path of the file, which has the answers for all workspaces.
+
+    It is not in the workspace: a project must not be able to grant itself permissions.
+    """
+    return state_folder() / "grants.toml"
 
 
 class GrantsFile:
@@ -162,6 +170,3 @@ def _value(value: str | bool) -> str:
         return "true" if value else "false"
     clean = value.encode("utf-8", "replace").decode()
     return json.dumps(clean, ensure_ascii=False).replace("\x7f", "\\u007F")
-
-
-__all__ = ["GrantsFile"]

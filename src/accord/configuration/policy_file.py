@@ -25,11 +25,17 @@ from typing import get_args
 
 from accord.client.permissions.rules import Effect, Rule
 from accord.configuration.toml_table import Table, read_toml
+from accord.configuration.user_paths import config_folder
 from accord.errors import ConfigError
 
 RULES_MAX = 10_000
 
 _TEXTS = ("kind", "path", "command", "mcp_tool", "host", "title", "cwd")
+
+
+def policy_path() -> Path:
+    """Return the path of the file of the user's permission rules."""
+    return config_folder() / "permissions.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +119,3 @@ def read_rule(table: Table) -> Rule:
     except ValueError as error:
         raise table.wrong("rule", str(error)) from None
     raise AssertionError(said)
-
-
-__all__ = ["PlacedRule", "Policy", "load_policy", "read_rule"]

@@ -190,6 +190,3 @@ class Table:
 
 def _joined(key: str, name: str) -> str:
     return f"{key}.{name}" if key else name
-
-
-__all__ = ["FILE_BYTES_MAX", "Table", "read_toml"]

@@ -1,6 +1,6 @@
-"""The folders of the user's configuration and state, and the names of the files in them.
+"""The folders of the user's configuration and state, and files in them that other rooms read.
 
-Must not know what is in any of them.
+Must not know what is in any of them.  Files that this room reads name their own path.
 
 What always holds
     * `ACCORD_CONFIG_DIR` and `ACCORD_STATE_DIR` override the system's folders.
@@ -42,32 +42,14 @@ def credentials_file() -> Path:
     return config_folder() / "credentials.json"
 
 
-def policy_file() -> Path:
-    """Return the file of the user's permission rules."""
-    return config_folder() / "permissions.toml"
-
-
 def store_file() -> Path:
     """Return the file of the built-in agent's sessions."""
     return state_folder() / "sessions.sqlite3"
 
 
-def grants_file() -> Path:
-    """Return the file of remembered answers to permission requests, for all workspaces.
-
-    It is not in the workspace: a project must not be able to grant itself permissions.
-    """
-    return state_folder() / "grants.toml"
-
-
 def audit_file() -> Path:
     """Return the log of decisions and of agents' actions."""
     return state_folder() / "audit.jsonl"
-
-
-def dialects_file() -> Path:
-    """Return the file of the agents' dialects."""
-    return state_folder() / "dialects.json"
 
 
 def consents_file() -> Path:
@@ -143,20 +125,3 @@ def _of_system(what: str) -> Path:
         variable = f"XDG_{what.upper()}_HOME"
         raise ConfigError(f"{variable} and HOME must be absolute paths; one leads to {place}")
     return place
-
-
-__all__ = [
-    "audit_file",
-    "config_file",
-    "config_folder",
-    "consents_file",
-    "credentials_file",
-    "dialects_file",
-    "grants_file",
-    "locked",
-    "make_private",
-    "policy_file",
-    "replace_file",
-    "state_folder",
-    "store_file",
-]

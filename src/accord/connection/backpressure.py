@@ -122,6 +122,3 @@ class _Awaited:
 
     def __exit__(self, *failure: object) -> None:
         self._reading.await_one(-1)
-
-
-__all__ = ["Consumer", "Reading"]

@@ -76,6 +76,7 @@ class Connection:
         accept_batches: bool = False,
         strict: bool = False,
     ) -> None:
+        self.principal = ""  # the name of the peer's user, if somebody has verified it
         self.limits = limits or Limits()
         self.strict = strict
         # Why the connection is over; None while it is open.
@@ -103,7 +104,7 @@ class Connection:
         self._tasks: TaskGroup | None = None
         self._workers: Workers | None = None
         # Frames of a large chunk that are handled later, so that other tasks can run.
-        self._unread: deque[bytes] = deque()
+        self._unread: deque[bytes] | None = None
         self._answers_untaken = 0
         self._sent_since_yield = 0
         self._now = self._yielded_at = self._checked_at = monotonic()
@@ -245,7 +246,7 @@ class Connection:
         elif len(frames) <= FRAMES_AT_ONCE:
             self._handle(frames)
         else:
-            self._unread.extend(frames[FRAMES_AT_ONCE:])
+            self._unread = deque(frames[FRAMES_AT_ONCE:])
             self.reading.stop_for(_UNREAD_FRAMES)
             self._handle(frames[:FRAMES_AT_ONCE])
             self.run(self._handle_rest)
@@ -276,8 +277,8 @@ class Connection:
 
     def _handle_unread(self, frames: list[bytes]) -> None:
         """Handle everything that was received before the end."""
-        unread = [*self._unread, *frames]
-        self._unread.clear()
+        unread = [*(self._unread or ()), *frames]
+        (self._unread or deque()).clear()
         self._handle(unread)
 
     def _frames_received(self, frames: list[bytes]) -> None:

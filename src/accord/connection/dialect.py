@@ -17,6 +17,3 @@ class Dialect(NamedTuple):
     error_in: ErrorMapping
     # Whether the peer knows `$/cancel_request`; if not, none is sent and incoming ones are dropped
     withdraws: bool = False
-
-
-__all__ = ["Dialect", "ErrorMapping"]

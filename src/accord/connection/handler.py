@@ -6,11 +6,11 @@ from typing import Protocol
 import anyio
 
 from accord.errors import ConnectionLost
-from accord.jsonrpc.envelope import LargeResult
+from accord.jsonrpc.large_text import TextResult
 from accord.schema.struct import Raw
 
 # JSON text, or an object that becomes JSON text while it is sent.
-Result = bytes | LargeResult
+Result = bytes | TextResult
 # None means that the request was already answered through `IncomingRequest.settle`.
 Work = Callable[[], Awaitable[Result | None]]
 RequestId = int | str | None
@@ -88,6 +88,3 @@ class IncomingRequest:
         """Cancel the work itself, without asking `on_cancel`."""
         if self._scope is not None:
             self._scope.cancel()
-
-
-__all__ = ["Handler", "IncomingRequest", "RequestId", "Result", "Work"]

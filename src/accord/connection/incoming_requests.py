@@ -212,6 +212,3 @@ def _call(on_answered: Callable[[], None], method: str) -> None:
         on_answered()
     except Exception:  # noqa: BLE001 - the peer has its answer, the connection lives
         _log.exception("the callback after the answer to %s failed", method)
-
-
-__all__ = ["REQUEST_CANCELLED", "IncomingRequests"]

@@ -36,6 +36,3 @@ class LazyEvent:
         if self._event is None:
             self._event = anyio.Event()
         await self._event.wait()
-
-
-__all__ = ["LazyEvent"]

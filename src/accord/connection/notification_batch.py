@@ -72,6 +72,3 @@ class NotificationBatch:
         for frame in batch.split(_BETWEEN)[:-1]:
             checked = self._writer.peer.checked(one_line(frame), self._method)
             self._writer.write_lines(checked + b"\n")
-
-
-__all__ = ["NotificationBatch"]

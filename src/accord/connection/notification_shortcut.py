@@ -45,6 +45,3 @@ class Shortcut:
             if connection.error is not None:
                 break
         return len(found)
-
-
-__all__ = ["Shortcut"]

@@ -125,13 +125,3 @@ def quoted(frame: bytes) -> str:
     """The beginning of a line, for people."""
     text = frame[:BAD_LINE_BYTES_SHOWN].decode("utf-8", "replace")
     return f"{text!r}{'…' if len(frame) > BAD_LINE_BYTES_SHOWN else ''}"
-
-
-__all__ = [
-    "BAD_RUNS_MAX",
-    "KINDS_MAX",
-    "STRICT_VARIABLE",
-    "PeerMistakes",
-    "quoted",
-    "strict_by_default",
-]

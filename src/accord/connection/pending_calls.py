@@ -7,8 +7,6 @@ its caller gave it up; and a call that ends wakes every task that waits to make 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import anyio
-
 from accord.connection.lazy_event import LazyEvent
 from accord.connection.limits import MALFORMED_BYTES_KEPT
 from accord.errors import ConnectionLost, RemoteProtocolError, request_failed
@@ -68,7 +66,7 @@ class PendingCalls:
         self._open: dict[int, Call] = {}
         # Callbacks for late answers to calls that were given up; the oldest are forgotten.
         self._on_late: dict[int, Callable[[bool], None]] = {}
-        self._place = anyio.Event()
+        self._place = LazyEvent()
         self._lost: ConnectionLost | None = None
         self.dialect: Dialect | None = None
 
@@ -81,7 +79,7 @@ class PendingCalls:
         while not self._peer.can_call and self._lost is None:
             # Several tasks may wait: they share one event, or only the last would be woken.
             if self._place.is_set():
-                self._place = anyio.Event()
+                self._place = LazyEvent()
             await self._place.wait()
         if self._lost is not None:
             raise self._lost
@@ -174,6 +172,3 @@ class PendingCalls:
         self._place.set()
         for call in lost:
             call.settle(None, error)
-
-
-__all__ = ["Call", "PendingCalls"]

@@ -27,6 +27,3 @@ def message_decoder(
         wants_unknown=partial(_log.isEnabledFor, logging.INFO),
         shared=shared,
     )
-
-
-__all__ = ["message_decoder"]

@@ -40,12 +40,15 @@ class Workers:
 
     def __init__(self, tasks: TaskGroup) -> None:
         self._tasks = tasks
-        self._jobs: deque[Job] = deque()
+        # Made with the first job: most connections of a server are idle.
+        self._jobs: deque[Job] | None = None
         # One event for each idle worker.
         self._idle: list[anyio.Event] = []
 
     def run(self, job: Job) -> None:
         """Start the job soon, in an idle worker or in a new one."""
+        if self._jobs is None:
+            self._jobs = deque()
         self._jobs.append(job)
         if self._idle:
             self._idle.pop().set()
@@ -53,6 +56,7 @@ class Workers:
             self._tasks.start_soon(self._work, name="accord request")
 
     async def _work(self) -> None:
+        assert self._jobs is not None
         while True:
             try:
                 # The oldest job, not one that was chosen when the worker was woken.  It gets no

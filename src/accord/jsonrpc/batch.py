@@ -93,13 +93,3 @@ class OpenBatch:
         self.waiting_count -= 1
         self.bytes_held += len(answer) + 1
         return len(answer) + 1
-
-
-__all__ = [
-    "BATCH_ENTRIES_MAX",
-    "REFUSAL_BYTES",
-    "OpenBatch",
-    "OpenBatches",
-    "array_frame",
-    "entries_of",
-]

@@ -5,7 +5,6 @@ Always holds: a frame written here is one line of valid JSON, if what was handed
 JSON; an id is written with the JSON type that it came with.
 """
 
-from collections.abc import Iterable
 from typing import Annotated, Final
 
 import msgspec
@@ -107,18 +106,6 @@ def result_frame(request_id: Id, result: bytes | Raw) -> bytes:
     return one_line(b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (json_id(request_id), result))
 
 
-class LargeResult:
-    """A result that is not encoded yet, because it can be while its first parts travel."""
-
-    def whole(self) -> bytes:
-        """The whole result as JSON."""
-        raise NotImplementedError
-
-    def parts(self, request_id: Id, bytes_max: int) -> Iterable[bytes] | None:
-        """The frame that answers a request with it, in parts; None where that is longer."""
-        raise NotImplementedError
-
-
 def result_parts(
     request_id: Id, result: bytes, bytes_max: int
 ) -> tuple[bytes, bytes, bytes] | None:
@@ -146,29 +133,3 @@ def error_frame(request_id: Id, code: int, message: str, data: bytes | Raw | Non
         b'{"jsonrpc":"2.0","id":%b,"error":{"code":%d,"message":%b,"data":%b}}'
         % (json_id(request_id), code, json_text(message), data)
     )
-
-
-__all__ = [
-    "ABSENT",
-    "CARRIAGE_RETURN",
-    "ID_MAX",
-    "ID_MIN",
-    "LINE_FEED",
-    "NO_PARAMS",
-    "Envelope",
-    "ErrorObject",
-    "Id",
-    "LargeResult",
-    "WireId",
-    "decode_envelope",
-    "decode_error",
-    "decode_strictly",
-    "error_frame",
-    "json_id",
-    "json_text",
-    "notification_frame",
-    "notification_head",
-    "one_line",
-    "request_frame",
-    "result_frame",
-]

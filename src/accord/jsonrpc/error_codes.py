@@ -51,23 +51,3 @@ TEXTS: Final[dict[int, str]] = {
 def text_of(code: int) -> str:
     """The short text of a code; codes that nobody told us about are generic errors."""
     return TEXTS.get(code, f"Error {code}")
-
-
-__all__ = [
-    "ACCESS_DENIED",
-    "AUTH_REQUIRED",
-    "INTERNAL_ERROR",
-    "INVALID_PARAMS",
-    "INVALID_REQUEST",
-    "INVALID_SESSION_STATE",
-    "METHOD_NOT_FOUND",
-    "PARSE_ERROR",
-    "PERMISSION_DENIED",
-    "RATE_LIMITED",
-    "REQUEST_CANCELLED",
-    "RESOURCE_NOT_FOUND",
-    "TEXTS",
-    "TIMED_OUT",
-    "UNSUPPORTED_PROTOCOL_VERSION",
-    "text_of",
-]

@@ -113,16 +113,3 @@ class Batch(msgspec.Struct, frozen=True):
 
 
 Event = SingleEvent | Batch
-
-__all__ = [
-    "Batch",
-    "BlankSkipped",
-    "CallAnswered",
-    "CallFailed",
-    "Event",
-    "FrameRejected",
-    "NotificationReceived",
-    "RequestReceived",
-    "SingleEvent",
-    "StrayAnswer",
-]

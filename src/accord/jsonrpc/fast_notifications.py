@@ -100,6 +100,3 @@ def notifications_reader(
         return [message.params for message in messages]
 
     return read_all
-
-
-__all__ = ["notification_reader", "notifications_reader"]

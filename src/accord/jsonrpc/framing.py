@@ -367,18 +367,3 @@ def splitter_for(
     if framing == "content-length":
         return ContentLength(frame_bytes_max=frame_bytes_max)
     return Detecting(frame_bytes_max=frame_bytes_max)
-
-
-__all__ = [
-    "COPIED_BYTES_MAX",
-    "FRAME_BYTES_MAX",
-    "HEADER_BYTES_MAX",
-    "ContentLength",
-    "Detecting",
-    "FrameTooLong",
-    "Framing",
-    "Lines",
-    "Splitter",
-    "detect",
-    "splitter_for",
-]

@@ -135,13 +135,3 @@ def _end_of_nested(text: bytes, at: int) -> int:
             # The run may also close what is around: step back by what it closed too much.
             return at + depth
     return len(text)
-
-
-__all__ = [
-    "DEPTH_MAX",
-    "NESTED",
-    "is_deeper",
-    "outside_strings",
-    "shallow_members",
-    "shallow_pairs",
-]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
-from accord.jsonrpc.envelope import Id, LargeResult, json_id, json_text
+from accord.jsonrpc.envelope import Id, json_id, json_text
 
 LARGE_CHARACTERS: Final = 256 * 1024
 """A shorter text is encoded sooner than anybody could make use of its beginning."""
@@ -23,7 +23,7 @@ ESCAPED_BYTES_MAX: Final = 6
 """What one ASCII character can become."""
 
 
-class TextResult(LargeResult):
+class TextResult:
     """An object with one member, a text that is ASCII: the encoding of another may fail halfway."""
 
     __slots__ = ("_member", "_text")
@@ -71,6 +71,3 @@ def _fits(text: str, bytes_max: int) -> bool:
 
 def _encoded(text: str, start: int) -> bytes:
     return json_text(text[start : start + PART_CHARACTERS])[1:-1]
-
-
-__all__ = ["LARGE_CHARACTERS", "PART_CHARACTERS", "TextResult"]

@@ -237,20 +237,3 @@ def read_object(member: Raw) -> dict[str, Raw]:
         return _members(member)
     except msgspec.DecodeError:
         return {}
-
-
-__all__ = [
-    "BLANK",
-    "BYTE_ORDER_MARK",
-    "Fault",
-    "Repaired",
-    "Verdict",
-    "ids_answered",
-    "is_utf8",
-    "is_whole",
-    "read_member",
-    "read_object",
-    "refusal",
-    "salvage",
-    "too_deep",
-]

@@ -26,7 +26,6 @@ from accord.jsonrpc.batch import BATCH_ENTRIES_MAX, OpenBatch, OpenBatches, arra
 from accord.jsonrpc.envelope import (
     Envelope,
     Id,
-    LargeResult,
     decode_envelope,
     decode_strictly,
     error_frame,
@@ -49,6 +48,7 @@ from accord.jsonrpc.events import (
 )
 from accord.jsonrpc.framing import FRAME_BYTES_MAX
 from accord.jsonrpc.json_depth import DEPTH_MAX, is_deeper
+from accord.jsonrpc.large_text import TextResult
 from accord.jsonrpc.malformed_frames import (
     Fault,
     Repaired,
@@ -185,7 +185,7 @@ class Peer:
         self._unanswered.remove(request_id)
         return self._batches.settle(request_id, frame)
 
-    def answer_in_parts(self, request_id: Id, result: bytes | LargeResult) -> Iterable[bytes]:
+    def answer_in_parts(self, request_id: Id, result: bytes | TextResult) -> Iterable[bytes]:
         """`answer` for a large result: not copied, or encoded only while its parts are taken."""
         self._require_unanswered(request_id)
         parts: Iterable[bytes] | None

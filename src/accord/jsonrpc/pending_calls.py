@@ -84,6 +84,3 @@ def _as_call_id(answer_id: Id | UnsetType) -> int:
     if isinstance(answer_id, str):
         return int(answer_id) if _OUR_ID.fullmatch(answer_id) else 0
     return answer_id if isinstance(answer_id, int) else 0
-
-
-__all__ = ["ABANDONED_MAX", "PENDING_MAX", "PendingCalls"]

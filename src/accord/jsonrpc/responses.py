@@ -67,6 +67,3 @@ def _read_malformed(error: Raw) -> tuple[int | None, str, Raw | None]:
         known_code = int(code)
     known_text = text if isinstance(text, str) and text else text_of(known_code or INTERNAL_ERROR)
     return known_code, known_text, error
-
-
-__all__ = ["malformed", "read_error", "settled"]

@@ -26,6 +26,7 @@ LOGGERS: Final = (
     "accord.proxy",
     "accord.store",
     "accord.terminal",
+    "accord.transport",
 )
 """Every logger of this package: a filter sees only what is logged on its very logger."""
 
@@ -57,6 +58,14 @@ class _WithoutSecrets(logging.Filter):
 _filter = _WithoutSecrets()
 for _name in LOGGERS:
     logging.getLogger(_name).addFilter(_filter)
+
+
+SILENT = logging.Logger("accord.silent", level=logging.CRITICAL + 1)
+"""For packages that would log headers, and with them credentials."""
+
+
+# At DEBUG it logs the value of every header of HTTP/2, credentials too.
+logging.getLogger("hpack").setLevel(logging.INFO)
 
 
 def logger(name: str) -> logging.Logger:

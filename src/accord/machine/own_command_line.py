@@ -50,6 +50,17 @@ def own_command(*words: str) -> tuple[str, ...]:
     return (*_interpreter(), os.path.join(PACKAGE, "__main__.py"), *told, *words)
 
 
+def readable_command(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of a command for people: `accord …` for a process of ours."""
+    if not sys.executable:
+        return words
+    own = (*_interpreter(), os.path.join(PACKAGE, "__main__.py"))
+    if words[: len(own)] != own:
+        return words
+    rest = words[len(own) :]
+    return ("accord", *(rest[2:] if rest[:1] == ("--import-path",) else rest))
+
+
 def own_file(file: str, *words: str) -> tuple[str, ...]:
     """The command line that runs a file of ours which needs the standard library only."""
     return (*_interpreter(), "-S", os.path.abspath(file), *words)

@@ -1,4 +1,5 @@
-"""Sets of packages that a checkout installs when they are first asked for: MCP and models.
+"""Sets of packages that a checkout installs when they are first asked for: MCP, remote agents
+and models.
 
 `./accord` begins with what the demo needs.  The rest is installed by the checkout's own set-up,
 `scripts/environment.py`, exactly as its lock files say.  An Accord that was installed in any other
@@ -25,11 +26,18 @@ from accord.machine.own_command_line import ROOT, own_file
 from accord.machine.processes.child_process import spawn
 
 CHECKOUT: Final = os.path.dirname(ROOT)
-LABELS: Final = {"mcp": "MCP servers", "models": "models"}
+LABELS: Final = {"mcp": "MCP servers", "remote": "HTTP and WebSocket", "models": "models"}
 # Each lock file holds what the ones before it hold.
-LOCKS: Final = ("requirements/run.lock", "requirements/mcp.lock", "requirements.lock")
+LOCKS: Final = (
+    "requirements/run.lock",
+    "requirements/mcp.lock",
+    "requirements/remote.lock",
+    "requirements.lock",
+)
 _DEV: Final = "requirements/dev.lock"
-_HOLDERS: Final = {"mcp": (*LOCKS[1:], _DEV), "models": (*LOCKS[2:], _DEV)}
+_HOLDERS: Final = {
+    name: (*LOCKS[place:], _DEV) for place, name in enumerate(("mcp", "remote", "models"), start=1)
+}
 # How the set-up begins its lines, and the name of a package.
 _SAID: Final = "accord: "
 _PACKAGE: Final = "accord:   "

@@ -404,6 +404,3 @@ async def _first_of(*events: anyio.Event) -> None:
 
         for event in events:
             tasks.start_soon(one, event)
-
-
-__all__ = ["OnProgress", "ServerConnection", "SessionContext", "State", "pages"]

@@ -133,6 +133,3 @@ def titled(schema: Mapping[str, Any]) -> dict[str, Any]:
 async def fits(values: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
     """Whether an answer matches the form; the client's own check is not enough."""
     return await problem(dict(schema), dict(values)) is None
-
-
-__all__ = ["Elicit", "Question", "ServerQuestions", "asking", "fits", "titled"]

@@ -63,6 +63,3 @@ def was_unreachable(error: BaseException) -> bool:
     import httpx2
 
     return isinstance(error, httpx2.ConnectError)
-
-
-__all__ = ["McpFault", "explain", "was_unreachable"]

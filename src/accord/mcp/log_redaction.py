@@ -58,6 +58,3 @@ def redacting(redactor: Redactor) -> Generator[None]:
         yield
     finally:
         _current.reset(token)
-
-
-__all__ = ["redacting", "watch_sdk_logs"]

@@ -229,6 +229,3 @@ def _wrong(path: Path, key: str, reason: str) -> ConfigError:
 
 def _key(server: ProjectServer) -> str:
     return f"{server.file.resolve()}#{server.name}"
-
-
-__all__ = ["FILE_NAME", "Ask", "Consents", "ProjectServer", "consented", "read_project_file"]

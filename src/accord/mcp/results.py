@@ -219,16 +219,3 @@ def _words(block: v2.ContentBlock) -> str:
             return f"[resource {inner.uri}, {size} bytes]"
         case _:
             return f"[{block.tag}]"
-
-
-__all__ = [
-    "McpResource",
-    "McpResult",
-    "McpTool",
-    "block_of",
-    "contents_of",
-    "resource_of",
-    "result_of",
-    "text_of",
-    "tool_of",
-]

@@ -130,6 +130,3 @@ def session_class() -> type[ClientSession]:
                 raise RuntimeError(f"Invalid structured content returned by tool {name}: {wrong}")
 
     return CheckedSession
-
-
-__all__ = ["is_plain", "problem", "session_class"]

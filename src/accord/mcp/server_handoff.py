@@ -78,7 +78,7 @@ def hand_on(
 
 def versions_for(servers: Iterable[Any]) -> tuple[int, ...]:
     """Return the protocol versions that support these servers: v2 has no SSE."""
-    from accord.client.connection.handshake import VERSIONS
+    from accord.client.connection.implementation import VERSIONS
 
     return (1,) if any(isinstance(one, v1.McpServer) for one in servers) else VERSIONS
 
@@ -111,6 +111,3 @@ def program(name: str, command: str) -> str:
     if found is None:
         raise ConfigError(f"the program of the MCP server {name} was not found: {command}")
     return found
-
-
-__all__ = ["HandedOn", "hand_on", "program", "versions_for", "wire_of"]

@@ -160,6 +160,3 @@ def named_apart(specs: Iterable[ServerSpec]) -> list[ServerSpec]:
 
 def _pairs(listed: Any) -> dict[str, str]:
     return {} if listed is UNSET else {one.name: one.value for one in listed}
-
-
-__all__ = ["Entry", "ServerSpec", "Transport", "named_apart", "spec_from_entry", "spec_of"]

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from accord.mcp.server_process import ServerProcess, server_process
 from accord.mcp.server_spec import ServerSpec
-from accord.mcp.stdio_pipe import StdioPipe, stdio_pipe
 
 if TYPE_CHECKING:
     import httpx2
@@ -79,7 +79,7 @@ class EndTrackingStream:
 class Channel:
     """An open transport to a server."""
 
-    def __init__(self, read: Any, write: Any, pipe: StdioPipe | None = None) -> None:
+    def __init__(self, read: Any, write: Any, pipe: ServerProcess | None = None) -> None:
         self.read = EndTrackingStream(read)
         self.write = write
         self._pipe = pipe
@@ -132,7 +132,7 @@ async def _bound(response: httpx2.Response) -> None:
 async def open_channel(spec: ServerSpec, cwd: str) -> AsyncGenerator[Channel]:
     """Open the transport of a server."""
     if spec.transport == "stdio":
-        async with stdio_pipe(spec, cwd) as pipe:
+        async with server_process(spec, cwd) as pipe:
             yield Channel(pipe.read, pipe.write, pipe)
     elif spec.transport == "http":
         async with _http(spec) as channel:
@@ -190,6 +190,3 @@ async def _sse(spec: ServerSpec) -> AsyncGenerator[Channel]:
     async with connecting as (read, write):
         seen.append(Channel(read, write))
         yield seen[0]
-
-
-__all__ = ["Channel", "EndTrackingStream", "open_channel"]

@@ -12,6 +12,8 @@ Rows = dict[str, tuple[Any, ...]]
 # The names that code outside the method tables uses for every version.
 CANCEL_REQUEST: Final = "$/cancel_request"
 SESSION_UPDATE: Final = "session/update"
+# The key in `_meta` under which the translator keeps what only the 2026-02 draft has.
+DRAFT_META: Final = "acp.draft/2026-02"
 
 _EMPTY = b"{}"
 

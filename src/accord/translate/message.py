@@ -136,7 +136,7 @@ def _joined(params: Json) -> str:
 
 
 class Surroundings(NamedTuple):
-    """What a translator cannot know by itself, handed in so that it stays without I/O."""
+    """What a translator needs from outside, passed in so that it does no I/O."""
 
     now: Callable[[], float]
     """Seconds of a clock that never goes back."""

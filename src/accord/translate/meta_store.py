@@ -10,11 +10,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from accord.schema.codec import encode, native
+from accord.schema.method import DRAFT_META
+from accord.schema.struct import Raw
 from accord.translate.message import Json
 
 # Between v1 and v2, and for what the 2026-02 draft has no field for.
 OFFICIAL: Final = "acp.translate"
-DRAFT: Final = "acp.draft/2026-02"
+DRAFT: Final = DRAFT_META
 
 
 def keep(holder: Json, key: str, name: str, value: Any) -> None:
@@ -33,6 +35,11 @@ def kept(holder: Json, key: str) -> Json:
     meta = holder.get("_meta")
     found = meta.get(key) if isinstance(meta, dict) else None
     return found if isinstance(found, dict) else {}
+
+
+def draft_meta(values: Json) -> dict[str, Raw]:
+    """The `_meta` of a struct that has these values of the draft."""
+    return {DRAFT: Raw(encode(values))}
 
 
 def take(holder: Json, key: str) -> Json:

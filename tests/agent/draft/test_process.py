@@ -64,11 +64,14 @@ class Wire:
             pass
         return message
 
-    async def ask(self, number: int, method: str, params: Message) -> Message:
+    async def ask(
+        self, number: int, method: str, params: Message, *, fails: bool = False
+    ) -> Message:
         await self.send(id=number, method=method, params=params)
         answer = await self.until(lambda one: one.get("id") == number and "method" not in one)
-        assert "result" in answer, answer
-        result: Message = answer["result"]
+        wanted = "error" if fails else "result"
+        assert wanted in answer, answer
+        result: Message = answer[wanted]
         return result
 
 
@@ -146,7 +149,7 @@ async def test_the_built_in_agent_knows_the_common_names_of_the_draft(tmp_path: 
         await wire.ask(1, "initialize", hello)
         wishes = {
             "initialMode": "code",
-            "configOptions": {"autoApprove": True, "maxTokens": 4000, "depth": 1},
+            "configOptions": {"autoApprove": True, "maxTokens": 4321, "depth": 1},
         }
         made = await wire.ask(2, "session/new", {"workingDirectory": str(tmp_path), **wishes})
         session = {"sessionId": made["sessionId"]}
@@ -164,7 +167,15 @@ async def test_the_built_in_agent_knows_the_common_names_of_the_draft(tmp_path: 
             before, number = mode, number + 1
         params = {**session, "key": "maxTokens", "value": 16000}
         changed = await wire.ask(number, "session/set_config_option", params)
-        assert (changed["key"], changed["previousValue"]) == ("token_limit", "4000")
+        assert (changed["key"], changed["previousValue"]) == ("token_limit", "4321")
+        # Any whole number will do, and nothing else.
+        params = {**session, "key": "maxTokens", "value": 777}
+        changed = await wire.ask(number + 1, "session/set_config_option", params)
+        assert (changed["previousValue"], changed["currentValue"]) == ("16000", "777")
+        for at, value in enumerate((0, -5, "many", 1.5), number + 2):
+            params = {**session, "key": "maxTokens", "value": value}
+            refused = await wire.ask(at, "session/set_config_option", params, fails=True)
+            assert refused["code"] == -32602
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from accord.agent import Agent, Turn
-from accord.agent.serving.draft import ways as module
+from accord.agent.serving.draft import client_requests as module
 from accord.agent.terminals.commands import Done
 from accord.errors import SpawnFailed
 from tests.agent.draft.draft_client import OFFER, DraftClient, draft_client

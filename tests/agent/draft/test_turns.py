@@ -324,6 +324,25 @@ async def test_a_failure_after_the_turn_began_is_its_stop_reason(
         assert (await client.prompt(session))["stopReason"] == "error"
 
 
+@pytest.mark.rule("D26-08")
+async def test_an_error_that_cannot_be_sent_still_ends_the_turn(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Ours: the data of an error may have no JSON form; its author sees that on stderr."""
+
+    async def fail(turn: Turn) -> None:
+        raise RequestError(-32001, "odd", {"data": object()})
+
+    async with draft_client(agent_that(fail)) as client:
+        session = await client.new_session()
+        for _ in range(2):
+            result = await client.prompt(session)
+            assert result["stopReason"] == "error"
+            error = result["_meta"][M]["error"]
+            assert error["code"] == -32603
+            assert error["data"]["correlationId"] in capsys.readouterr().err
+
+
 @pytest.mark.rule("D26-15")
 async def test_a_cancelled_turn_cancels_its_calls_first() -> None:
     """The draft's table 3.8: the call, then the turn; the reason is for people."""

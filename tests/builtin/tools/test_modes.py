@@ -156,7 +156,7 @@ async def test_the_specs_name_methods_with_these_arguments() -> None:
     """Contract: TOOLS is data for the model brain."""
     import inspect
 
-    from accord.builtin.tools.specs import TOOLS
+    from accord.builtin.tools.tool_definitions import TOOLS
 
     assert len({spec.name for spec in TOOLS}) == len(TOOLS)
     for spec in TOOLS:

@@ -14,7 +14,7 @@ from accord.client.connection.error_context import (
     CHARACTERS_MAX,
     LINES_MAX,
     about,
-    add_last_words,
+    add_stderr,
     bounded,
 )
 from accord.errors import (
@@ -171,7 +171,7 @@ async def test_what_is_never_said_is_not_waited_for_long(monkeypatch: pytest.Mon
     with anyio.fail_after(HANG_SECONDS):
         for error in (internal, request_failed("m", -32602, "no"), ValueError()):
             for transport in (Quiet(), object()):
-                await add_last_words(error, transport)
+                await add_stderr(error, transport)
     assert internal.stderr == ""
     assert len(str(internal)) < 200
 

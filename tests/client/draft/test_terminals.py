@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import signal
 from pathlib import Path
 from typing import Any
@@ -224,6 +226,9 @@ async def test_an_agent_that_does_not_answer_output_does_not_stop_the_command(
     """The draft's table 4.3: a call in the style of a notification; some never answer it."""
     monkeypatch.setattr(draft_output, "ANSWER_SECONDS_MAX", 0.01)
     asked: list[bool] = []
+    # The command prints a line, and the next one when the agent has the last.
+    os.mkfifo(tmp_path / "gate")
+    gate = os.open(tmp_path / "gate", os.O_RDWR)
 
     async def work(console: Console) -> None:
         take = console.take
@@ -233,9 +238,11 @@ async def test_an_agent_that_does_not_answer_output_does_not_stop_the_command(
             if not silent:
                 console.agent.error(message, -32601, "no such method")
             take(message)
+            os.write(gate, b"\n" if silent else b"\n\n\n")
 
         console.take = watched  # type: ignore[method-assign]
-        line = "for i in 1 2 3; do echo $i; sleep 0.05; done"
+        there = shlex.quote(str(tmp_path / "gate"))
+        line = f"exec 3<>{there}; for i in 1 2 3; do echo $i; read -r next <&3; done"
         created = await console.ask("create", command=line)
         terminal = created["result"]["terminalId"]
         exited = await console.ask("wait_for_exit", terminalId=terminal)
@@ -243,7 +250,10 @@ async def test_an_agent_that_does_not_answer_output_does_not_stop_the_command(
         if silent:
             assert console.text("stdout") == "1\n2\n3\n"
 
-    await played(tmp_path, work, answers=False)
+    try:
+        await played(tmp_path, work, answers=False)
+    finally:
+        os.close(gate)
     # Asked once; then only told, or not even that.
     assert asked[0] is True
     assert asked[1:] == ([False, False] if silent else [])

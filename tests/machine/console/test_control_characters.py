@@ -52,6 +52,13 @@ def test_every_character_that_is_not_drawn_is_known(mode: Mode) -> None:
     assert not unseen(visible_json(json.dumps(everything, ensure_ascii=False)))
 
 
+def test_where_somebody_decides_every_character_is_one_that_is_drawn() -> None:
+    """Ours: among them the unassigned ones, of which a later Unicode may make anything."""
+    every = "".join(chr(number) for number in range(sys.maxunicode + 1))
+    assert visible(every, "exact").replace("\n", "").isprintable()
+    assert visible("a\u0380\u0380b", "exact") == "a⟨U+0380⟩⟨U+0380⟩b"
+
+
 @given(HOSTILE, st.sampled_from(MODES))
 def test_what_is_visible_commands_nothing_and_stays_as_it_is(text: str, mode: Mode) -> None:
     """Issue 12: text may pass through more than one place that shows it."""

@@ -5,17 +5,14 @@ from typing import Any
 import pytest
 
 from accord.translate.message import Json
-from accord.translate.v1_agent.session_replay import (
-    MESSAGE_BYTES_MAX,
-    PROMPTS_KEPT,
-    PromptIds,
-    Replay,
-)
+from accord.translate.v1_agent.message_ids import PROMPTS_KEPT, MessageIds, PromptIds
+from accord.translate.v1_agent.session_replay import MESSAGE_BYTES_MAX, Replay
 from accord.translate.v1_agent.sessions.start import ANSWERED_AFTER
 from tests.translate.v1_agent.agent_messages import chunk, tool
 from tests.translate.v1_agent.scripted_peers import ABLE, Stage
 
 START = {"type": "start"}
+MESSAGES = MessageIds("s", "t", is_known=True)
 COMMANDS: Json = {
     "sessionUpdate": "available_commands_update",
     "availableCommands": [{"name": "map", "description": "Show it"}],
@@ -233,7 +230,7 @@ def test_terminals_of_the_past_are_empty_first() -> None:
 
 def test_a_log_says_messages_whole_once() -> None:
     """What the adapter kept by itself has its ids already."""
-    replay = Replay(PromptIds("s", is_known=True))
+    replay = Replay(PromptIds("s", is_known=True), MESSAGES)
     whole = {"sessionUpdate": "agent_message", "messageId": "m", "content": text("a")}
     more = {"sessionUpdate": "agent_message_chunk", "messageId": "m", "content": text("b")[0]}
     bare = {"sessionUpdate": "agent_message", "messageId": "n", "_meta": {}}
@@ -252,7 +249,7 @@ def test_blocks_of_other_types_are_kept_and_an_image_alone_has_an_id() -> None:
     image: Json = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
     prompts = PromptIds("s", is_known=True)
     given = prompts.fresh([image], "x"), prompts.fresh([image, *text(" \n look\nhere")], "x")
-    replay = Replay(prompts)
+    replay = Replay(prompts, MESSAGES)
     pieces = [image], [image, *text(" "), *text("look\nhere"), *text("!")]
     told = [
         one
@@ -269,7 +266,7 @@ def test_blocks_of_other_types_are_kept_and_an_image_alone_has_an_id() -> None:
 
 
 def test_a_message_that_is_very_long_does_not_wait_for_its_end() -> None:
-    replay = Replay(PromptIds("s", is_known=True))
+    replay = Replay(PromptIds("s", is_known=True), MESSAGES)
     long = {"type": "text", "text": "x" * MESSAGE_BYTES_MAX}
     piece = {"sessionUpdate": "user_message_chunk", "messageId": "u", "content": long}
     (told,) = replay.add(piece)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from accord.translate.message import AGENT, CLIENT, Failure, Notification, Result
-from accord.translate.v2_agent import core as core_module
+from accord.translate.v2_agent import translator_core as core_module
 from tests.translate.v2_agent.scripted_peers import CWD, SESSION, World, X, started
 
 COMMANDS = [
@@ -259,6 +259,16 @@ def test_a_program_without_a_path_is_looked_for() -> None:
     """v2 wants a path; clients of v1 send `npx` every day."""
     npx = {"name": "a", "command": "npx", "args": ["-y", "x"], "env": []}
     assert _servers({"stdio": {}}, npx) == [{"type": "stdio", **npx, "command": "/usr/bin/npx"}]
+
+
+@pytest.mark.rule("V1-MCP-06")
+def test_a_program_without_a_path_is_logged() -> None:
+    """Rule: a relative command is refused, or resolved with a warning."""
+    world = World(programs={"npx": "/usr/bin/npx"})
+    world.initialize(agent={"session": {"mcp": {"stdio": {}}}})
+    npx = {"name": "a", "command": "npx", "args": [], "env": []}
+    world.ask(CLIENT, "session/new", {"cwd": CWD, "mcpServers": [npx]})
+    assert world.logged == ["the command 'npx' of MCP server 'a' is not absolute"]
 
 
 def test_stdio_servers_are_refused_where_the_agent_has_none() -> None:

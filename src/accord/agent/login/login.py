@@ -112,6 +112,3 @@ def login_hook(handler: Callable[..., Awaitable[Any]]) -> tuple[LoginHook, bool]
         return await handler(method, *[credentials if n == "credentials" else login for n in more])
 
     return log_in, "credentials" in more
-
-
-__all__ = ["AuthMethod", "Credentials", "Login", "LoginHook", "login_hook"]

@@ -75,6 +75,3 @@ def _params_around(
         return None
     before, _, behind = said[0].partition(encode(_PLACE))
     return before, behind
-
-
-__all__ = ["Sender", "text_sender"]

@@ -41,7 +41,7 @@ class Asked(Protocol):
 def heard(asked: Asked, method: str, answer: Raw, *, is_used: bool = True) -> None:
     """Report what is wrong with an answer.  A usable one is checked only in strict mode."""
     connection = asked.connection
-    if (is_used and not connection.strict) or asked.wire.ways is not None:
+    if (is_used and not connection.strict) or asked.wire.client_requests is not None:
         return
     notes: list[str] = []
     try:
@@ -68,6 +68,3 @@ def chose_what_was_not_offered(asked: Asked, method: str, chosen: str) -> None:
     """Report a well-formed answer that chooses an option which was not offered."""
     text = f"the answer to {method} chooses {chosen[:CHOICE_CHARACTERS]!r}, which was not offered"
     asked.connection.tolerate(text, logging.WARNING)
-
-
-__all__ = ["Asked", "chose_what_was_not_offered", "decided_by", "heard"]

@@ -8,8 +8,9 @@ What always holds
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from accord.agent.callbacks import Guard
 from accord.agent.preload import prepare
-from accord.agent.serving.service import Service
+from accord.agent.serving.wire import Features
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
 from accord.errors import ConnectionLost, RequestError
@@ -38,8 +39,13 @@ class ServedDialect(Protocol):
     """Serves the requests and notifications of one version."""
 
     @property
-    def service(self) -> Service:
-        """What the agent does for this client."""
+    def guard(self) -> Guard:
+        """Runs the functions of the program for this client."""
+        ...
+
+    @property
+    def features(self) -> Features:
+        """What the client can do."""
         ...
 
     def initialize(self) -> bytes:
@@ -93,7 +99,7 @@ def _make_v2(
 def _make_draft(
     agent: "AgentDefinition", connection: Connection, raw: Raw, params: dict[str, Any]
 ) -> ServedDialect:
-    from accord.agent.serving.draft.edge import DraftServing
+    from accord.agent.serving.draft.translated_client import DraftServing
 
     return DraftServing(agent, connection, raw, params)
 
@@ -140,13 +146,13 @@ class AgentHandler:
         outcome = self._dialect.request(request)
         if isinstance(outcome, bytes):
             return outcome
-        guard, work = self._dialect.service.guard, outcome
+        guard, work = self._dialect.guard, outcome
         return lambda: guard.run(work())
 
     @property
     def exit(self) -> BaseException | None:
         """The exception with which a handler ended the program, such as that of `sys.exit`."""
-        return None if self._dialect is None else self._dialect.service.guard.exit
+        return None if self._dialect is None else self._dialect.guard.exit
 
     def _initialize(self, request: IncomingRequest) -> bytes:
         params = to_python(request.params)
@@ -190,7 +196,7 @@ class AgentHandler:
         """Switch to the draft if the first request shows that the client speaks it."""
         if not looks_like_draft(request.method, to_python(request.params)):
             return
-        from accord.agent.serving.draft.edge import serving_after_all
+        from accord.agent.serving.draft.translated_client import serving_after_all
 
         assert self.connection is not None
         _log.info("the client speaks the 2026-02 draft: %s shows it", request.method)
@@ -200,13 +206,16 @@ class AgentHandler:
     def _after_initialize(self, spoken: Dialect) -> None:
         """Run the hook and load the rest, since the client has its answer."""
         self._run_hook()
-        assert self.connection is not None
-        self.connection.run_while_idle(self._preload(spoken))
-
-    def _preload(self, spoken: Dialect) -> Generator[None]:
         assert self._dialect is not None
+        assert self.connection is not None
+        wanted = (spoken, self._dialect.features.read_files)
+        if wanted not in self._agent.prepared:
+            self._agent.prepared.add(wanted)
+            self.connection.run_while_idle(self._preload(*wanted))
+
+    def _preload(self, spoken: Dialect, files: bool) -> Generator[None]:
         try:
-            yield from prepare(spoken, files=self._dialect.service.wire.features.read_files)
+            yield from prepare(spoken, files=files)
         except Exception:  # noqa: BLE001 - it is loaded again when it is needed
             _log.exception("preloading the modules of the first turn failed")
 

@@ -117,15 +117,3 @@ def describe(block: v2.ContentBlock) -> str:
     if isinstance(block, UnknownVariant):
         return block.tag
     return str(type(block).__struct_config__.tag)
-
-
-__all__ = [
-    "check_text",
-    "check_update",
-    "checked_block",
-    "checked_content",
-    "describe",
-    "raw_of",
-    "several",
-    "unsayable",
-]

@@ -9,10 +9,11 @@ What always holds
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING, Any
 
-from accord.agent.serving.service import Service
+from accord.agent.callbacks import Guard
+from accord.agent.serving.outgoing_checks import describe
 from accord.agent.session.turn_run import Outcome, run_turn
 from accord.agent.session.turn_state import TurnState
 from accord.agent.turn import Turn
@@ -23,6 +24,7 @@ from accord.protocol.v2.turn import Step
 from accord.schema import v2
 
 if TYPE_CHECKING:
+    from accord.agent.definition import AgentDefinition
     from accord.agent.session.state import SessionState
 
 CANCELLED = b'{"stopReason":"cancelled"}'
@@ -30,8 +32,19 @@ CANCELLED = b'{"stopReason":"cancelled"}'
 Conclude = Callable[[TurnState, Outcome], Awaitable[bytes | Exception | None]]
 
 
+def check_content(blocks: list[Any], accepted: Collection[str]) -> None:
+    """Refuse content that the agent does not accept, before anything happens."""
+    for index, block in enumerate(blocks):
+        kind = describe(block)
+        if kind not in accepted:
+            raise RequestError.invalid_params(
+                f"this agent does not accept {kind!r} content", f"$.prompt[{index}].type"
+            )
+
+
 def prompt_work(
-    service: Service,
+    agent: AgentDefinition,
+    guard: Guard,
     session: SessionState,
     blocks: list[Any],
     request: IncomingRequest,
@@ -77,12 +90,9 @@ def prompt_work(
                     assert answer is not None
                     request.settle(answer)
 
-            await run_turn(service.agent, service.guard, Turn(turn), end)
+            await run_turn(agent, guard, Turn(turn), end)
         finally:
             ticket.leave()
         return None
 
     return work
-
-
-__all__ = ["prompt_work"]

@@ -77,6 +77,3 @@ class ReplayResets:
             if kind is v2.CompactionUpdate:
                 self._statuses[named] = update.status
         return None
-
-
-__all__ = ["CHUNKS", "MESSAGES", "ReplayResets"]

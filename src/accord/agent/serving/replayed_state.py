@@ -159,6 +159,3 @@ def _given(update: Any) -> dict[str, Any]:
     """The fields that are set in an update."""
     fields = ((name, getattr(update, name)) for name in update.__struct_fields__)
     return {name: value for name, value in fields if value is not UNSET}
-
-
-__all__ = ["FOLDED", "HELD_MAX", "ReplayedState"]

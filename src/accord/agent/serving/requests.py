@@ -1,4 +1,4 @@
-"""The requests of v1 and v2: read here, done by `service.py`, answered here.
+"""The requests of v1 and v2: read here, done by `active_sessions.py` and the others, answered here.
 
 `Version` is the table of what the two do differently; `v1/` and `v2/` fill it in.
 """
@@ -10,7 +10,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from accord.agent.serving.prompts import prompt_work
+from accord.agent.callbacks import Guard
+from accord.agent.serving.active_sessions import ActiveSessions
+from accord.agent.serving.extension_handlers import ExtensionHandlers
+from accord.agent.serving.login_state import LoginState
+from accord.agent.serving.prompts import check_content, prompt_work
 from accord.agent.serving.results import (
     EMPTY,
     directories_of,
@@ -19,11 +23,10 @@ from accord.agent.serving.results import (
     require_option,
     to_plain,
 )
-from accord.agent.serving.service import Service
 from accord.agent.serving.unstable.mcp_calls import check_server_ids
 from accord.agent.serving.unstable.requests import Handler, UnstableRequests, gated
 from accord.agent.serving.wire import Features, OfficialWire
-from accord.agent.session.turn_run import Failure, Outcome
+from accord.agent.session.turn_run import Outcome
 from accord.agent.session.turn_state import TurnState
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
@@ -124,8 +127,11 @@ class OfficialRequests:
         if missing:
             raise missing_capabilities(missing)
         self.wire = version.make_wire(gated(agent, version.features_of(capabilities)))
-        self.service = Service(agent, connection, self.wire)
-        self._unstable = UnstableRequests(self.service)
+        self.guard = Guard(connection)
+        self.sessions = ActiveSessions(agent, connection, self.wire)
+        self.login = LoginState(agent, connection, self.wire)
+        self._extensions = ExtensionHandlers(agent.extensions, connection, self.guard)
+        self._unstable = UnstableRequests(self.sessions, self.login)
         stable: dict[str, Handler] = {
             "session/new": self._new,
             "session/resume": self._resume,
@@ -138,6 +144,11 @@ class OfficialRequests:
         }
         self._requests = self._unstable.table(stable, self._fork)
 
+    @property
+    def features(self) -> Features:
+        """What the client can do."""
+        return self.wire.features
+
     def initialize(self) -> bytes:
         """Encode the answer to `initialize`."""
         return encode(self._version.offer(self.agent, self.wire.features))
@@ -149,7 +160,7 @@ class OfficialRequests:
         handler = self._requests.get(request.method)
         if handler is not None:
             return handler(request)
-        extension = self.service.extension_request(request.method, request.params)
+        extension = self._extensions.request(request.method, request.params)
         if extension is None:
             raise RequestError.method_missing(request.method)
         return extension
@@ -158,17 +169,17 @@ class OfficialRequests:
         """Take `session/cancel` and the agent's own notifications; ignore all others."""
         if method == "session/cancel":
             wanted = self.read(getattr(self.schema, self._version.cancel_notification), params)
-            session = self.service.sessions.get(wanted.session_id)
+            session = self.sessions.by_id.get(wanted.session_id)
             if session is not None:
                 session.prompts.cancel_all()
             else:
                 self._unstable.cancel_child(wanted.session_id)
         elif not self._unstable.notification(method, params):
-            self.service.extension_notification(method, params)
+            self._extensions.notification(method, params)
 
     def lost(self, error: ConnectionLost) -> None:
         """Stop everything: the client is gone."""
-        self.service.lost(error)
+        self.sessions.lost(error)
 
     def read(self, wanted: Any, params: Raw | bytes) -> Any:
         """Decode params; what is wrong with them is the client's error."""
@@ -181,11 +192,11 @@ class OfficialRequests:
 
     def _new(self, request: IncomingRequest) -> Work:
         wanted = self.read(self.schema.NewSessionRequest, request.params)
-        self.service.require_login()
+        self.login.require()
         place = self._place(wanted)
 
         async def work() -> bytes:
-            session = await self.service.new_session(*place)
+            session = await self.sessions.new(*place)
             self._introduce_behind(request, session)
             settings = self._version.settings(self, session)
             return encode(self.schema.NewSessionResponse(session_id=session.id, **settings))
@@ -206,13 +217,13 @@ class OfficialRequests:
         replays: Callable[[Any], bool],
     ) -> Work:
         """Go on with a stored session, and send its past where `replays` says so."""
-        self.service.require_login()
+        self.login.require()
         place, is_replayed = self._place(wanted), replays(wanted)
 
         async def work() -> bytes:
-            session = await self.service.attach(wanted.session_id, *place)
+            session = await self.sessions.attach(wanted.session_id, *place)
             if is_replayed:
-                await self.service.replay(session)
+                await self.sessions.replay(session)
             if self._version.tells_before_resumed:
                 session.updates.introduce()
                 session.updates.post_at_once(session.state_update())
@@ -224,11 +235,11 @@ class OfficialRequests:
 
     def _fork(self, request: IncomingRequest) -> Work:
         wanted = self.read(self.schema.ForkSessionRequest, request.params)
-        self.service.require_login()
+        self.login.require()
         place = self._place(wanted)
 
         async def work() -> bytes:
-            session = await self.service.fork(wanted.session_id, *place)
+            session = await self.sessions.fork(wanted.session_id, *place)
             self._introduce_behind(request, session)
             settings = self._version.settings(self, session)
             # The protocol had dropped `models` before it had forks.
@@ -241,7 +252,7 @@ class OfficialRequests:
         """What every request that opens a session says of its surroundings."""
         listed = () if wanted.mcp_servers is UNSET else wanted.mcp_servers
         servers = self._version.mcp_servers(listed, self.agent.mcp)
-        sessions = self.service.sessions.values()
+        sessions = self.sessions.by_id.values()
         check_server_ids(servers, [session.mcp_servers for session in sessions])
         return wanted.cwd, directories_of(wanted), servers, self._unstable.about(wanted)
 
@@ -259,7 +270,7 @@ class OfficialRequests:
         info = self.schema.SessionInfo
 
         async def work() -> bytes:
-            page = await self.service.list_sessions(cwd, cursor, archived)
+            page = await self.sessions.list_stored(cwd, cursor, archived)
             return encode(
                 self.schema.ListSessionsResponse(
                     sessions=[
@@ -287,24 +298,24 @@ class OfficialRequests:
 
     def _close(self, request: IncomingRequest) -> bytes | Work:
         wanted = self.read(self.schema.CloseSessionRequest, request.params)
-        session = self.service.sessions.get(wanted.session_id)
+        session = self.sessions.by_id.get(wanted.session_id)
         if not self._version.closes_unknown_sessions:
-            session = self.service.session(wanted.session_id)
+            session = self.sessions.active(wanted.session_id)
         if session is None:
             return EMPTY
         # Set now and not when the work begins, so that prompts right behind are refused.
         session.closing = True
-        return empty_after(lambda: self.service.close_session(session))
+        return empty_after(lambda: self.sessions.close(session))
 
     def _delete(self, request: IncomingRequest) -> Work:
         wanted = self.read(self.schema.DeleteSessionRequest, request.params)
-        return empty_after(lambda: self.service.delete_session(wanted.session_id))
+        return empty_after(lambda: self.sessions.delete(wanted.session_id))
 
     def _set_option(self, request: IncomingRequest) -> Work:
         wanted = self.read(self.schema.SetSessionConfigOptionRequest, request.params)
         if isinstance(wanted, UnknownVariant):
             raise RequestError.invalid_params(f"unknown value type {wanted.tag!r}", "$.type")
-        session = self.service.session(wanted.session_id)
+        session = self.sessions.active(wanted.session_id)
         require_option(session, wanted.config_id, wanted.value)
 
         async def work() -> bytes:
@@ -321,13 +332,14 @@ class OfficialRequests:
 
     def _prompt(self, request: IncomingRequest) -> Work:
         wanted = self.read(self.schema.PromptRequest, request.params)
-        session = self.service.session(wanted.session_id)
-        self.service.require_login()
+        session = self.sessions.active(wanted.session_id)
+        self.login.require()
         blocks = self._version.blocks(wanted.prompt)
-        self.service.check_prompt(blocks)
+        check_content(blocks, self.agent.prompt_types)
         version = self._version
         return prompt_work(
-            self.service,
+            self.agent,
+            self.guard,
             session,
             blocks,
             request,
@@ -343,35 +355,43 @@ class OfficialRequests:
         spent = turn.tokens
         try:
             spent = turn.settle_tokens()
-            await self.service.guard.run(turn.session.stored.touch())
+            await self.guard.run(turn.session.stored.touch())
         except Exception as problem:  # noqa: BLE001 - a failing store ends the turn and no more
             outcome = Outcome("error", error_for(problem, PROMPT))
-        reason = self._version.stop_reason(outcome.stop_reason, cancelled=turn.is_cancelled)
         try:
-            return self._end(turn, reason, outcome.error, spent)
+            return self._end(turn, outcome, spent)
         except Exception as problem:  # noqa: BLE001 - such as data of an error that is not JSON
-            return self._end(turn, "error", unforeseen(problem, PROMPT), spent)
+            return self._end(turn, Outcome("error", unforeseen(problem, PROMPT)), spent)
 
     def _end(
-        self, turn: TurnState, reason: str, failure: Failure | None, spent: TokenCount
+        self, turn: TurnState, outcome: Outcome, spent: TokenCount
     ) -> bytes | Exception | None:
-        session, version = turn.session, self._version
+        answer = self._answer(turn, outcome, spent)
         error: Any = UNSET
-        if failure is not None:
-            code, message, data = failure
+        if outcome.error is not None:
+            code, message, data = outcome.error
             details = UNSET if data is None else to_raw(data)
             error = v2.Error(code=code, message=message, data=details)
-        session.last_usage = self._usage(v2, turn.tokens)
-        session.enter(Step.WORK_STOPPED, stop_reason=reason, error=error)
+        turn.session.last_usage = self._usage(v2, turn.tokens)
+        reason = self._stop_reason(turn, outcome)
+        turn.session.enter(Step.WORK_STOPPED, stop_reason=reason, error=error)
+        return answer
+
+    def _answer(
+        self, turn: TurnState, outcome: Outcome, spent: TokenCount
+    ) -> bytes | Exception | None:
+        """The answer to a prompt where that ends the turn."""
+        version = self._version
         if not version.ends_turn_by_answer:
             return None
-        if failure is not None:
-            return RequestError(*failure)
-        return encode(version.prompt_response(reason, self._usage(self.schema, spent)))
+        if outcome.error is not None:
+            return RequestError(*outcome.error)
+        usage = self._usage(self.schema, spent)
+        return encode(version.prompt_response(self._stop_reason(turn, outcome), usage))
+
+    def _stop_reason(self, turn: TurnState, outcome: Outcome) -> str:
+        return self._version.stop_reason(outcome.stop_reason, cancelled=turn.is_cancelled)
 
     def _usage(self, schema: Any, spent: TokenCount) -> Any:
         counts = spent.usage()
         return UNSET if counts is None or not self.agent.unstable else schema.Usage(**counts)
-
-
-__all__ = ["OfficialRequests", "Version", "VersionHandler"]

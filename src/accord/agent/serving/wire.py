@@ -46,7 +46,7 @@ class FileDetails(NamedTuple):
     create_directories: bool = True
 
 
-class Ways(Protocol):
+class ClientRequests(Protocol):
     """How a client of the draft is asked to do something."""
 
     async def ask_permission(self, session: Any, ask: PermissionAsk) -> PermissionOption | None:
@@ -100,7 +100,7 @@ class Wire(Protocol):
     open_pages: set[str]
 
     @property
-    def ways(self) -> Ways | None:
+    def client_requests(self) -> ClientRequests | None:
         """None where files, terminals and permission are asked for as in v1."""
         ...
 
@@ -144,7 +144,7 @@ class OfficialWire(ABC):
     bounds_queue: bool
     cancels_tool_calls: bool
     has_states: bool
-    ways: Ways | None = None
+    client_requests: ClientRequests | None = None
 
     def __init__(self, features: Features) -> None:
         self.features = features

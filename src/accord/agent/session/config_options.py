@@ -47,7 +47,7 @@ def config_option(option: Option, value: OptionValue) -> v2.SessionConfigOption:
         description=description,
         category=category,
         current_value=value,
-        options=_items(option.choices),
+        options=_items(option.choices_with(value)),
     )
 
 

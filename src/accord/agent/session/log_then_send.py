@@ -40,6 +40,3 @@ class LogThenSend:
             sent.set()
             if self._last is sent:
                 self._last = None
-
-
-__all__ = ["LogThenSend"]

@@ -11,6 +11,8 @@ from accord.errors import LocalProtocolError
 
 MODE_OPTION_ID = "mode"
 
+NUMBER_DIGITS_MAX = 15
+
 OptionValue = str | bool
 
 
@@ -33,7 +35,11 @@ class Mode(NamedTuple):
 
 
 class Option(NamedTuple):
-    """A setting of a session: a choice from a list, or a switch if `choices` is empty."""
+    """A setting of a session: a choice from a list, or a switch if `choices` is empty.
+
+    With a `unit` the choices are only the usual numbers, and any other whole number above 0 is a
+    value too.
+    """
 
     option_id: str
     name: str
@@ -41,6 +47,7 @@ class Option(NamedTuple):
     choices: tuple[Choice, ...] = ()
     description: str | None = None
     category: str | None = None
+    unit: str | None = None
 
     @property
     def is_switch(self) -> bool:
@@ -51,7 +58,19 @@ class Option(NamedTuple):
         """Whether a session may be set to this value."""
         if self.is_switch:
             return isinstance(value, bool)
-        return isinstance(value, str) and any(choice.value == value for choice in self.choices)
+        if not isinstance(value, str):
+            return False
+        return any(choice.value == value for choice in self.choices) or self._counts(value)
+
+    def choices_with(self, value: str) -> tuple[Choice, ...]:
+        """The choices, and a number that was set although it is not one of them."""
+        if any(choice.value == value for choice in self.choices):
+            return self.choices
+        return (*self.choices, Choice(value, f"{int(value):,} {self.unit}"))
+
+    def _counts(self, value: str) -> bool:
+        is_number = value.isascii() and value.isdecimal() and len(value) <= NUMBER_DIGITS_MAX
+        return self.unit is not None and is_number and not value.startswith("0")
 
 
 class SlashCommand(NamedTuple):

@@ -56,6 +56,3 @@ class StoredSession:
         total.add(counts)
         self.record = replace(self.record, tokens=total.counts)
         return total
-
-
-__all__ = ["StoredSession"]

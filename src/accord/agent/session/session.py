@@ -228,6 +228,3 @@ def public_session(state: SessionState) -> AgentSession:
 def session_state(session: AgentSession) -> SessionState:
     """What the library knows of a session, for parts of it that are given the public object."""
     return session._state  # pyright: ignore[reportPrivateUsage]
-
-
-__all__ = ["AgentSession", "public_session", "session_state"]

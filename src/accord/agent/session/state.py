@@ -25,7 +25,7 @@ from accord.agent.session.tasks import SessionTasks
 from accord.agent.session.updates import HiddenUpdates, NoLog, SessionUpdates
 from accord.agent.terminals.own_terminals import OwnTerminals
 from accord.agent.tools.permission_options import PermissionAsk, PermissionOption
-from accord.agent.tools.tool_status import ToolStatuses
+from accord.agent.tools.tool_status_guard import ToolStatusGuard
 from accord.connection import Connection
 from accord.errors import LocalProtocolError, RequestCancelled
 from accord.protocol.v2.turn import TRANSITIONS, Phase, Step
@@ -108,7 +108,7 @@ class SessionState:
         self._open_questions = 0
         # Lasting answers of the user, by what they are about.
         self.decisions: dict[str, bool] = {}
-        self.tool_statuses = ToolStatuses()
+        self.tool_statuses = ToolStatusGuard()
         # Subagents at work, by the ids of their sessions (unstable).
         self.children: dict[str, OpenChild] = {}
         self.last_stop: tuple[str, Any] | None = None
@@ -282,9 +282,9 @@ class SessionState:
 
     async def ask_permission(self, ask: PermissionAsk) -> PermissionOption | None:
         """Ask the user; None when the answer is not one of the options."""
-        ways = self.wire.ways
-        if ways is not None:
-            return await ways.ask_permission(self, ask)
+        requests = self.wire.client_requests
+        if requests is not None:
+            return await requests.ask_permission(self, ask)
         params = self.wire.permission_request(self.id, ask)
         try:
             with self.asking():
@@ -308,8 +308,8 @@ class SessionState:
     def remember_all(self, keys: Sequence[str], *, allowed: bool) -> None:
         """Keep one lasting answer for the rest of the session, for each of these keys."""
         self.adopt(dict.fromkeys(keys, allowed))
-        if self.wire.ways is not None:
-            self.wire.ways.remembered(self, keys, allowed)
+        if self.wire.client_requests is not None:
+            self.wire.client_requests.remembered(self, keys, allowed)
 
     def adopt(self, answers: Mapping[str, bool]) -> None:
         """Take over answers that were given elsewhere."""
@@ -378,6 +378,3 @@ class ChildState(SessionState):
         if self.shown:
             return await super().ask_permission(ask)
         return await self._parent.ask_permission(ask)
-
-
-__all__ = ["ChildState", "SessionState", "new_session_id", "open_session"]

@@ -110,6 +110,3 @@ async def _run(callback: CloseCallback) -> None:
         await callback()
     except Exception:  # noqa: BLE001 - the others must still be called
         _log.exception("an on_close callback of a session failed")
-
-
-__all__ = ["CALLBACK_SECONDS_MAX", "TASK_END_SECONDS_MAX", "CloseCallback", "SessionTasks"]

@@ -137,6 +137,3 @@ def _checked_reason(reason: object, strict: bool) -> str:
         raise LocalProtocolError(text)
     _log.warning("%s", text)
     return "end_turn"
-
-
-__all__ = ["CANCEL_SECONDS_MAX", "Failure", "Outcome", "run_turn"]

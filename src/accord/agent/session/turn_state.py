@@ -171,6 +171,3 @@ class TurnState:
             left = without_open(plan)
             if left is not None:
                 await self.send(v2.PlanUpdate(plan=left))
-
-
-__all__ = ["OpenCall", "TurnState"]

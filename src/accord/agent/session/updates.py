@@ -229,6 +229,3 @@ class HiddenUpdates(SessionUpdates):
         """Log an action as the parent's; drop everything else."""
         if isinstance(update, _ACTIONS):
             await self._parent.record_only(update)
-
-
-__all__ = ["HELD_MAX", "OF_THE_MOMENT", "HiddenUpdates", "NoLog", "SessionUpdates"]

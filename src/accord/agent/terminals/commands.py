@@ -77,6 +77,3 @@ class Job(NamedTuple):
         from shlex import join
 
         return join((self.command, *self.args)) if self.args else self.command
-
-
-__all__ = ["Done", "Job", "check_environment", "check_words"]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from accord.machine.terminals.omitted_output import output_omitted
 from accord.machine.terminals.output_buffer import cut_front
 
 TAIL_BYTES = 8 * 1024
@@ -54,7 +55,7 @@ class OutputReport:
         omitted = self._omitted - len(tail)
         if not omitted:
             return last + tail
-        return last + f"\n[… {omitted:,} bytes of output omitted …]\n".encode() + tail
+        return last + f"\n[… {output_omitted(omitted)} …]\n".encode() + tail
 
     def _bounded(self, data: bytes) -> bytes:
         if self._bytes_max is None:
@@ -68,6 +69,3 @@ class OutputReport:
             if len(self._tail) > 2 * TAIL_BYTES:
                 del self._tail[:-TAIL_BYTES]
         return now
-
-
-__all__ = ["TAIL_BYTES", "OutputMask", "OutputReport"]

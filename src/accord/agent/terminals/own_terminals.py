@@ -233,6 +233,3 @@ class OwnTerminals:
         if self._processes is not None:
             # Including processes that commands detached.
             await self._processes.close_all()
-
-
-__all__ = ["END_SECONDS_MAX", "OwnTerminals", "TerminalHandle"]

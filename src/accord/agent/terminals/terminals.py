@@ -106,8 +106,8 @@ async def carry_out(turn: TurnState, call: ToolCallHandle, job: Job) -> Done:
     wire = turn.session.wire
     if not wire.features.terminals:
         return await _in_process(turn, call, job)
-    if wire.ways is not None:
-        return await wire.ways.run(turn, call, job)
+    if wire.client_requests is not None:
+        return await wire.client_requests.run(turn, call, job)
     return await _in_client(turn, call, job)
 
 

@@ -54,9 +54,9 @@ async def read_text(
     if limit is not None and limit < 0:
         raise LocalProtocolError(f"a number of lines cannot be negative: {limit}")
     full = absolute(session, path)
-    ways = session.wire.ways
-    if ways is not None and session.wire.features.read_files:
-        return await ways.read_text(session, full, line, limit, details)
+    requests = session.wire.client_requests
+    if requests is not None and session.wire.features.read_files:
+        return await requests.read_text(session, full, line, limit, details)
     _require_utf_8(details)
     if not session.wire.features.read_files:
         with _OwnFiles(session) as files:
@@ -91,9 +91,9 @@ async def write_text(
     """
     check_text("the text of a file", text)
     full = absolute(session, path)
-    ways = session.wire.ways
-    if ways is not None and session.wire.features.write_files:
-        return await ways.write_text(session, full, text, details)
+    requests = session.wire.client_requests
+    if requests is not None and session.wire.features.write_files:
+        return await requests.write_text(session, full, text, details)
     _require_utf_8(details)
     if not details.overwrite and await _exists(session, full):
         raise AlreadyThere(full)

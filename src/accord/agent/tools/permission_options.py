@@ -81,6 +81,3 @@ def _option(given: OptionLike) -> PermissionOption:
         values.append(value)
     option_id, name, kind = values
     return PermissionOption(option_id, name, checked("PermissionOptionKind", kind))
-
-
-__all__ = ["OptionLike", "PermissionAsk", "PermissionOption", "permission_options"]

@@ -230,18 +230,3 @@ def _listed(names: Sequence[str]) -> str:
 def _cut(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= TITLE_CHARACTERS_MAX else f"{line[:TITLE_CHARACTERS_MAX]}…"
-
-
-__all__ = [
-    "Act",
-    "Part",
-    "call_act",
-    "command_act",
-    "decided",
-    "files_act",
-    "move_act",
-    "options_for",
-    "page_act",
-    "remember",
-    "tool_act",
-]

@@ -11,7 +11,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from accord.builtin.llm import user_questions
 from accord.builtin.mode_permissions import LOOKING, PLAN, decision
-from accord.builtin.tools.specs import TOOLS
+from accord.builtin.tools.tool_definitions import TOOLS
 from accord.builtin.tools.toolbox import Toolbox
 
 MCP_TOOLS_MAX: Final = 128

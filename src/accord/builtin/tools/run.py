@@ -23,6 +23,7 @@ from accord.builtin.tools.result import REFUSALS, ToolResult, capped, done, fail
 from accord.builtin.tools.tool_call import ToolFailed, counted, permit, shown
 from accord.errors import SpawnFailed
 from accord.machine.redaction.secret_patterns import KNOWN_NAMES, SECRET_PATTERNS
+from accord.machine.terminals.omitted_output import EARLIER_OUTPUT_OMITTED
 from accord.schema import v2
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ async def _finished(
     context: ToolContext, call: ToolCallHandle, ended: Done, seconds: float
 ) -> ToolResult:
     ended = ended._replace(output=context.redactor.text(ended.output))
-    left_out = "[earlier output was left out]\n" if ended.truncated else ""
+    left_out = f"[{EARLIER_OUTPUT_OMITTED}]\n" if ended.truncated else ""
     output = capped(f"{left_out}{ended.output}".rstrip("\n"))
     about = {"exitCode": ended.exit_code, "signal": ended.signal, "output": output[-4000:]}
     if ended.cancelled:

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from accord.cli.agent_setup.chat import orders_of
 from accord.cli.agent_setup.credentials import dialect_memory
 from accord.cli.agent_setup.permissions import Wishes, deciding
+from accord.cli.agent_setup.remote_agents import add_remote_arguments
 from accord.cli.console import complain
 from accord.cli.usage_error import UsageError
 from accord.client.audit.log import AuditLog
@@ -26,8 +27,9 @@ USAGE_CODE = 2
 INTERRUPTED = 128 + signal.SIGINT
 
 DESCRIPTION = """\
-Opens a chat with an agent: one from the configuration (NAME), any other (a command after --), or
-the built-in agent.  Without a name you can choose among the configured agents.
+Opens a chat with an agent: one from the configuration (NAME), a remote one (URL), any other (a
+command after --), or the built-in agent.  Without a name you can choose among the configured
+agents.
 
 --plain works line by line, without the full screen: for screen readers, dumb terminals and pipes.
 It is the default without a terminal.
@@ -38,15 +40,17 @@ examples:
   accord chat --continue
   accord chat codex --mode plan
   accord chat --add-dir ../library --mcp servers.json -- goose acp
+  accord chat wss://agents.example.com/acp --token-env AGENT_TOKEN
 """
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `accord chat`."""
     parser.description, parser.epilog = DESCRIPTION, EPILOG
-    parser.usage = "accord chat [NAME | -- COMMAND] [options]"
+    parser.usage = "accord chat [NAME | URL | -- COMMAND] [options]"
     add = parser.add_argument
-    add("agent", nargs="?", metavar="NAME", help="an agent from the configuration, or built-in")
+    names = "an agent from the configuration, built-in, or the URL of a remote agent"
+    add("agent", nargs="?", metavar="NAME|URL", help=names)
     add(
         "--cwd", metavar="DIR", default=".", help="the folder to work in (default: the current one)"
     )
@@ -70,6 +74,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add("--plain", action="store_true", help="line by line, without the full screen")
     add("--theme", choices=tuple(THEMES), help="the colour theme")
+    add_remote_arguments(parser)
 
 
 def run(arguments: Namespace) -> int:

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, cast
 
 import anyio
 
+from accord.cli.agent_setup.remote_agents import add_remote_arguments, agent_command, given_words
 from accord.cli.check_progress import CheckProgress
 from accord.cli.console import complain, say, show
+from accord.cli.usage_error import UsageError
 from accord.conformance import rules
 from accord.conformance.agent.scenario import DEFAULT, BadScenario, Scenario, load_scenario
 from accord.conformance.agent.stage import agent_stages, speaks
@@ -27,13 +29,15 @@ from accord.conformance.run.check_run import CHECK_SECONDS_MAX, RUN_SECONDS_MAX,
 from accord.conformance.run.kit_run import NoSuchRule, Wishes, judge, select
 from accord.conformance.run.program import NotStarted
 from accord.conformance.run.verdicts import Conclusion, Report
+from accord.transport.remote_address import is_url
 
 if TYPE_CHECKING:
     from accord.conformance.client.launch import Way
 
 DESCRIPTION = """\
-Starts an agent many times, acts as its client, and reports for each rule of the protocol whether
-the agent follows it.  With --client it acts as an agent and checks a client.
+Starts an agent many times, or connects to a remote one, acts as its client, and reports for each
+rule of the protocol whether the agent follows it.  With --client it acts as an agent and checks a
+client.
 
 Most rules can be checked only while the agent works.  A scenario contains prompts that make it
 work: `generic` (the default) has prompts that any coding agent understands, `builtin` has those for
@@ -49,6 +53,7 @@ examples:
   accord check --protocol all --scenario builtin -- accord agent
   accord check --only V1-INIT-11 -- my-agent
   accord check --client -- my-client
+  accord check https://agents.example.com/acp --token-env AGENT_TOKEN
 """
 TURNS_IN_A_CHECK = 8
 # The most time for one check, even if the turns of the scenario are slow.
@@ -71,7 +76,7 @@ class Usage(Exception):
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `accord check`."""
     parser.description, parser.epilog = DESCRIPTION, EPILOG
-    parser.usage = "accord check [options] -- COMMAND"
+    parser.usage = "accord check [options] [URL | -- COMMAND]"
     add = parser.add_argument
     add("--client", action="store_true", help="check a client instead of an agent")
     add("--client-stdio", action="store_true", help="the client talks on its own stdin and stdout")
@@ -107,6 +112,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=10,
         help="how long an answer may take (default: 10)",
     )
+    add_remote_arguments(parser, positional=True)
     limit = f"start no check after this time (default: {RUN_SECONDS_MAX:g})"
     add("--time-limit", metavar="SECONDS", type=float, default=RUN_SECONDS_MAX, help=limit)
 
@@ -115,7 +121,7 @@ def run(parsed: Namespace) -> int:
     """Check the command after `--`."""
     try:
         reports = _judge(parsed)
-    except (Usage, BadScenario) as error:
+    except (Usage, UsageError, BadScenario) as error:
         complain(f"accord check: {error}")
         return USAGE
     except NotStarted as error:
@@ -127,9 +133,13 @@ def run(parsed: Namespace) -> int:
 
 
 def _judge(parsed: Namespace) -> list[Report]:
-    command: list[str] = parsed.after or []
+    words = given_words(parsed, parsed.url) or []
+    command = agent_command(words)
     if not command:
         raise Usage("no program given: accord check [options] -- COMMAND")
+    is_remote = is_url(words[0])
+    if is_remote and (parsed.client or parsed.client_stdio):
+        raise Usage("--client checks a program; a URL is that of an agent")
     if parsed.jobs < 1 or min(parsed.timeout, parsed.time_limit) <= 0:
         raise Usage("--jobs, --timeout and --time-limit must be greater than zero")
     parsed.client = parsed.client or parsed.client_stdio
@@ -137,6 +147,8 @@ def _judge(parsed: Namespace) -> list[Report]:
     scenario = load_scenario(parsed.scenario)
     wishes = Wishes(
         only=tuple(parsed.only),
+        # Between us and a remote agent, a program of ours has the pipes.
+        without=("TR-STDIO-*",) if is_remote else (),
         faults=parsed.faults,
         baseline=_baseline(parsed.baseline),
         require_all=parsed.require_all,
@@ -157,7 +169,7 @@ def _judge(parsed: Namespace) -> list[Report]:
             say(f"{role}, version {protocol}: not supported by the program.")
             continue
         try:
-            reports.append(_one(parsed, command, role, protocol, scenario, wishes))
+            reports.append(_one(parsed, command, words, role, protocol, scenario, wishes))
         except NoSuchRule as error:
             missing.append(
                 f"no check of version {protocol} covers {error}{_why(wishes.only, role)}"
@@ -197,6 +209,7 @@ def _spoken(parsed: Namespace, command: Sequence[str], scenario: Scenario) -> tu
 def _one(
     parsed: Namespace,
     command: Sequence[str],
+    shown: Sequence[str],
     role: Role,
     version: Version,
     scenario: Scenario,
@@ -210,7 +223,7 @@ def _one(
         stages = _stages(parsed, command, scenario)
         async with progress:
             return await judge(
-                command,
+                shown,
                 role,
                 version,
                 stages,

@@ -11,6 +11,7 @@ import anyio
 from accord.cli.agent_setup.agent_choice import named_agent
 from accord.cli.agent_setup.credentials import credential_of, dialect_memory
 from accord.cli.agent_setup.login_choice import LoginQuestion, described, is_attended, usable
+from accord.cli.agent_setup.remote_agents import add_remote_arguments
 from accord.cli.console import complain, say
 from accord.cli.usage_error import UsageError
 from accord.client.client import Client
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Logs in to an agent: in the browser, in this terminal, or with any other method that it offers.
 
-AGENT is an agent from the configuration; `-- COMMAND` starts any other.  Without either, the
-configured default agent is used, or the built-in one.  If the agent has several login methods, you
-can choose one; --method selects it directly.
+AGENT is an agent from the configuration, or a URL; `-- COMMAND` starts any other.  Without either,
+the configured default agent is used, or the built-in one.  If the agent has several login methods,
+you can choose one; --method selects it directly.
 
 exit codes: 0 logged in, 1 the login failed or was declined, 2 wrong usage, 130 cancelled
 """
@@ -46,11 +47,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.description, parser.epilog = DESCRIPTION, EPILOG
     parser.usage = "accord login [AGENT] [options] [-- COMMAND]"
     add = parser.add_argument
-    add("agent", nargs="?", metavar="AGENT", help="an agent from the configuration")
+    add("agent", nargs="?", metavar="AGENT", help="an agent from the configuration, or a URL")
     doing = parser.add_mutually_exclusive_group()
     doing.add_argument("--method", metavar="ID", help="the id of the login method")
     doing.add_argument("--list", action="store_true", help="list the login methods")
     doing.add_argument("--logout", action="store_true", help="log out instead")
+    add_remote_arguments(parser)
 
 
 def run(arguments: Namespace) -> int:
@@ -59,7 +61,7 @@ def run(arguments: Namespace) -> int:
         config = load_config()
         for warning in config.warnings:
             complain(f"accord: {warning}")
-        agent = named_agent(arguments.agent, arguments.after, config)
+        agent = named_agent(arguments, config)
         return anyio.run(_Login(agent, arguments).run)
     except (UsageError, ConfigError) as error:
         complain(f"accord login: {error}")

@@ -15,9 +15,9 @@ from accord.client.audit.services import shown_rule
 from accord.client.permissions.grants import Grant
 from accord.client.permissions.rules import Rule
 from accord.configuration.config import load_config
-from accord.configuration.grants_file import GrantsFile
-from accord.configuration.policy_file import Policy, load_policy
-from accord.configuration.user_paths import audit_file, grants_file, policy_file
+from accord.configuration.grants_file import GrantsFile, grants_path
+from accord.configuration.policy_file import Policy, load_policy, policy_path
+from accord.configuration.user_paths import audit_file
 from accord.errors import ConfigError
 from accord.machine.console.control_characters import visible_line
 from accord.machine.redaction.redactor import Redactor
@@ -70,9 +70,9 @@ def run(arguments: Namespace) -> int:
 
 def _list(arguments: Namespace) -> int:
     config = load_config()
-    path = config.permissions.policy or policy_file()
+    path = config.permissions.policy or policy_path()
     policy = load_policy(path) or Policy()
-    grants: Sequence[Grant] = GrantsFile(grants_file()).read()
+    grants: Sequence[Grant] = GrantsFile(grants_path()).read()
     placed = policy.rules
     if arguments.here:
         here = os.path.realpath(".")
@@ -84,7 +84,7 @@ def _list(arguments: Namespace) -> int:
             "otherwise": policy.otherwise,
             "rules": [{**_plain(one.rule), "workspace": one.workspace} for one in placed],
             "grants": [_plain_grant(one) for one in grants],
-            "grantsFile": str(grants_file()),
+            "grantsFile": str(grants_path()),
             "auditLog": str(audit_file()) if config.permissions.audit else None,
         }
         say_json(json.dumps(Redactor.of_environment().value(shown, keep_ids=True), indent=2))
@@ -107,7 +107,7 @@ def _list(arguments: Namespace) -> int:
 
 
 def _revoke(arguments: Namespace) -> int:
-    file = GrantsFile(grants_file())
+    file = GrantsFile(grants_path())
     known = file.read()
     if arguments.all:
         wanted = [grant.grant_id for grant in known]

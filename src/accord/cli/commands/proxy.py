@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from accord.cli.console import complain
+from accord.cli.usage_error import UsageError
 
 if TYPE_CHECKING:
     from accord.proxy.chain.conductor import Component
@@ -18,7 +19,8 @@ DESCRIPTION = """\
 Runs an agent behind one or more proxies; together they look like one agent.
 
 Put this before the agent's command in the settings of an editor.  Each component is one argument: a
-command as in a shell, or one of the built-in proxies below with its options.  The last component is
+command as in a shell, a URL with its options (see accord connect), or one of the built-in proxies
+below with its options.  The last component is
 the agent; after -- it is given as separate words.  A chain without an agent is itself a proxy, for
 use in a larger chain.  A client or an agent that speaks the 2026-02 draft is translated at its end
 of the chain, so that every proxy sees version 1 or 2.
@@ -42,6 +44,7 @@ EPILOG = """\
 examples:
   accord proxy context guard "budget --minutes 30 --cost 2.50" -- my-agent --stdio
   accord proxy "python shout.py" "accord agent"
+  accord proxy guard "wss://agents.example.com/acp --token-env AGENT_TOKEN"
 """
 CANNOT_START = 127
 INTERRUPTED = 130
@@ -78,7 +81,7 @@ def run(arguments: Namespace) -> int:
         return 2
     try:
         components, has_agent = _chain(arguments.components, arguments.after)
-    except (AccordError, ValueError) as error:
+    except (AccordError, UsageError, ValueError) as error:
         complain(f"accord proxy: {error}")
         return 2
 
@@ -107,6 +110,7 @@ def _chain(given: Sequence[str], after: Sequence[str] | None) -> tuple[list[Comp
         ValueError: a component is invalid.
         ConfigError: a policy cannot be read.
     """
+    from accord.cli.agent_setup.remote_agents import agent_command
     from accord.machine.console.stderr_passthrough import PassedOutput
     from accord.proxy.chain.startup import in_process, program
 
@@ -120,9 +124,9 @@ def _chain(given: Sequence[str], after: Sequence[str] | None) -> tuple[list[Comp
         if is_built_in:
             made.append(in_process(BUILT_IN[words[0]](words[1:])))
         else:
-            made.append(program(words, stderr=PassedOutput()))
+            made.append(program(agent_command(words), stderr=PassedOutput()))
     if after:
-        made.append(program(after, stderr=PassedOutput()))
+        made.append(program(agent_command(after), stderr=PassedOutput()))
     return made, bool(after) or not is_built_in
 
 
@@ -149,8 +153,7 @@ def _context(words: Sequence[str]) -> Callable[[], Proxy]:
 def _guard(words: Sequence[str]) -> Callable[[], Proxy]:
     import os
 
-    from accord.configuration.policy_file import Policy, load_policy
-    from accord.configuration.user_paths import policy_file
+    from accord.configuration.policy_file import Policy, load_policy, policy_path
     from accord.machine.redaction.secret_patterns import secret_values
     from accord.proxy.builtin.guard.guard import guard
 
@@ -160,7 +163,7 @@ def _guard(words: Sequence[str]) -> Callable[[], Proxy]:
     options.add_argument("--keep-secrets", action="store_true")
     options.add_argument("--pass", dest="passing", action="append", default=[])
     given = options.parse_args(words)
-    policy = load_policy(given.policy or policy_file())
+    policy = load_policy(given.policy or policy_path())
     if policy is None and given.policy is not None:
         raise ValueError(f"guard: {str(given.policy)!r} does not exist")
     rules = policy or Policy()

@@ -7,8 +7,12 @@ import stat
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from accord.cli.agent_setup.remote_agents import add_remote_arguments, agent_command, given_words
+from accord.cli.usage_error import UsageError
+
 DESCRIPTION = """\
-Starts an agent, forwards everything in both directions, and writes each message to a file.
+Starts an agent, or connects to a remote one, forwards everything in both directions, and writes
+each message to a file.
 
 Put this before the agent's command in the settings of an editor.  Messages are forwarded unchanged,
 and a problem with the file does not affect the session.  Keys, tokens, authorization headers and
@@ -22,6 +26,7 @@ exit codes: those of the agent; 2 wrong usage, 127 the agent cannot be started
 EPILOG = """\
 examples:
   accord record -o session.jsonl -- accord agent
+  accord record -o session.jsonl wss://agents.example.com/acp --token-env AGENT_TOKEN
   accord trace session.jsonl
 """
 NUMBERS_MAX = 10_000
@@ -31,11 +36,12 @@ CANNOT_START = 127
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `accord record`."""
     parser.description, parser.epilog = DESCRIPTION, EPILOG
-    parser.usage = "accord record [-o FILE] [--keep-secrets] [--quiet] -- COMMAND"
+    parser.usage = "accord record [-o FILE] [--keep-secrets] [--quiet] [URL | -- COMMAND]"
     add = parser.add_argument
     add("-o", "--output", metavar="FILE", type=Path, help="the file or folder to write to")
     add("--keep-secrets", action="store_true", help="do not remove secrets from the file")
     add("--quiet", action="store_true", help="do not print the file name on stderr")
+    add_remote_arguments(parser, positional=True)
 
 
 def run(arguments: Namespace) -> int:
@@ -46,11 +52,15 @@ def run(arguments: Namespace) -> int:
     from accord.tracing.recorder.recorder import Recorder, Settings, leave
     from accord.version import __version__
 
-    if not arguments.after:
-        _say("the agent's command is missing after --")
+    try:
+        command = agent_command(given_words(arguments, arguments.url) or [])
+        if not command:
+            raise UsageError("the agent's command is missing after --")
+    except UsageError as error:
+        _say(str(error))
         return 2
     settings = Settings(
-        command=arguments.after,
+        command=command,
         file=_open(arguments),
         redact=not arguments.keep_secrets,
         program=f"accord {__version__}",

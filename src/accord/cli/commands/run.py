@@ -24,13 +24,14 @@ from accord.cli.agent_setup.permissions import (
     read_kinds,
 )
 from accord.cli.agent_setup.project_mcp_servers import project_servers, tell
+from accord.cli.agent_setup.remote_agents import add_remote_arguments
 from accord.cli.console import complain
 from accord.cli.run.exit_status import ExitCode, Outcome
-from accord.cli.run.job import Job
+from accord.cli.run.interruptible_turn import Run
 from accord.cli.run.permission_prompt import PermissionPrompt
 from accord.cli.run.prompt import PromptError, read_prompt
 from accord.cli.run.report_formats import FORMATS, Report
-from accord.cli.run.turn import Run
+from accord.cli.run.run_options import Job
 from accord.cli.typed_answers import has_keyboard
 from accord.cli.usage_error import UsageError
 from accord.client.audit.log import AuditLog
@@ -46,8 +47,9 @@ DESCRIPTION = """\
 Sends one prompt to an agent, shows what the agent does, and exits when the turn ends.
 
 Without --agent, the configured default agent is used, or the built-in one; `-- COMMAND` starts any
-other.  PROMPT may mention files in the session's folder (`@src/main.py`); `-` is standard input,
-which is also read if there is no PROMPT; `@FILE` alone reads the prompt from a file.
+other, and --agent takes the URL of a remote one.  PROMPT may mention files in the session's folder
+(`@src/main.py`); `-` is standard input, which is also read if there is no PROMPT; `@FILE` alone
+reads the prompt from a file.
 
 On a terminal everything is shown.  In a pipe, standard output has the agent's messages and standard
 error its actions.  --format json prints one event per line, --format quiet only the last message.
@@ -67,16 +69,17 @@ examples:
   accord run "fix the tests" --allow edit=src --allow 'execute=pytest *' --check 'pytest -q'
   git diff | accord run "review this change:" - --format quiet
   accord run "explain @src/main.py" -- codex-acp
+  accord run "hello" --agent wss://agents.example.com/acp --token-env AGENT_TOKEN
 """
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `accord run`."""
     parser.description, parser.epilog = DESCRIPTION, EPILOG
-    parser.usage = "accord run PROMPT [options] [--agent NAME | -- COMMAND]"
+    parser.usage = "accord run PROMPT [options] [--agent NAME|URL | -- COMMAND]"
     add = parser.add_argument
     add("prompt", nargs="*", metavar="PROMPT", help="the prompt; - is standard input")
-    add("--agent", metavar="NAME", help="an agent from the configuration")
+    add("--agent", metavar="NAME|URL", help="an agent from the configuration, or a remote one")
     add(
         "--cwd", metavar="DIR", default=".", help="the folder to work in (default: the current one)"
     )
@@ -118,6 +121,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("--retry", metavar="SECONDS", type=_wait, default=RETRY_SECONDS, help=waits)
     after = "a shell command to run in the folder after the turn; if it fails, the exit code is 6"
     add("--check", metavar="COMMAND", action=_CheckCommand, help=after)
+    add_remote_arguments(parser)
 
 
 def run(arguments: Namespace) -> int:
@@ -163,7 +167,7 @@ def _job(arguments: Namespace, config: Config) -> Job:
     for one in (folder, *arguments.add_dir):
         if not os.path.isdir(one):
             raise UsageError(f"{one} is not a folder")
-    agent = named_agent(arguments.agent, arguments.after, config)
+    agent = named_agent(arguments, config)
     here = Path.cwd()
     # The real path, so that a folder has one list of sessions.
     cwd = os.path.realpath(folder)

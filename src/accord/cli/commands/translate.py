@@ -8,10 +8,12 @@ from argparse import ArgumentParser, Namespace
 from functools import partial
 from pathlib import Path
 
+from accord.cli.agent_setup.remote_agents import add_remote_arguments, agent_command, given_words
 from accord.cli.console import complain
+from accord.cli.usage_error import UsageError
 
 DESCRIPTION = """\
-Starts an agent and serves it in another version of the protocol.
+Starts an agent, or connects to a remote one, and serves it in another version of the protocol.
 
 Put this before the agent's command in the settings of an editor.  Accord detects the agent's
 version: 1, 2, or the 2026-02 draft.  Data without a counterpart is kept in `_meta` and restored on
@@ -24,6 +26,7 @@ EPILOG = """\
 examples:
   accord translate --to 2 -- my-v1-agent --stdio
   accord translate --to draft -- accord agent
+  accord translate --to 1 wss://agents.example.com/acp --token-env AGENT_TOKEN
 """
 CANNOT_START = 127
 TARGETS = {"1": "v1", "2": "v2", "draft": "draft", "2-early": "v2-early"}
@@ -33,7 +36,7 @@ SOURCES = {"1": "v1", "2": "v2", "draft": "draft"}
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `accord translate`."""
     parser.description, parser.epilog = DESCRIPTION, EPILOG
-    parser.usage = "accord translate [--to VERSION] [--from VERSION] [options] -- COMMAND"
+    parser.usage = "accord translate [--to VERSION] [--from VERSION] [options] [URL | -- COMMAND]"
     add = parser.add_argument
     add(
         "--to",
@@ -50,14 +53,19 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="if the client offers no files and terminals, do not offer those of this machine",
     )
     add("--quiet", action="store_true", help="print no messages of our own on stderr")
+    add_remote_arguments(parser, positional=True)
 
 
 def run(arguments: Namespace) -> int:
     """Translate until the client disconnects or the agent exits."""
     import anyio
 
-    if not arguments.after:
-        complain("accord translate: the agent's command is missing after --")
+    try:
+        arguments.after = agent_command(given_words(arguments, arguments.url) or [])
+        if not arguments.after:
+            raise UsageError("the agent's command is missing after --")
+    except UsageError as error:
+        complain(f"accord translate: {error}")
         return 2
     return anyio.run(_translate, arguments)
 

@@ -69,6 +69,3 @@ async def run_check(command: str, folder: str, show: Callable[[str], Awaitable[N
             with anyio.CancelScope(shield=True):
                 await terminals.close_all()
     return checked
-
-
-__all__ = ["Checked", "run_check"]

@@ -155,6 +155,3 @@ def _subject(request: PermissionRequest) -> str:
 
 def _shown(text: str) -> str:
     return visible_line(" ".join(Redactor.of_environment().line(text).split()))
-
-
-__all__ = ["STOP_REASONS", "ExitCode", "Outcome"]

@@ -132,13 +132,3 @@ def _setting_event(update: Update) -> dict[str, Any] | None:
         shown.pop("meta", None)
         return {"type": update.kind, **shown}
     return None
-
-
-__all__ = [
-    "check_event",
-    "event_of",
-    "permission_event",
-    "retry_event",
-    "tool_call_event",
-    "without_nulls",
-]

@@ -97,6 +97,3 @@ class PermissionPrompt:
             self._out.write("\n")
             raise
         return closing(request)
-
-
-__all__ = ["PermissionPrompt"]

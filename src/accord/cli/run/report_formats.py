@@ -31,6 +31,7 @@ from accord.client.audit.services import why_denied
 from accord.client.permissions.request import Decided
 from accord.machine.console.control_characters import visible, visible_json, visible_line
 from accord.machine.logs import log_redactor
+from accord.machine.terminals.omitted_output import EARLIER_OUTPUT_OMITTED
 from accord.schema.codec import encode, to_python
 from accord.terminal.plain.display.output_stream import Output
 from accord.terminal.plain.display.turn_printer import TurnPrinter
@@ -249,6 +250,8 @@ class QuietReport:
     def checked(self, checked: Checked) -> None:
         """Print the output of a failed check."""
         if not checked.passed and checked.text.strip():
+            if checked.truncated:
+                complain(f"[{EARLIER_OUTPUT_OMITTED}]")
             complain(checked.text.rstrip("\n"))
 
     def finished(self, outcome: Outcome, reply: Reply | None) -> None:
@@ -357,6 +360,3 @@ FORMATS: dict[str, Callable[[], Report]] = {
     "json": JsonReport,
     "quiet": QuietReport,
 }
-
-
-__all__ = ["FORMATS", "JsonReport", "QuietReport", "Report", "TextReport"]

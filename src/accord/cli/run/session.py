@@ -13,7 +13,7 @@ from typing import Any
 
 from accord import Client, Session
 from accord.cli.agent_setup.project_mcp_servers import tell
-from accord.cli.run.job import Job
+from accord.cli.run.run_options import Job
 from accord.cli.usage_error import UsageError
 from accord.errors import AccordError, LocalProtocolError, NotFound
 from accord.mcp.server_handoff import hand_on
@@ -83,6 +83,3 @@ def _servers(client: Client, job: Job) -> list[Any]:
     for warning in handed.warnings:
         tell(warning)
     return [*job.mcp_servers, *handed.servers]
-
-
-__all__ = ["open_session"]

@@ -137,6 +137,3 @@ class AuditLog:
         if isinstance(value, list | tuple):
             return [self._plain(one) for one in value[:LIST_ITEMS_MAX]]
         return value if isinstance(value, bool | int | float) else self._plain(str(value))
-
-
-__all__ = ["BYTES_MAX", "FILES_MAX", "AuditLog"]

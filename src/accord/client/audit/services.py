@@ -198,13 +198,3 @@ async def _told(
 
 def _size(text: str) -> dict[str, int]:
     return {"characters": len(text)}
-
-
-__all__ = [
-    "AuditedFiles",
-    "AuditedTerminals",
-    "record_decision",
-    "record_tool_call",
-    "shown_rule",
-    "why_denied",
-]

@@ -10,40 +10,29 @@ any later message is handled.
 """
 
 from collections import deque
-from collections.abc import Callable, Collection
-from functools import partial
+from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar
 
 import anyio
 from anyio.abc import TaskStatus
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from accord.client.connection.error_context import add_last_words, bounded
-from accord.client.connection.handshake import (
-    Offer,
-    explain_end,
-    explain_refusal,
-    initialize_params,
-    judge,
-)
+from accord.client.connection.error_context import add_stderr
 from accord.client.login import add_ways
 from accord.client.options import Options
 from accord.client.services.services import Services
 from accord.client.session.retry import RetrySchedule
 from accord.client.session.unclaimed_updates import EarlyUpdates
-from accord.client.wire.versions import wire_of
 from accord.client.wire.wire import AgentFacts, AuthStatus, Wire
 from accord.connection.connection import Connection, Handler
 from accord.errors import (
     AuthenticationRequired,
-    ConnectionLost,
     RateLimited,
     RemoteProtocolError,
     RequestError,
     RequestFailed,
 )
 from accord.machine.logs import logger
-from accord.schema.codec import Invalid
 from accord.schema.struct import Raw
 from accord.transport.transport import Transport
 
@@ -210,51 +199,6 @@ class AgentLink(Generic[S]):
                 self.translation.forget(session.id)
             self.former_ids.append(session.id)
 
-    async def shake_hands(self, offer: Offer, versions: Collection[int] | None = None) -> None:
-        """Agree on one of these versions, by default of those in the options.
-
-        Raises:
-            SpeaksDraft: the agent speaks the draft, and must be asked in its form.
-            VersionMismatch: there is no version that both sides speak.
-            ConnectionLost: the agent ended, or did not answer in time.
-            RequestFailed: the agent refused.
-        """
-        spoken = self.options.versions if versions is None else versions
-        await self.first_exchange(initialize_params(offer, spoken), partial(self._agree, spoken))
-
-    async def first_exchange(self, params: bytes, agree: Callable[[Raw], None]) -> None:
-        """Send `initialize`; `agree` reads its answer in wire order and calls `settle`."""
-        seconds = self.options.limits.initialize_seconds
-        try:
-            with anyio.fail_after(seconds):
-                await self.connection.call("initialize", params, on_result=agree)
-        except TimeoutError:
-            raise ConnectionLost(
-                f"the agent did not answer initialize within {seconds:g} s",
-                stderr_tail=getattr(self.transport, "stderr_tail", ""),
-            ) from None
-        except RequestFailed as error:
-            if self.is_echo:
-                raise RemoteProtocolError(
-                    "this is not an agent: it sends back what it receives"
-                ) from None
-            refusal = explain_refusal(error)
-            await self.explain(refusal)
-            tail = bounded(getattr(self.transport, "stderr_tail", ""))
-            if tail and not getattr(refusal, "stderr", ""):
-                refusal.add_note(f"The agent wrote on stderr:\n{tail}")
-            raise refusal from None
-        except ConnectionLost as error:
-            raise explain_end(error) from None
-        except Invalid as error:
-            raise RemoteProtocolError(f"the answer to initialize is invalid: {error}") from None
-
-    def _agree(self, versions: Collection[int], result: Raw) -> None:
-        agreement = judge(result, versions)
-        make = wire_of(agreement.dialect)
-        wire = make(strict=self.options.strict, report=self.connection.tolerate)
-        self.settle(wire, wire.agent(agreement.answer))
-
     def settle(self, wire: Wire, facts: AgentFacts) -> None:
         """Use this wire form from now on."""
         self.facts = facts
@@ -272,7 +216,7 @@ class AgentLink(Generic[S]):
         """Add notes to an error: the ways to log in, and the agent's stderr."""
         if isinstance(error, AuthenticationRequired) and hasattr(self, "facts"):
             add_ways(error, self.facts.auth_methods)
-        await add_last_words(error, self.transport)
+        await add_stderr(error, self.transport)
 
     async def call(
         self,
@@ -297,6 +241,3 @@ class AgentLink(Generic[S]):
                     raise
                 _log.info("%s: rate limited, next try in %g s", method, seconds)
                 await anyio.sleep(seconds)
-
-
-__all__ = ["AgentLink", "AgentLinkHandler"]

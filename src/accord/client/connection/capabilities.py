@@ -108,6 +108,3 @@ def read_v2(capabilities: object, *, has_auth_methods: bool) -> AgentCapabilitie
     cannot_log_out = kept(dict(raw), OFFICIAL).get("logout") is False
     logout = has_auth_methods and not cannot_log_out
     return AgentCapabilities(raw=raw, logout=logout, **found)
-
-
-__all__ = ["AgentCapabilities", "read_v1", "read_v2"]

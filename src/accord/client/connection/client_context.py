@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
 import anyio
 from anyio.abc import TaskGroup
 
-from accord.client.connection.core import ClientCore
+from accord.client.connection.client_core import ClientCore
 from accord.errors import LocalProtocolError
 
 C = TypeVar("C")
@@ -77,6 +77,3 @@ def meant(group: BaseExceptionGroup[BaseException]) -> BaseException:
     while isinstance(inner, BaseExceptionGroup) and (exits or len(inner.exceptions) == 1):
         inner = inner.exceptions[0]
     return inner
-
-
-__all__ = ["ClientContext", "meant"]

@@ -23,7 +23,7 @@ CHARACTERS_MAX = 4000
 _REPORT = "accord: error "
 
 
-async def add_last_words(error: Exception, transport: object) -> None:
+async def add_stderr(error: Exception, transport: object) -> None:
     """Add stderr of the agent's process to an internal error, if we started the process."""
     if not isinstance(error, RequestFailed) or error.code != INTERNAL_ERROR or error.stderr:
         return
@@ -80,6 +80,3 @@ def bounded(text: str) -> str:
     lines = text.rstrip().splitlines()
     kept = "\n".join(lines[-LINES_MAX:])
     return kept if len(kept) <= CHARACTERS_MAX else f"…{kept[-CHARACTERS_MAX:]}"
-
-
-__all__ = ["about", "add_last_message", "add_last_words", "bounded"]

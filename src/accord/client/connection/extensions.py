@@ -82,6 +82,3 @@ class Extensions:
             return None
         result = found.handle(found.read(params))
         return result if inspect.isawaitable(result) else None
-
-
-__all__ = ["Extensions"]

@@ -1,18 +1,31 @@
-"""The `initialize` handshake: our offer, and the version that the agent's answer agrees to.
+"""The `initialize` handshake: our offer, the time limit, and the version that the answer agrees to.
 
 One `initialize` has the keys of v1 and of v2 side by side, and the shape of the answer decides
 between them; the version number proves nothing, since many agents echo it.  An agent of the
-2026-02 draft cannot read it; `wire/draft/start.py` goes on from there.
+2026-02 draft cannot read it; `wire/draft/handshake.py` goes on from there.
 
 Must not know: the wire types of any version, which are imported only after the decision.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+import anyio
+
+from accord.client.connection.agent_connection import AgentLink
+from accord.client.connection.error_context import bounded
+from accord.client.connection.implementation import Offer
 from accord.client.connection.outgoing_params import encode
-from accord.errors import ConnectionLost, RemoteProtocolError, RequestFailed, VersionMismatch
+from accord.client.wire.versions import wire_of
+from accord.errors import (
+    ConnectFailed,
+    ConnectionLost,
+    RemoteProtocolError,
+    RequestFailed,
+    VersionMismatch,
+)
 from accord.machine.logs import logger
 from accord.protocol.negotiation import UNSUPPORTED_VERSION, Dialect, Refused, judge_answer
 from accord.schema.codec import Invalid, to_python
@@ -21,31 +34,7 @@ from accord.schema.struct import Raw
 _log = logger("accord.client")
 
 INVALID_PARAMS = -32602
-VERSIONS: tuple[int, ...] = (1, 2)
 OFFICIAL: frozenset[Dialect] = frozenset({"v1", "v2"})
-
-
-@dataclass(frozen=True, slots=True)
-class Implementation:
-    """A program at one end of a connection."""
-
-    name: str
-    version: str
-    title: str | None = None
-
-    def to_wire(self) -> dict[str, str]:
-        """The object that both versions use."""
-        named = {"name": self.name, "version": self.version}
-        return named if self.title is None else {**named, "title": self.title}
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """The client's description of itself, as plain objects for each version."""
-
-    info: Implementation
-    v1: Mapping[str, Any]
-    v2: Mapping[str, Any]
 
 
 class SpeaksDraft(VersionMismatch):
@@ -58,6 +47,59 @@ class Agreement:
 
     dialect: Dialect
     answer: Mapping[str, Any]
+
+
+async def shake_hands(
+    link: AgentLink[Any], offer: Offer, versions: Collection[int] | None = None
+) -> None:
+    """Agree on one of these versions, by default of those in the options.
+
+    Raises:
+        SpeaksDraft: the agent speaks the draft, and must be asked in its form.
+        VersionMismatch: there is no version that both sides speak.
+        ConnectionLost: the agent ended, or did not answer in time.
+        RequestFailed: the agent refused.
+    """
+    spoken = link.options.versions if versions is None else versions
+    await first_exchange(link, initialize_params(offer, spoken), partial(_agree, link, spoken))
+
+
+async def first_exchange(link: AgentLink[Any], params: bytes, agree: Callable[[Raw], None]) -> None:
+    """Send `initialize`; `agree` reads its answer in wire order and settles the link."""
+    seconds = link.options.limits.initialize_seconds
+    try:
+        with anyio.fail_after(seconds):
+            await link.connection.call("initialize", params, on_result=agree)
+    except TimeoutError:
+        raise ConnectionLost(
+            f"the agent did not answer initialize within {seconds:g} s",
+            stderr_tail=getattr(link.transport, "stderr_tail", ""),
+        ) from None
+    except RequestFailed as error:
+        if link.is_echo:
+            raise RemoteProtocolError(
+                "this is not an agent: it sends back what it receives"
+            ) from None
+        refusal = _explain_refusal(error)
+        await link.explain(refusal)
+        tail = bounded(getattr(link.transport, "stderr_tail", ""))
+        if tail and not getattr(refusal, "stderr", ""):
+            refusal.add_note(f"The agent wrote on stderr:\n{tail}")
+        raise refusal from None
+    except ConnectionLost as error:
+        if link.options.is_remote and type(error) is ConnectionLost:
+            # Some transports connect with the first message.
+            raise ConnectFailed(error.message) from None
+        raise _explain_end(error) from None
+    except Invalid as error:
+        raise RemoteProtocolError(f"the answer to initialize is invalid: {error}") from None
+
+
+def _agree(link: AgentLink[Any], versions: Collection[int], result: Raw) -> None:
+    agreement = judge(result, versions)
+    make = wire_of(agreement.dialect)
+    wire = make(strict=link.options.strict, report=link.connection.tolerate)
+    link.settle(wire, wire.agent(agreement.answer))
 
 
 def initialize_params(offer: Offer, versions: Collection[int]) -> bytes:
@@ -97,7 +139,7 @@ def judge(result: Raw, versions: Collection[int]) -> Agreement:
     return Agreement(verdict.dialect, answer)
 
 
-def explain_refusal(error: RequestFailed) -> Exception:
+def _explain_refusal(error: RequestFailed) -> Exception:
     """The error to raise when the agent refused `initialize`."""
     if error.code == UNSUPPORTED_VERSION:
         supported = _supported(error.data)
@@ -113,7 +155,7 @@ def explain_refusal(error: RequestFailed) -> Exception:
     return error
 
 
-def explain_end(error: ConnectionLost) -> ConnectionLost:
+def _explain_end(error: ConnectionLost) -> ConnectionLost:
     """The error to raise when the agent exited before it answered `initialize`."""
     if error.exit_status != "exit code 0":
         return error
@@ -133,27 +175,3 @@ def _supported(data: object) -> tuple[int, ...]:
 
 def _text(raw: Raw) -> str:
     return bytes(raw).decode("utf-8", "replace")
-
-
-def read_implementation(info: object) -> Implementation | None:
-    """Name and version of the agent, where it gave them in a readable form."""
-    if not isinstance(info, Mapping):
-        return None
-    name, version, title = info.get("name"), info.get("version"), info.get("title")
-    if not isinstance(name, str) or not isinstance(version, str):
-        return None
-    return Implementation(name, version, title if isinstance(title, str) else None)
-
-
-__all__ = [
-    "VERSIONS",
-    "Agreement",
-    "Implementation",
-    "Offer",
-    "SpeaksDraft",
-    "explain_end",
-    "explain_refusal",
-    "initialize_params",
-    "judge",
-    "read_implementation",
-]

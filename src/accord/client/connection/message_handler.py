@@ -218,6 +218,3 @@ async def _finish(method: str, rest: Awaitable[object]) -> None:
         await guarded(rest)
     except Exception:  # noqa: BLE001 - a mistake of the program must not end the connection
         _log.exception("handling the notification %s failed", method)
-
-
-__all__ = ["MessageHandler"]

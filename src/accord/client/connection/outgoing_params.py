@@ -36,6 +36,3 @@ def blaming_caller() -> Generator[None]:
         ) from None
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise LocalProtocolError(f"this cannot be sent as JSON: {error}") from None
-
-
-__all__ = ["blaming_caller", "encode"]

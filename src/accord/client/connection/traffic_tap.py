@@ -77,6 +77,3 @@ class _Listening:
     def ended(self, why: Ended) -> None:
         self._tell("received", b"")
         self._receiver.ended(why)
-
-
-__all__ = ["Listener", "TrafficTap"]

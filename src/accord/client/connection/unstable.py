@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from accord.client.connection.core import ClientCore
+from accord.client.connection.client_core import ClientCore
 from accord.client.connection.outgoing_params import encode
 from accord.client.wire.wire import AuthStatus
 from accord.errors import LocalProtocolError

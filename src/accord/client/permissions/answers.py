@@ -84,6 +84,3 @@ def _of_decision(
 
 def _effect(option: PermissionOption) -> str:
     return "allow" if option.allows else "reject" if option.rejects else "ask"
-
-
-__all__ = ["SCOPES", "Answer", "Unclear", "read_answer", "refusal"]

@@ -279,6 +279,3 @@ class Approvals:
 
 def _is_over(approval: Approval) -> bool:
     return approval.is_over is not None and approval.is_over()
-
-
-__all__ = ["APPROVALS_MAX", "Act", "Approval", "Approvals", "approve"]

@@ -53,6 +53,3 @@ async def found_in(pattern: str, value: str) -> bool | None:
             return None
         return {0: True, 3: False}.get(done.returncode)
     return None
-
-
-__all__ = ["CPU_SECONDS_MAX", "PATTERN_CHARACTERS_MAX", "VALUE_CHARACTERS_MAX", "found_in"]

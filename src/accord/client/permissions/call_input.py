@@ -277,14 +277,3 @@ def _plain(name: object) -> str:
 
 def _copy(value: Any) -> Any:
     return [*value] if isinstance(value, list) else value
-
-
-__all__ = [
-    "FOLDER_NAMES",
-    "brief_input",
-    "input_command",
-    "input_folder",
-    "input_paths",
-    "is_given_more",
-    "untold_input",
-]

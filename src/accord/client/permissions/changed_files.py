@@ -74,13 +74,3 @@ def places(path: PlacedPath) -> set[str]:
 
 def _pattern_place(pattern: PathPattern) -> str | None:
     return executed_place(("/" if pattern.absolute else "") + "/".join(pattern.parts))
-
-
-__all__ = [
-    "CHANGING_KINDS",
-    "are_ordinary",
-    "not_ordinary",
-    "places",
-    "spells",
-    "title_paths",
-]

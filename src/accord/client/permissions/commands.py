@@ -145,13 +145,3 @@ def _plain(name: str, value: str) -> bool:
     return (
         name in _PLAIN_ENV or name.startswith("LC_") or (name in _CAT_ENV and value in ("", "cat"))
     )
-
-
-__all__ = [
-    "COMMAND_CHARACTERS_MAX",
-    "CommandLine",
-    "pattern_words",
-    "read_command",
-    "shell_line",
-    "terminal_line",
-]

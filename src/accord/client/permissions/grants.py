@@ -156,6 +156,3 @@ class Grants:
 
 def _subject(grant: Grant) -> Grant:
     return replace(grant, grant_id="", rule=replace(grant.rule, effect="ask"))
-
-
-__all__ = ["GRANTS_MAX", "Grant", "Grants", "LastingScope", "Place"]

@@ -168,6 +168,3 @@ def _mcp_tool(call: ToolCall | None, given: dict[str, Any]) -> str | None:
         return f"{server}/{tool}" if tool else None
     named = (given.get("server"), given.get("tool"))
     return "/".join(map(str, named)) if all(isinstance(one, str) and one for one in named) else None
-
-
-__all__ = ["OpenRequest", "describe"]

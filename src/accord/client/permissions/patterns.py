@@ -199,17 +199,3 @@ def tool_matches(pattern: str, tool: str) -> bool:
     if not slash or not wanted_slash:
         return False
     return wildcard(wanted_server, server) and wildcard(wanted_name, name)
-
-
-__all__ = [
-    "PathPattern",
-    "PlacedPath",
-    "beneath",
-    "host_matches",
-    "host_of",
-    "host_pattern",
-    "place",
-    "plain_host",
-    "tool_matches",
-    "wildcard",
-]

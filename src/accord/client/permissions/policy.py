@@ -370,13 +370,3 @@ def rules_of(facts: Facts, effect: Effect, *, bind_cwd: bool) -> tuple[Rule, ...
         *(Rule(effect=effect, kind=kind, path=path, exact=True) for path in paths),
         *(Rule(effect=effect, kind=kind, host=host, exact=True) for host in hosts),
     )
-
-
-__all__ = [
-    "Facts",
-    "Fit",
-    "ReadRule",
-    "judge",
-    "read_rules",
-    "rules_of",
-]

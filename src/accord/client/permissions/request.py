@@ -187,21 +187,3 @@ def own_request(
         origin=origin,
         new_text=new_text,
     )
-
-
-__all__ = [
-    "ALLOWING_KINDS",
-    "CANCELLED",
-    "LASTING_KINDS",
-    "OWN_OPTIONS",
-    "REJECTING_KINDS",
-    "Decided",
-    "DecidedBy",
-    "Decision",
-    "Origin",
-    "PermissionOption",
-    "PermissionRequest",
-    "Scope",
-    "own_options",
-    "own_request",
-]

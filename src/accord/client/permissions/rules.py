@@ -101,6 +101,3 @@ class Rule:
     def is_bounded(self) -> bool:
         """Whether it covers less than its kind, and so less than the agent's "always"."""
         return not self.is_blanket or self.kind in CHANGING_KINDS
-
-
-__all__ = ["EFFECTS", "Effect", "Rule", "check_effect"]

@@ -100,12 +100,3 @@ class SessionPermissions:
     roots: tuple[str, ...] = ()
     approvals: Approvals = field(default_factory=Approvals)
     asking: set[anyio.CancelScope] = field(default_factory=set)
-
-
-__all__ = [
-    "Callback",
-    "DecisionListener",
-    "SessionPermissions",
-    "SharedPermissions",
-    "check_callback",
-]

@@ -266,6 +266,3 @@ def _choices(shape: Any) -> tuple[Choice, ...]:
 
 def _given(value: Any) -> Any:
     return None if value is UNSET else value
-
-
-__all__ = ["Choice", "FormField", "FormRequest", "FormValue", "read_form", "scope_of"]

@@ -90,6 +90,3 @@ class PermissionGate:
         shown = line if len(line) <= LINE_SHOWN_MAX else line[:LINE_SHOWN_MAX] + "…"
         because = "" if why is None else f"; {why}"
         raise RequestError.permission_denied(f"running {shown} is not allowed{because}")
-
-
-__all__ = ["LINE_SHOWN_MAX", "PermissionGate"]

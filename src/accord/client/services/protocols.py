@@ -211,18 +211,3 @@ class AnswersElicitations(Protocol):
     def complete(self, elicitation_id: str, /) -> object:
         """The agent says that a visited page is done."""
         ...
-
-
-__all__ = [
-    "AnswersElicitations",
-    "Decides",
-    "DecidesReads",
-    "DecidesServices",
-    "Ended",
-    "LocatesFiles",
-    "ReadsFiles",
-    "ReadsFilesAtOnce",
-    "RunsTerminals",
-    "Shown",
-    "WritesFiles",
-]

@@ -25,6 +25,3 @@ async def result_of(value: Any) -> Any:
 def given(value: T | UnsetType | None) -> T | None:
     """The value of an optional field, or None."""
     return None if value is UNSET else value
-
-
-__all__ = ["DONE", "Outcome", "Service", "given", "result_of"]

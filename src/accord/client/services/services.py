@@ -142,6 +142,3 @@ def _tell(service: Any, what: str, *facts: Any) -> None:
     method = getattr(service, what, None)
     if method is not None:
         method(*facts)
-
-
-__all__ = ["Services"]

@@ -268,6 +268,3 @@ async def _look_after(reference: "weakref.ref[Inbox]", first: Update) -> None:
         inbox = reference()
         seen = None if inbox is None else inbox.tell_if_still(seen)
         del inbox
-
-
-__all__ = ["Inbox"]

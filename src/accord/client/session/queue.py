@@ -57,6 +57,3 @@ class Queue:
             line.popleft().set()
         else:
             del self._lines[key]
-
-
-__all__ = ["Queue"]

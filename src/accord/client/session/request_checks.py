@@ -92,10 +92,10 @@ def make_setup(
 
     The 2026-02 draft has its own form of MCP servers, and its system prompts are not unstable.
     """
-    root = _folder(cwd)
+    root = _folder(cwd, options)
     others: list[str] = []
     for directory in _several(additional_directories, "additional_directories", "folders"):
-        folder = _folder(directory)
+        folder = _folder(directory, options)
         if folder != root and folder not in others:
             others.append(folder)
     if others and not capabilities.additional_directories:
@@ -159,13 +159,22 @@ def explain_spawn(error: SpawnFailed, command: Sequence[str]) -> SpawnFailed:
     return SpawnFailed(f"{error}; give one argument per word: Client.spawn({words})")
 
 
-def _folder(path: object) -> str:
+def _folder(path: object, options: Options) -> str:
     folder = absolute(path)
     if os.path.isfile(folder):
         raise LocalProtocolError(f"{folder} is a file, not a folder")
-    if not os.path.isdir(folder):
+    if os.path.isdir(folder):
+        return folder
+    if not options.is_remote:
         raise LocalProtocolError(f"there is no folder {folder}")
-    return folder
+    if options.files is not None or options.terminals is not None:
+        raise LocalProtocolError(
+            f"there is no folder {path} here; for a folder of the agent's machine, connect with"
+            " files=False and terminals=False"
+        )
+    if not isinstance(path, str) or not _ABSOLUTE.match(path):
+        raise LocalProtocolError(f"{path!r} is not an absolute path of the agent's machine")
+    return path
 
 
 def _several(given: object, option: str, what: str) -> Iterable[Any]:
@@ -235,16 +244,3 @@ def _check_system_prompt(
         raise LocalProtocolError("the agent does not allow its system prompt to be overridden")
     if not text:
         raise LocalProtocolError("an empty system prompt cannot be sent")
-
-
-__all__ = [
-    "absolute",
-    "check_blocks",
-    "check_place",
-    "checked_id",
-    "command_words",
-    "explain_spawn",
-    "make_setup",
-    "prompt_items",
-    "tag_of",
-]

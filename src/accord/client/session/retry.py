@@ -67,6 +67,3 @@ class Repeat:
 
     seconds: float
     inserted: bool
-
-
-__all__ = ["RETRY_SECONDS_FIRST", "RETRY_SECONDS_MAX", "Repeat", "Retry", "RetrySchedule"]

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import anyio
 
 from accord.client.connection.capabilities import AgentCapabilities
-from accord.client.connection.handshake import Implementation
+from accord.client.connection.implementation import Implementation
 from accord.client.connection.outgoing_params import blaming_caller
 from accord.client.session.exchange import Exchange
 from accord.client.session.inbox import Inbox
@@ -493,6 +493,3 @@ class PromptTurn:
     def _require_entered(self) -> None:
         if not self._entered:
             raise LocalProtocolError(_NOT_ENTERED)
-
-
-__all__ = ["PromptTurn", "Reply", "Session", "SessionClient", "UpdateStream", "begin_with"]

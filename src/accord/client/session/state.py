@@ -448,6 +448,3 @@ class SessionCore:
             exchange.fail(self.link.connection.error or error)
         for stream in self._open_streams():
             stream.close()
-
-
-__all__ = ["SessionCore", "UpdateListener"]

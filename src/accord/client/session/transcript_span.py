@@ -63,6 +63,3 @@ class TranscriptSpan:
             return ()
         until = None if self._end is None else self._end[1]
         return tuple(self._transcript.tool_calls[self._begin[1] : until])
-
-
-__all__ = ["TranscriptSpan"]

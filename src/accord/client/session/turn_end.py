@@ -109,6 +109,3 @@ def _plain(data: Any) -> Any:
     from accord.schema.codec import encode, to_python
 
     return to_python(encode(data)) if data else None
-
-
-__all__ = ["ForegroundWork", "Outcome", "Verdict", "failure_of"]

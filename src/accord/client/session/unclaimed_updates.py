@@ -55,6 +55,3 @@ class EarlyUpdates:
         if taken:
             self._waiting = deque(entry for entry in self._waiting if entry[0] != session_id)
         return taken
-
-
-__all__ = ["EarlyUpdates"]

@@ -24,6 +24,3 @@ def report_unknown(struct: Any, known: KnownValues, report: Callable[[str], None
         # The common case first.
         if value not in values and isinstance(value, str) and not value.startswith("_"):
             report(f"{type(struct).__name__}: unknown {field} {value!r}")
-
-
-__all__ = ["KnownValues", "listed", "report_unknown"]

@@ -45,6 +45,3 @@ class Budget:
         self._programs += 1
         if self._programs > PROGRAMS_MAX:
             raise TooMuch
-
-
-__all__ = ["PROGRAMS_MAX", "TEXTS_MAX", "TEXT_CHARACTERS_MAX", "Budget", "TooMuch"]

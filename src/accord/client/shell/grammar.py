@@ -577,6 +577,3 @@ class _Parser:
         self._scan.at = found.end()
         self._script.functions.add(command.words[0].text)
         self._function_body()
-
-
-__all__ = ["assigned_names", "read_script"]

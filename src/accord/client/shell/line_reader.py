@@ -13,10 +13,10 @@ import re
 from dataclasses import replace
 
 from accord.client.shell.budget import Budget, TooMuch
+from accord.client.shell.created_files import BY_NAME, BY_PATH, OBEYED, MadeFiles, OwnFile
 from accord.client.shell.grammar import assigned_names, read_script
-from accord.client.shell.made_files import BY_NAME, BY_PATH, OBEYED, MadeFiles, OwnFile
 from accord.client.shell.programs import arguments as known
-from accord.client.shell.programs import tables
+from accord.client.shell.programs import program_lists as tables
 from accord.client.shell.programs.find import read_find_call
 from accord.client.shell.programs.interpreters import OPENED_FILE, STDIN_FILE, read_interpreter_call
 from accord.client.shell.programs.shells import changes_reading, read_shell_call
@@ -593,6 +593,3 @@ _START_FILES = (".bashrc", ".bash_profile", ".bash_login", ".profile", ".zshrc",
 _FED = hole("the input of `xargs`")
 _FED_FILES = Word(f"./{GLOB}", "the input of `xargs`", plain=False, splits=True)
 _RUNNERS = frozenset({"eval", "source", "exec", "find", "busybox", *tables.WRAPPERS})
-
-
-__all__ = ["DEPTH_MAX", "WORDS_MAX", "read_line"]

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from accord.client.shell.line_reader import WORDS_MAX
 from accord.client.shell.programs.arguments import means_verb, program_name, verb_of
-from accord.client.shell.programs.tables import VERB_ALIASES
+from accord.client.shell.programs.program_lists import VERB_ALIASES
 from accord.client.shell.syntax import (
     GLOB,
     HOLES,
@@ -191,6 +191,3 @@ def _names(text: HandedText, first: str, rest: Sequence[str]) -> bool:
         return False
     tokens = re.findall(r"\w+", text.text)
     return _begins_in(tokens, (), first, rest)
-
-
-__all__ = ["SHOWN_MAX", "concern"]

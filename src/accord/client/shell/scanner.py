@@ -489,13 +489,3 @@ class _Built:
 def _hole(text: str) -> str:
     """A hole for a set or for braces: what may stand there is written in the line."""
     return ANY if {ANY, ENV, "/"} & set(text) else GLOB
-
-
-__all__ = [
-    "BLANKS",
-    "METACHARACTERS",
-    "NAME",
-    "RESERVED",
-    "Readers",
-    "Scanner",
-]

@@ -58,5 +58,3 @@ _FILTERS = {
     "head": re.compile(r"(?:-n ?)?-?[0-9]*"),
     "sort": re.compile(r"(?:-[uzr]+)?"),
 }
-
-__all__ = ["Input", "input_of"]

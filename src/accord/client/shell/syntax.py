@@ -310,33 +310,3 @@ class Reading:
     texts: list[HandedText] = field(default_factory=list)
     unclear: list[str] = field(default_factory=list)
     changes_folder: bool = False
-
-
-__all__ = [
-    "ANY",
-    "ENV",
-    "GLOB",
-    "HOLE",
-    "HOLES",
-    "NESTING_MAX",
-    "STEPS_MAX",
-    "WORD_CHARACTERS_MAX",
-    "Assignment",
-    "HandedText",
-    "NotUnderstood",
-    "Program",
-    "Reading",
-    "Redirection",
-    "Script",
-    "SimpleCommand",
-    "SyntaxProblem",
-    "Word",
-    "assignment_name",
-    "filled",
-    "hole",
-    "literal",
-    "option_values",
-    "overlap",
-    "respelled",
-    "without_holes",
-]

@@ -108,18 +108,3 @@ def base_name(word: Word) -> str:
     found = _BASE.match(word.text)
     assert found is not None
     return found[0]
-
-
-__all__ = [
-    "CODE_LANGUAGES",
-    "DECLARING",
-    "EDITING",
-    "EXECUTED",
-    "FOLDER_LISTS",
-    "REDIRECTING",
-    "SETTING",
-    "STATE",
-    "base_name",
-    "named_variables",
-    "tainted_calculation",
-]

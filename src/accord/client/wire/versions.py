@@ -25,6 +25,3 @@ def wire_of(dialect: str) -> MakeWire:
     module, name = _PLACES[dialect]
     make: MakeWire = getattr(import_module(module), name)
     return make
-
-
-__all__ = ["MakeWire", "wire_of"]

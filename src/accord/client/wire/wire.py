@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from accord.client.connection.capabilities import AgentCapabilities
-from accord.client.connection.handshake import Implementation
+from accord.client.connection.implementation import Implementation
 from accord.client.session.unknown_values import KnownValues
 from accord.errors import RemoteProtocolError
 from accord.schema.codec import Invalid, to_python
@@ -284,21 +284,3 @@ class Wire(Protocol):
     def read_completed(self, params: Raw) -> str:
         """Read the id of the elicitation whose page is done."""
         ...
-
-
-__all__ = [
-    "AgentFacts",
-    "AuthMethod",
-    "AuthStatus",
-    "Block",
-    "Incoming",
-    "PermissionAsked",
-    "PromptAnswer",
-    "Request",
-    "SessionInfo",
-    "SessionPage",
-    "Setup",
-    "Wire",
-    "lacks_options",
-    "unreadable",
-]

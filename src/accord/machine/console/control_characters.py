@@ -10,7 +10,8 @@ What always holds
     * The result has no control, format or surrogate character and none that is drawn as nothing,
       except line ends.  Every character in it has the same width in all terminals.
     * "exact" leaves nothing out, and no text imitates what it writes: two texts that differ look
-      different.
+      different.  Numbers that Unicode has not assigned are written out too, since nobody knows how
+      a terminal draws them.
     * "prose" and "code" leave out only what carries no letters: colours, and the joiners and
       variation selectors that choose how emoji and some scripts are drawn.
     * "prose" changes nothing of what any mode has made visible.
@@ -58,6 +59,8 @@ _ODD_BLANKS = "\xa0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000"
 _PRIVATE = "\ue000-\uf8ff\U000f0000-\U0010ffff"
 # Neither letters nor signs of ASCII: among them are all marks that are drawn on another letter.
 _MAYBE_MARKS = re.compile(rf"[^\w\x00-\x7f]{{{MARKS_MAX + 1},}}")
+
+_NO_LETTERS = re.compile(r"([^\w\x00-\x7f])\1*")
 
 _SUSPECT = re.compile(rf"[{_UNSEEN}{_SHAPING}]|[^\w\x00-\x7f]{{{MARKS_MAX + 1}}}")
 _NOT_DRAWN = re.compile(f"([{_UNSEEN}])\\1*")
@@ -151,7 +154,13 @@ def _exact(text: str) -> str:
 
 def _spelled(text: str) -> str:
     """Write out everything that is not a letter, sign, single space or line end."""
-    return _with_few_marks(_NOT_EXACT.sub(_written, text))
+    shown = _with_few_marks(_NOT_EXACT.sub(_written, text))
+    return shown if shown.isascii() else _NO_LETTERS.sub(_unassigned_written, shown)
+
+
+def _unassigned_written(found: re.Match[str]) -> str:
+    """A later Unicode may make a format character of a number that has no character yet."""
+    return found[0] if found[1].isprintable() else _numbered(found[0])
 
 
 def _with_few_marks(text: str) -> str:

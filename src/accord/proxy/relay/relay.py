@@ -21,13 +21,13 @@ import anyio
 from anyio.abc import TaskGroup
 
 from accord.connection.error_responses import unforeseen
-from accord.connection.translation.port import Port
+from accord.connection.translation.translator_side import Port
 from accord.errors import SpawnFailed
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 from accord.jsonrpc.framing import FrameTooLong
 from accord.machine.logs import logger
 from accord.protocol.negotiation import Refused, judge_request
-from accord.proxy.relay.late_draft import LateDraft
+from accord.proxy.relay.late_detection import LateDraft
 from accord.proxy.relay.translators import NOTHING_SPECIAL, Outside, Settings, between
 from accord.proxy.relay.version_negotiation import Opening, Probe, again, alone, farewell, meant
 from accord.schema.codec import encode

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 
 import anyio
 
-from accord.connection.translation.port import Port
+from accord.connection.translation.translator_side import Port
 from accord.jsonrpc.error_codes import (
     INTERNAL_ERROR,
     INVALID_PARAMS,

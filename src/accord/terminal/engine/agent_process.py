@@ -237,6 +237,3 @@ class AgentProcess:
         if not key and chat is not None:
             key = await chat.questions.ask("credential", f"{chat.agent_name} needs an API key")
         return Credential.api_key(key) if key else None
-
-
-__all__ = ["AgentProcess", "SharedServices"]

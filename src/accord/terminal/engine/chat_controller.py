@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from accord.connection.limits import Limits
     from accord.terminal.engine.launch_options import LaunchOptions
     from accord.terminal.model.changes.journal import Journal
-    from accord.terminal.model.prompt.draft import Draft
+    from accord.terminal.model.prompt.unsent_prompt import Draft
     from accord.terminal.model.traffic import Traffic
 
 
@@ -344,6 +344,3 @@ class ChatController:
             await self.lifecycle.open_session(slot, again=True)
         elif chat.last_sent is not None:
             self.send(chat, chat.last_sent)
-
-
-__all__ = ["ChatController"]

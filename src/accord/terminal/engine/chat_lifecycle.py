@@ -315,6 +315,3 @@ def _introduced(client: Client, launch: LaunchOptions) -> str:
 def _name_of(client: Client) -> str:
     info = client.agent_info
     return "" if info is None else (info.title or info.name)
-
-
-__all__ = ["ChatLifecycle"]

@@ -99,6 +99,3 @@ class ChatSlots:
         if turns is None:
             raise LocalProtocolError("there is no session yet")
         return turns.session
-
-
-__all__ = ["ChatSlot", "ChatSlots"]

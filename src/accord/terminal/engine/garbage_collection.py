@@ -19,6 +19,3 @@ def look_seldom() -> None:
 def keep_all() -> None:
     """Exclude all current objects from future collections."""
     gc.freeze()
-
-
-__all__ = ["keep_all", "look_seldom"]

@@ -93,6 +93,3 @@ def _program(command: tuple[str, ...]) -> str:
         own = (word for word in rest if word not in _VERBS and not word.startswith("-"))
         return next(own, first)
     return first
-
-
-__all__ = ["LaunchOptions"]

@@ -58,6 +58,3 @@ def logging_in_chats() -> Generator[None]:
     finally:
         log.removeHandler(handler)
         log.propagate = goes_on
-
-
-__all__ = ["ChatLog", "hears_mistakes", "logging_in_chats"]

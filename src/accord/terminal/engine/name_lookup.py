@@ -101,6 +101,3 @@ def _meant(option: ConfigOption, wanted: str) -> str | None:
         return wanted
     named = [one.value for one in option.choices if one.name.lower() == wanted.lower()]
     return named[0] if len(named) == 1 else None
-
-
-__all__ = ["choose_model", "last_session", "option_of", "sessions_of", "whole_id"]

@@ -194,6 +194,3 @@ async def _agreed(chat: Chat, server: ProjectServer, consents: Consents) -> bool
                 f"Your answer about {server.name} was not saved: {error.strerror}", "warning"
             )
     return said is True
-
-
-__all__ = ["Listener", "open_fork", "open_known", "open_new"]

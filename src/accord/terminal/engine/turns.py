@@ -30,7 +30,7 @@ from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.model.chat import Chat, Problem, Remedy
 from accord.terminal.model.labels.turn_activity import stop_words
 from accord.terminal.model.prompt.content_blocks import blocks_of
-from accord.terminal.model.prompt.draft import Draft
+from accord.terminal.model.prompt.unsent_prompt import Draft
 
 RETRY_SECONDS = 30.0
 """The wait after a rate limit for which the agent gave no time."""
@@ -186,13 +186,13 @@ def lost_problem(error: AccordError) -> Problem:
     """Describe how the agent ended, with its last output."""
     if not isinstance(error, ConnectionLost):
         return Problem("agent_lost", f"The agent stopped: {error}", "", ("restart",))
-    detail = "\n".join(_last_words(error))
+    detail = "\n".join(_stderr_lines(error))
     # The exit status is enough: the user knows which agent it was.
     how = error.exit_status or error.message
     return Problem("agent_lost", f"The agent stopped: {how}", detail, ("restart",))
 
 
-def _last_words(error: ConnectionLost) -> list[str]:
+def _stderr_lines(error: ConnectionLost) -> list[str]:
     said = error.stderr_tail.strip()
     return [f"Last output on stderr:\n{said}"] if said else []
 
@@ -237,10 +237,7 @@ def start_problem(
         return Problem("session_lost", f"The session could not be opened: {text}", detail, remedies)
     if isinstance(error, ConnectionLost):
         text = _how(error)
-        words += _last_words(error)
+        words += _stderr_lines(error)
     return Problem(
         "start_failed", f"The agent could not be started: {text}", "\n".join(words), ("restart",)
     )
-
-
-__all__ = ["Turns", "gone_problem", "lost_problem", "problem_of", "start_problem"]

@@ -108,6 +108,3 @@ def _folder(chat: Chat) -> str:
 def window_title(text: str) -> str:
     """The escape sequence that sets the window title; the text is made safe once more."""
     return f"\x1b]2;{one_line(text, TITLE_COLUMNS_MAX)}\x1b\\"
-
-
-__all__ = ["TITLE_COLUMNS_MAX", "Attention", "Signs", "window_title"]

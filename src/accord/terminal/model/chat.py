@@ -17,7 +17,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from accord.terminal.model.client_remark import Remark, Tone
-from accord.terminal.model.prompt.draft import Draft
+from accord.terminal.model.prompt.unsent_prompt import Draft
 from accord.terminal.model.questions import Questions
 from accord.transcript import Message, Terminal, ToolCall, Transcript, Update
 from accord.transcript.items.session_state import BUSY_STATES
@@ -327,6 +327,3 @@ class Chat:
         """Set or clear the problem."""
         self.problem = problem
         self.changed()
-
-
-__all__ = ["Changes", "Chat", "Entry", "Phase", "Problem", "ProblemKind", "Remedy"]

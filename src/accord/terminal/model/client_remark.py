@@ -15,6 +15,3 @@ class Remark:
     text: str
     tone: Tone = "info"
     detail: str = ""
-
-
-__all__ = ["Remark", "Tone"]

@@ -144,6 +144,3 @@ def editor_command(editor: Sequence[str], path: str, line: int | None = None) ->
     if name in _PLUS:
         return [*editor, f"+{line}", path]
     return [*editor, path]
-
-
-__all__ = ["chosen_editor", "editor_command", "has_window"]

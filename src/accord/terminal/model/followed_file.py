@@ -98,6 +98,3 @@ def _ranges(hunks: Sequence[Hunk], offset: int) -> tuple[range, ...]:
         range(one.new_start + offset, one.new_start + offset + max(len(one.added), 1))
         for one in hunks
     )
-
-
-__all__ = ["Followed", "changed_lines", "followed"]

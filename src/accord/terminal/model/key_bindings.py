@@ -1,4 +1,4 @@
-"""Actions and their keys: the defaults, and the user's changes.
+"""All keys: actions and their default keys, fixed keys, and the user's changes.
 
 This module does not know any screen.
 
@@ -62,6 +62,22 @@ ACTIONS: tuple[KeyBinding, ...] = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class FixedKey:
+    """Keys that the configuration cannot change, as they are shown."""
+
+    shown: str
+    text: str
+    group: str
+
+
+FIXED_KEYS: tuple[FixedKey, ...] = (
+    FixedKey("/", "commands of the agent", "prompt"),
+    FixedKey("@", "a file of the project", "prompt"),
+    FixedKey("PgUp, PgDn", "scroll; End returns to the newest entries", "view"),
+    FixedKey("Ctrl+C", "copy the selection, stop the turn, or quit when pressed twice", "program"),
+)
+
 # The headings of the groups.
 GROUP_TEXTS = {
     "prompt": "Writing a prompt",
@@ -113,6 +129,3 @@ def clashes_of(changes: Mapping[str, Sequence[str]]) -> tuple[Clash, ...]:
         for key in action.keys
         if key in given
     )
-
-
-__all__ = ["ACTIONS", "GROUP_TEXTS", "Clash", "KeyBinding", "actions_with", "clashes_of"]

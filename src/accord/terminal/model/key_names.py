@@ -118,6 +118,3 @@ def key_text(key: str) -> str:
 def may_have(action: str, key: str) -> bool:
     """Whether the action may use this key: one that types a character is needed for typing."""
     return action == _MAY_BE_TYPED or not is_typed(key)
-
-
-__all__ = ["is_typed", "key_named", "key_text", "may_have"]

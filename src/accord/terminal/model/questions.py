@@ -89,6 +89,3 @@ class Questions:
             # The dialog that shows it checks this.
             question.answer(None)
             self._changed()
-
-
-__all__ = ["Question", "QuestionKind", "Questions"]

@@ -133,6 +133,3 @@ def theme_for(environ: Mapping[str, str]) -> ThemeName:
     # "foreground;background", sometimes with something between them.
     background = environ.get("COLORFGBG", "").rpartition(";")[2]
     return "accord-light" if background in _LIGHT_BACKGROUNDS else "accord-dark"
-
-
-__all__ = ["THEMES", "ImageSetting", "Settings", "ThemeName", "settings_of", "theme_for"]

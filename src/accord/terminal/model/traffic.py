@@ -261,6 +261,3 @@ class Traffic:
                     writer.frame(item.time, _SPEAKERS[item.way], item.lost or item.raw)
             writer.close()
         return frames
-
-
-__all__ = ["FRAMES_MAX", "Item", "ItemKind", "Traffic", "Way"]

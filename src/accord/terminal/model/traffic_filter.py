@@ -198,6 +198,3 @@ def _shortened(value: Any, depth: int) -> Any:
     if isinstance(value, list):
         return [_shortened(one, depth - 1) for one in value]
     return {key: _shortened(one, depth - 1) for key, one in value.items()}
-
-
-__all__ = ["Filter", "TrafficView", "pretty"]

@@ -29,7 +29,7 @@ from accord.machine.processes.descendants import kept
 from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.labels.turn_activity import counted
-from accord.terminal.model.prompt.draft import Draft
+from accord.terminal.model.prompt.unsent_prompt import Draft
 from accord.terminal.model.questions import Question
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.plain.dialogs.numbered_list import sentence
@@ -433,6 +433,3 @@ class ConversationLoop:
             return
         waiting = counted(len(chat.queue), "prompt")
         self._printer.note(f"Queued: {one_line(draft.summary, 60)} ({waiting} waiting; /queue)")
-
-
-__all__ = ["ConversationLoop", "talk"]

@@ -56,6 +56,3 @@ async def _chosen(
             return choices[meant_value(said.strip(), [(name, name) for name in choices])]
         except AccordError as error:
             remark = str(error)
-
-
-__all__ = ["run_plain"]

@@ -67,6 +67,3 @@ def is_terminal() -> bool:
     if stdin is None or stdin.closed:  # type: ignore[redundant-expr,unused-ignore]
         return False
     return stdin.isatty() and sys.stdout.isatty()
-
-
-__all__ = ["LineTerminal", "is_terminal", "line_terminal"]

@@ -194,15 +194,3 @@ class CachedBlock(Generic[EntryT]):
     def text(self) -> str:
         said = getattr(self.entry, "text", "")
         return said if isinstance(said, str) else ""
-
-
-__all__ = [
-    "Block",
-    "CachedBlock",
-    "CopyText",
-    "Fold",
-    "OpenFile",
-    "OpenLink",
-    "OpenSession",
-    "Target",
-]

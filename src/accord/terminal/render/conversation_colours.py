@@ -201,5 +201,3 @@ NONE = Palette(
     marked=_style("reverse"),
     pygments=None,
 )
-
-__all__ = ["CONTRAST", "DARK", "LIGHT", "NONE", "Palette"]

@@ -293,17 +293,3 @@ class _Halves:
             runs = [*gutter(line, head, count, palette), *part]
             found.append(strip_on(runs, under, self._width))
         return found
-
-
-__all__ = [
-    "SIDE_BY_SIDE_MIN",
-    "Gutter",
-    "between",
-    "coloured",
-    "diff_lines",
-    "gutter",
-    "more_line",
-    "sign_of",
-    "summary_line",
-    "under_of",
-]

@@ -57,6 +57,3 @@ def verbatim_lines(
     if left_out or len(text) > CHARACTERS_MAX:
         found.append(more_line(max(left_out, 1), look, indent))
     return found
-
-
-__all__ = ["json_lines", "json_text", "verbatim_lines"]

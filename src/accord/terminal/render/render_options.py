@@ -29,6 +29,3 @@ class Look:
     def fold_mark(self, folded: bool) -> str:
         """Return the mark of a line that can be folded or unfolded."""
         return self.mark("▸ ", "+ ") if folded else self.mark("▾ ", "- ")
-
-
-__all__ = ["ImageMode", "Look"]

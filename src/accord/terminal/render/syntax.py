@@ -255,6 +255,3 @@ def _broken(runs: list[Run], width: int) -> list[list[Run]]:
                 last.append((piece, style))
             used += wide
     return found
-
-
-__all__ = ["Code", "code_lines", "lexer_for", "style_of", "warm_up"]

@@ -164,20 +164,3 @@ def fitted(strips: Sequence[Strip], width: int) -> list[Strip]:
 def lines_needed(text: str, width: int) -> int:
     """Estimate the number of lines of a text without wrapping it."""
     return text.count("\n") + 1 + len(text) // max(width, 1)
-
-
-__all__ = [
-    "Line",
-    "Run",
-    "broken",
-    "cut",
-    "fitted",
-    "indented",
-    "lines_needed",
-    "restyled",
-    "shortened",
-    "strip_of",
-    "strip_on",
-    "width_of",
-    "wrapped",
-]

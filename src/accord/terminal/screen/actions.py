@@ -260,6 +260,3 @@ class ChatActions:
     def quit(self) -> None:
         """End the agents and quit."""
         self._app.call_later(self._quit_app)
-
-
-__all__ = ["ChatActions"]

@@ -394,6 +394,3 @@ class AccordApp(App[int]):
 
 def _counts_down(chat: Chat) -> bool:
     return chat.problem is not None and chat.problem.retry_at is not None
-
-
-__all__ = ["AccordApp"]

@@ -20,7 +20,7 @@ from textual.widgets import TextArea
 from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.key_names import key_text
-from accord.terminal.model.prompt.draft import Draft
+from accord.terminal.model.prompt.unsent_prompt import Draft
 from accord.terminal.model.questions import Question
 from accord.terminal.render.render_options import Look
 from accord.terminal.screen.chrome.plan_panel import PlanPanel
@@ -30,7 +30,7 @@ from accord.terminal.screen.conversation import Conversation
 from accord.terminal.screen.prompt import PromptEditor, QueuePanel
 
 if TYPE_CHECKING:
-    from accord.terminal.screen.chrome.pending_pages_bar import PagesBar
+    from accord.terminal.screen.chrome.web_pages_bar import PagesBar
     from accord.terminal.screen.dialogs import Dialog
     from accord.terminal.screen.inspectors.follow_panel import FollowPanel
 
@@ -238,7 +238,7 @@ class ChatPane(Widget):
     def _refresh_pages(self) -> None:
         """Say that a page is waited for; the bar is made for the first one."""
         if self._pages is None:
-            from accord.terminal.screen.chrome.pending_pages_bar import PagesBar
+            from accord.terminal.screen.chrome.web_pages_bar import PagesBar
 
             self._pages = PagesBar(self.chat, self._controller)
             self.mount(self._pages, before=self._status)
@@ -267,6 +267,3 @@ class ChatPane(Widget):
     def _has_focus(self) -> bool:
         focused = self.screen.focused
         return focused is None or self in focused.ancestors_with_self
-
-
-__all__ = ["ChatPane"]

@@ -125,6 +125,3 @@ class ChatSwitcher(ContentSwitcher):
         """Draw all conversations again."""
         for pane in self.panes:
             pane.set_look(self.look)
-
-
-__all__ = ["ChatSwitcher"]

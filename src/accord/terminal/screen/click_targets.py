@@ -42,7 +42,7 @@ class ClickTargets:
 
     def open_file(self, target: OpenFile) -> None:
         """Open a file of the session's folders in the user's editor."""
-        from accord.terminal.screen.external_editor import open_in_editor
+        from accord.terminal.screen.file_in_editor import open_in_editor
 
         chat = self._chats.chat
         if chat is None:
@@ -64,6 +64,3 @@ class ClickTargets:
                 return
         info = SessionInfo(session_id, chat.folder)
         run_in_background(self._app, lambda: self._controller.open_stored(chat, info))
-
-
-__all__ = ["ClickTargets"]

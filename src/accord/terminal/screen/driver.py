@@ -48,6 +48,3 @@ def screen_only(data: str) -> str:
     if _FOREIGN.search(data) is None:
         return data
     return _FOREIGN.sub(lambda found: visible(found[0], "exact"), data)
-
-
-__all__ = ["ScreenDriver", "screen_only"]

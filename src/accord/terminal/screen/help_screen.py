@@ -19,19 +19,12 @@ from textual.screen import ModalScreen
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from accord.terminal.model.key_bindings import GROUP_TEXTS, KeyBinding
+from accord.terminal.model.key_bindings import FIXED_KEYS, GROUP_TEXTS, KeyBinding
 from accord.terminal.model.key_names import key_text
 from accord.terminal.render.text_runs import wrapped
 from accord.terminal.screen.widget_themes import palette_for
 from accord.terminal.screen.widgets.key_hints import Hint, Hints
 
-# Keys that are the same everywhere and cannot be changed.
-_FIXED: tuple[tuple[str, str, str], ...] = (
-    ("Writing a prompt", "/", "commands of the agent"),
-    ("Writing a prompt", "@", "a file of the project"),
-    ("View", "PgUp, PgDn", "scroll; End returns to the newest entries"),
-    ("Program", "Ctrl+C", "copy the selection, stop the turn, or quit when pressed twice"),
-)
 _KEY_COLUMNS_MAX = 24
 
 
@@ -74,8 +67,8 @@ def grouped(actions: Sequence[KeyBinding]) -> dict[str, list[tuple[str, str]]]:
         group = GROUP_TEXTS.get(action.group, action.group)
         keys = ", ".join(map(key_text, action.keys)) or "—"
         found.setdefault(group, []).append((keys, action.text))
-    for group, key, text in _FIXED:
-        found.setdefault(group, []).append((key, text))
+    for fixed in FIXED_KEYS:
+        found.setdefault(GROUP_TEXTS[fixed.group], []).append((fixed.shown, fixed.text))
     return found
 
 
@@ -153,6 +146,3 @@ class HelpScreen(ModalScreen[None]):
         """Close the screen on a click outside the frame."""
         if event.widget is self:
             self.dismiss(None)
-
-
-__all__ = ["HelpScreen", "grouped"]

@@ -158,6 +158,3 @@ class KeyQueue:
             assert self._deadline is not None
             self._deadline.cancel()
             self._app.call_later(self._pass_on)
-
-
-__all__ = ["Editing", "KeyQueue", "Typed"]

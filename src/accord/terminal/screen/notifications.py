@@ -29,6 +29,3 @@ def run_in_background(app: App[Any], work: Callable[[], Awaitable[object]]) -> N
             notify(app, str(error), "error")
 
     app.run_worker(run(), exit_on_error=False)
-
-
-__all__ = ["notify", "run_in_background"]

@@ -99,6 +99,3 @@ def _named(color: Color | None) -> str | None:
     if color is None or color.is_default:
         return None
     return color.get_truecolor().hex
-
-
-__all__ = ["picture_of", "svg"]

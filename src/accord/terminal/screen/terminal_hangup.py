@@ -33,6 +33,3 @@ def when_gone(terminal: int, act: Callable[[], None]) -> None:
         act()
 
     loop.add_reader(waiting.fileno(), gone)
-
-
-__all__ = ["when_gone"]

@@ -15,6 +15,3 @@ async def settle() -> None:
     """Load the syntax highlighter and freeze the garbage collector's objects."""
     await to_thread.run_sync(warm_up)
     keep_all()
-
-
-__all__ = ["settle"]

@@ -68,6 +68,3 @@ def open_page(url: str) -> bool:
         # We do not end it; reap it when it ends.
         threading.Thread(target=started.wait, name="browser", daemon=True).start()
         return True
-
-
-__all__ = ["START_SECONDS", "OpenPage", "open_page", "opener"]

@@ -192,16 +192,3 @@ def wear(app: App[Any], theme_name: str) -> None:
     filters[:] = [one for one in filters if not isinstance(one, Monochrome | NoColor)]
     if theme_name == ACCORD_NONE.name:
         filters.append(NoColor())
-
-
-__all__ = [
-    "ACCORD_CONTRAST",
-    "ACCORD_DARK",
-    "ACCORD_LIGHT",
-    "ACCORD_NONE",
-    "THEMES",
-    "THEME_TEXTS",
-    "palette_for",
-    "register_themes",
-    "wear",
-]

@@ -24,7 +24,7 @@ from accord.tracing.validation import rules
 from accord.tracing.validation.dialects import DIALECTS
 from accord.tracing.validation.message_types import TypeCheck, methods_of
 from accord.tracing.validation.rules import BrokenRule, Level
-from accord.tracing.validation.tool_status import ToolStatuses
+from accord.tracing.validation.tool_status_changes import ToolStatusChanges
 
 # Gates that depend on a session, a tool call or the login methods, not on a capability.
 _OTHER_GATES = frozenset({"authMethods", "configOptions", "toolCall.cancel", "terminal.cancel"})
@@ -62,7 +62,7 @@ class Validator:
         self._initialized = False
         self._capabilities: dict[Speaker, Mapping[str, Any]] = {"client": {}, "agent": {}}
         self._methods = self._tables("v1")
-        self._tool_statuses = ToolStatuses()
+        self._tool_statuses = ToolStatusChanges()
         self._cancelled: set[str] = set()
 
     @property

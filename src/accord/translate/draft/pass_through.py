@@ -82,6 +82,3 @@ class SameDraft(Same):
                 outs.append((CLIENT, failed_turn(turn.key, gone(why))))
         self._turns.clear()
         return outs
-
-
-__all__ = ["SameDraft"]

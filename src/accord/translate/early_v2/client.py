@@ -22,9 +22,9 @@ from accord.translate.message import (
     Request,
     Side,
 )
-from accord.translate.v2_agent.core import Core
 from accord.translate.v2_agent.permissions_and_forms import permission_answer, permission_to_v1
 from accord.translate.v2_agent.session import Session
+from accord.translate.v2_agent.translator_core import Core
 
 _BEGINNING = frozenset({"session/resume", "session/load"})
 _ENDING = frozenset({"session/close", "session/delete"})

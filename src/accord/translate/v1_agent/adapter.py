@@ -7,7 +7,6 @@ from typing import Final
 from accord.translate.adapter import Outs
 from accord.translate.message import AGENT, CLIENT, Notification, Out, Side, Surroundings
 from accord.translate.v1_agent.config_options import Options
-from accord.translate.v1_agent.core import Core
 from accord.translate.v1_agent.host.files_and_terminals import Terminals
 from accord.translate.v1_agent.host.permissions import HostPermissions
 from accord.translate.v1_agent.initialize import Initialize
@@ -15,6 +14,7 @@ from accord.translate.v1_agent.permissions_and_forms import Questions
 from accord.translate.v1_agent.sessions.end import Closing
 from accord.translate.v1_agent.sessions.start import Opening
 from accord.translate.v1_agent.tool_calls import ToolCalls
+from accord.translate.v1_agent.translator_core import Core
 from accord.translate.v1_agent.turns import Turns
 from accord.translate.v1_agent.updates import Updates
 

@@ -23,8 +23,8 @@ from accord.translate.message import (
     Result,
 )
 from accord.translate.meta_store import OFFICIAL, is_text, keep, taken
-from accord.translate.v1_agent.core import Core
 from accord.translate.v1_agent.session_state import Session
+from accord.translate.v1_agent.translator_core import Core
 
 # Where options are made up from: the category, and of v1's object the current value, the list and
 # the id of its entries; then the name of the option, and how it is set.
@@ -72,7 +72,7 @@ class Options:
         listed = _choice_of(session.options, MODE)
         if listed is not None:
             if listed["currentValue"] == mode_id or mode_id not in _values(listed):
-                # The agent tells of its own option by itself.
+                # The agent reports its own option automatically.
                 return None
             listed["currentValue"] = mode_id
         elif session.modes is None:

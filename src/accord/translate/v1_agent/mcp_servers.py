@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from accord.jsonrpc.error_codes import INVALID_PARAMS
 from accord.translate.message import CannotTranslate, Json
-from accord.translate.v1_agent.core import Abilities
+from accord.translate.v1_agent.translator_core import Abilities
 
 # What v1 wants to be there, by type.
 LISTS: Final[dict[str, tuple[str, ...]]] = {

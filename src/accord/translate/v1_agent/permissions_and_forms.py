@@ -30,10 +30,10 @@ from accord.translate.message import (
     Result,
 )
 from accord.translate.meta_store import OFFICIAL, is_text, kept, restore
-from accord.translate.v1_agent.core import Core, not_found
 from accord.translate.v1_agent.forms import answer_to_v1, form_to_v2
 from accord.translate.v1_agent.session_state import IDLE, Question, Session
 from accord.translate.v1_agent.tool_calls import ToolCalls
+from accord.translate.v1_agent.translator_core import Core, not_found
 from accord.translate.v1_agent.turns import Turns
 
 ASK_PERMISSION: Final = "session/request_permission"

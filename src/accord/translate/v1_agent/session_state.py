@@ -3,7 +3,7 @@
 Memory per session: below 4 KiB while nothing happens; of each of at most `TOOL_CALLS_KEPT` tool
 calls the id, the status and `TITLE_CHARS_KEPT` characters of the title; at most `TERMINALS_KEPT`
 ids of terminals; the options and commands that the agent told last; what waits in at most
-`HELD_PROMPTS_MAX` prompts; the ids of prompts (see `session_replay.py`); and, behind an agent that
+`HELD_PROMPTS_MAX` prompts; the ids of prompts (see `message_ids.py`); and, behind an agent that
 cannot load sessions, a log of at most `LOG_BYTES_MAX` bytes.  At most `SESSIONS_KEPT` sessions of a
 connection are known, and the last few diffs (see `tool_calls.py`).
 
@@ -20,7 +20,8 @@ from typing import Any, Final
 
 from accord.schema.codec import encode, to_python
 from accord.translate.message import Answer, Approvals, Json, Key, Out, Request
-from accord.translate.v1_agent.session_replay import PromptIds, Replay
+from accord.translate.v1_agent.message_ids import USER_CHUNK, MessageIds, PromptIds
+from accord.translate.v1_agent.session_replay import Replay
 
 SESSIONS_KEPT: Final = 1024
 HELD_PROMPTS_MAX: Final = 16
@@ -28,13 +29,6 @@ TOOL_CALLS_KEPT: Final = 1024
 TITLE_CHARS_KEPT: Final = 200
 TERMINALS_KEPT: Final = 1024
 LOG_BYTES_MAX: Final = 1024 * 1024
-# What the id of a message begins with that the agent gave none: ids are counted for each kind, so
-# that a message of the past has the same as when it was new.
-MESSAGE_LETTERS: Final = {
-    "agent_message_chunk": "m",
-    "agent_thought_chunk": "t",
-    "user_message_chunk": "p",
-}
 FINAL_STATUSES: Final = frozenset({"completed", "failed", "cancelled"})
 
 IDLE: Final = "idle"
@@ -131,9 +125,9 @@ class Session:
     cwd: str
     roots: list[str]
     stamp: str
-    tag: str
     approvals: Approvals
     prompts: PromptIds
+    messages: MessageIds
     title: str | None = None
     open: bool = True
     alive: bool = True
@@ -153,8 +147,6 @@ class Session:
     # Messages and tool calls.
     message_kind: str | None = None
     message_id: str = ""
-    message_counts: dict[str, int] = field(default_factory=dict[str, int])
-    counts_before: dict[str, int] = field(default_factory=dict[str, int])
     tool_calls: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
     running_tools: set[str] = field(default_factory=set[str])
     # Those that were told of since the last turn began.
@@ -172,9 +164,10 @@ class Session:
 
     def fresh_message(self, kind: str) -> str:
         """A message begins that the agent gave no id."""
-        count = self.message_counts[kind] = self.message_counts.get(kind, 0) + 1
+        if self.replay is not None and kind != USER_CHUNK:
+            self.replay.begin_turn()
         self.message_kind = kind
-        self.message_id = f"{MESSAGE_LETTERS[kind]}-{self.tag}-{count}"
+        self.message_id = self.messages.fresh(kind)
         return self.message_id
 
     def seen(self, call: Json) -> ToolCall:
@@ -221,9 +214,10 @@ class Session:
     def begin_past(self, past: Past) -> None:
         """The agent is about to tell everything from the start."""
         self.past = past
-        self.replay = Replay(self.prompts)
+        self.prompts.begin_past()
+        self.messages.begin_past()
+        self.replay = Replay(self.prompts, self.messages)
         self.message_kind = None
-        self.counts_before, self.message_counts = self.message_counts, {}
         self.commands_told = False
         self.tool_calls.clear()
         self.running_tools.clear()
@@ -234,9 +228,7 @@ class Session:
         rest = [] if self.replay is None else self.replay.rest()
         if is_whole:
             self.prompts.end_past()
-        for kind, count in self.counts_before.items():
-            # What is new has an id of its own, also where the past was shorter than it had been.
-            self.message_counts[kind] = max(count, self.message_counts.get(kind, 0))
+        self.messages.end_past(is_whole=is_whole)
         is_left_out = self.past is Past.SUPPRESSED
         self.past = self.replay = self.message_kind = None
         return [] if is_left_out else rest

@@ -1,4 +1,4 @@
-"""Terminals that an agent of v1 runs by itself and tells of in `_meta` of its tool calls.
+"""Terminals that a v1 agent runs itself and reports in `_meta` of its tool calls.
 
 v1's terminals are the client's.  Agents that run commands on their own have a custom that some
 editors know: `terminal_info`, `terminal_output` and `terminal_exit` beside the call that shows the

@@ -40,7 +40,6 @@ from accord.translate.message import (
     Result,
 )
 from accord.translate.meta_store import OFFICIAL, keep, restore
-from accord.translate.v1_agent.core import Core
 from accord.translate.v1_agent.session_state import (
     FINAL_STATUSES,
     HELD_PROMPTS_MAX,
@@ -51,6 +50,7 @@ from accord.translate.v1_agent.session_state import (
     Session,
     Turn,
 )
+from accord.translate.v1_agent.translator_core import Core
 
 INSERTED_AFTER: Final = 0.05
 SILENCE: Final = 2.0
@@ -133,6 +133,7 @@ class Turns:
         self._core.never(session, "insertion")
         blocks = turn.prompt.blocks
         message_id = session.prompts.fresh(blocks, f"u-{self._core.around.fresh()}")
+        session.messages.begin_turn(message_id)
         echo: Json = {"sessionUpdate": "user_message", "messageId": message_id, "content": blocks}
         return [
             self._core.tell(session, echo),

@@ -19,10 +19,11 @@ from accord.translate.message import AGENT, CLIENT, CannotTranslate, Json, Notif
 from accord.translate.meta_store import OFFICIAL, Check, is_text, keep, restore, taken
 from accord.translate.v1_agent.commands import commands_to_v2, time_to_v2
 from accord.translate.v1_agent.config_options import Options
-from accord.translate.v1_agent.core import NOT_HISTORY, Core
+from accord.translate.v1_agent.message_ids import MESSAGES, USER_CHUNK
 from accord.translate.v1_agent.session_state import Past, Session
 from accord.translate.v1_agent.terminal_meta import shown_terminals
 from accord.translate.v1_agent.tool_calls import ToolCalls
+from accord.translate.v1_agent.translator_core import NOT_HISTORY, Core
 from accord.translate.v1_agent.turns import Turns
 
 MAIN_PLAN: Final = "main"
@@ -55,9 +56,8 @@ class Updates:
         self._options = options
         self._tool_calls = tool_calls
         self._handlers: dict[str, Handler] = {
-            "user_message_chunk": self._user_chunk,
-            "agent_message_chunk": self._chunk,
-            "agent_thought_chunk": self._chunk,
+            USER_CHUNK: self._user_chunk,
+            **dict.fromkeys(MESSAGES - {USER_CHUNK}, self._chunk),
             "tool_call": self._tool_call,
             "tool_call_update": self._tool_call,
             "plan": self._plan,
@@ -131,14 +131,20 @@ class Updates:
         return [self._core.tell(session, one) for one in updates]
 
     def _left_out(self, session: Session, update: Json) -> Outs:
-        """The past is not wanted; only what the user said is counted, for the ids to come."""
+        """The past is not wanted; only its messages are counted, for the ids to come."""
         replay = session.replay
         assert replay is not None
-        if update["sessionUpdate"] == "user_message_chunk":
+        kind: str = update["sessionUpdate"]
+        if kind == USER_CHUNK:
             replay.add(self._chunk(session, update))
-        else:
+            return NOTHING
+        if kind in MESSAGES:
+            if update.get("messageId") is None and session.message_kind != kind:
+                session.fresh_message(kind)
+            session.message_kind = kind
+        elif kind in TOOL_CALLS:
             session.message_kind = None
-            replay.rest()
+        replay.rest()
         return NOTHING
 
     def _before_answer(self, session: Session, params: Json) -> Outs:

@@ -37,7 +37,6 @@ from accord.translate.message import (
     Surroundings,
 )
 from accord.translate.meta_store import OFFICIAL, is_text, keep, restore
-from accord.translate.v2_agent.core import Core
 from accord.translate.v2_agent.initialize import (
     Offer,
     introduction_to_v1,
@@ -52,6 +51,7 @@ from accord.translate.v2_agent.permissions_and_forms import (
     permission_to_v1,
 )
 from accord.translate.v2_agent.session import Session
+from accord.translate.v2_agent.translator_core import Core
 
 SET_OPTION: Final = "session/set_config_option"
 # The same in both versions, but for the capability that they hang on.
@@ -137,7 +137,7 @@ class V2Agent(Core):
         self._need_sessions(request)
         params, method = request.params, request.method
         servers: Sequence[Json] = params.get("mcpServers") or ()
-        params["mcpServers"] = servers_to_v2(servers, self._offer, self.around.find_program)
+        params["mcpServers"] = servers_to_v2(servers, self._offer, self.around)
         prompt = params.get("systemPrompt")
         if prompt is not None:
             prompt["content"] = blocks_to_v2(prompt["content"])

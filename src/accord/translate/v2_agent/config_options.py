@@ -54,7 +54,7 @@ class Options:
         update["configOptions"] = self._list(update["configOptions"], update)
         changes = self.mode_changes()
         if self._are_made and self._shown == before:
-            # Nothing but modes has changed, of which v1 tells by themselves.
+            # Only modes have changed, which v1 reports in an update of their own.
             return changes
         return [*changes, update]
 

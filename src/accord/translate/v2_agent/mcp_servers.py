@@ -3,42 +3,40 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from accord.jsonrpc.error_codes import INVALID_PARAMS
-from accord.translate.message import CannotTranslate, Json
+from accord.translate.message import CannotTranslate, Json, Surroundings
 from accord.translate.v2_agent.initialize import Offer
 
 # POSIX, drive letter or UNC: what counts as absolute in v2.
 _ABSOLUTE: Final = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
 
 
-Find = Callable[[str], str | None]
-"""Where the program of a name is."""
-
-
-def servers_to_v2(servers: Sequence[Json], offer: Offer, find: Find) -> list[Json]:
+def servers_to_v2(servers: Sequence[Json], offer: Offer, around: Surroundings) -> list[Json]:
     """Every server as v2 names it.
 
-    v2 wants a path where many clients of v1 send `npx`, so that a bare name is looked for.
+    v2 wants a path where many clients of v1 send `npx`, so that a bare name is looked for, and
+    that is logged.
 
     Raises:
         CannotTranslate: v2 has no such transport, this agent does not offer it, or there is no
             such program.
     """
-    return [_server(server, offer, find) for server in servers]
+    return [_server(server, offer, around) for server in servers]
 
 
-def _server(server: Json, offer: Offer, find: Find) -> Json:
+def _server(server: Json, offer: Offer, around: Surroundings) -> Json:
     kind = server.setdefault("type", "stdio")
     name = server["name"]
     if kind not in ("stdio", "http", "acp") or kind not in offer.mcp:
         raise _refused(f"the agent takes no MCP servers of type {kind}: {name}")
     if kind == "stdio" and not _ABSOLUTE.match(server["command"]):
-        found = find(server["command"])
+        found = around.find_program(server["command"])
         if found is None or not _ABSOLUTE.match(found):
             raise _refused(f"the command of an MCP server is nowhere to be found: {name}")
+        around.log(f"the command {server['command']!r} of MCP server {name!r} is not absolute")
         server["command"] = found
     return server
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from accord.terminal.model.prompt import saved_prompts as module
-from accord.terminal.model.prompt.draft import Attachment, Draft
 from accord.terminal.model.prompt.saved_prompts import Drafts, Writer
+from accord.terminal.model.prompt.unsent_prompt import Attachment, Draft
 
 NOTHING = Draft("")
 _NUMBERS = count()

@@ -173,7 +173,7 @@ def test_the_front_that_is_not_kept_is_said() -> None:
     scene = Scene()
     terminal = started(scene)
     terminal.append(b"x" * (TERMINAL_BYTES_MAX + 1))
-    assert "earlier output was discarded" in scene.shown()
+    assert "earlier output was omitted" in scene.shown()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from textual.app import App, ComposeResult
 from accord.client.services.elicitation import UrlRequest
 from accord.terminal.model.chat import Chat
 from accord.terminal.screen import web_browser as browser_module
-from accord.terminal.screen.chrome.pending_pages_bar import PagesBar
+from accord.terminal.screen.chrome.web_pages_bar import PagesBar
 from accord.terminal.screen.dialogs.url import UrlDialog
 from accord.terminal.screen.web_browser import open_page, opener
 from accord.terminal.screen.widgets.scrollable_lines import Body

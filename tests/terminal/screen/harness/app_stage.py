@@ -16,7 +16,7 @@ from accord.terminal.engine.chat_lifecycle import ChatLifecycle
 from accord.terminal.engine.chat_slots import ChatSlot
 from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.prompt.draft import Draft
+from accord.terminal.model.prompt.unsent_prompt import Draft
 from accord.terminal.model.settings import Settings
 from accord.terminal.screen.app import AccordApp
 from accord.transcript import Transcript

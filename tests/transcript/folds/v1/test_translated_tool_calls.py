@@ -5,25 +5,25 @@ from typing import Any
 import pytest
 
 from accord.schema.codec import to_python
+from accord.schema.method import DRAFT_META
 from accord.transcript import ConfigOption, ExitStatus, FileDiff
-from accord.transcript.folds.v1.translated_tool_calls import DRAFT
 from tests.transcript.wire_updates import Folding, folding_v1
 
 
 def _call(fold: Folding, call_id: str = "c", **told: Any) -> Any:
-    fold("tool_call_update", toolCallId=call_id, meta_={DRAFT: told})
+    fold("tool_call_update", toolCallId=call_id, meta_={DRAFT_META: told})
     return fold.transcript.tool_call(call_id)
 
 
 def test_facts_of_a_call_are_merged_and_null_takes_one_back() -> None:
     """Ours: each update tells a part of them."""
     fold = folding_v1()
-    assert DRAFT not in _call(fold, status=None).meta
+    assert DRAFT_META not in _call(fold, status=None).meta
     call = _call(fold, status="denied", requiresPermission=True)
     _call(fold, duration=7, status=None)
-    assert to_python(call.meta[DRAFT]) == {"requiresPermission": True, "duration": 7}
+    assert to_python(call.meta[DRAFT_META]) == {"requiresPermission": True, "duration": 7}
     _call(fold, duration=None, requiresPermission=None)
-    assert to_python(call.meta[DRAFT]) == {}
+    assert to_python(call.meta[DRAFT_META]) == {}
     fold("tool_call_update", toolCallId="c", meta_={"k": 1})
     assert to_python(call.meta["k"]) == 1
     fold("tool_call_update", toolCallId="c", name="n")
@@ -33,9 +33,9 @@ def test_facts_of_a_call_are_merged_and_null_takes_one_back() -> None:
 @pytest.mark.parametrize(
     ("meta", "patch"),
     [
-        ({DRAFT: {"patch": "@@"}}, "@@"),
-        ({DRAFT: {"patch": 5}}, None),
-        ({DRAFT: 5}, None),
+        ({DRAFT_META: {"patch": "@@"}}, "@@"),
+        ({DRAFT_META: {"patch": 5}}, None),
+        ({DRAFT_META: 5}, None),
         ({}, None),
     ],
 )
@@ -120,7 +120,7 @@ def test_a_thought_for_the_model_alone_is_told_without_its_words(
 def test_columns_and_ranges_of_a_place_are_shown(told: Any, position: str) -> None:
     """Issue 15: v1 has only the line."""
     fold = folding_v1()
-    place = {"path": "/a", "line": 2, "_meta": {DRAFT: told}}
+    place = {"path": "/a", "line": 2, "_meta": {DRAFT_META: told}}
     fold("tool_call", toolCallId="c", title="x", locations=[place, {"path": "/b"}])
     first, second = fold.transcript.tool_calls[0].locations
     assert (first.path, first.line, first.position) == ("/a", 2, position)

@@ -129,6 +129,21 @@ def test_an_option_of_such_a_session_is_the_agents_to_refuse(value: Any, said: J
     assert scene.wire.result(CLIENT, key) == {"key": "model", "currentValue": value}
 
 
+def test_a_number_that_an_option_does_not_list_is_the_agents_to_refuse() -> None:
+    """Issue 15: the draft's `maxTokens` is any number."""
+    scene = scene_of()
+    params = {"sessionId": "s", "key": "model", "value": 4321}
+    key = scene.wire.ask(CLIENT, "session/set_config_option", params)
+    asked = scene.wire.one(AGENT, "session/set_config_option")
+    assert asked.params == {"sessionId": "s", "configId": "model", "value": "4321"}
+    scene.wire.fail(AGENT, asked.key, -32602, "no such value")
+    assert scene.wire.error(CLIENT, key).code == -32602
+    for value in ("many", 1.5):
+        params = {"sessionId": "s", "key": "model", "value": value}
+        key = scene.wire.ask(CLIENT, "session/set_config_option", params)
+        assert scene.wire.error(CLIENT, key).code == -32602
+
+
 def test_the_mode_is_no_option() -> None:
     scene = scene_of()
     mode: Json = {"id": "mode", "name": "Mode", "category": "mode", "type": "select"}

@@ -25,7 +25,8 @@ from accord.schema.codec import encode
 from accord.translate.meta_store import DRAFT
 
 if TYPE_CHECKING:
-    from accord.agent.serving.service import Service
+    from accord.agent.callbacks import Guard
+    from accord.agent.serving.login_state import LoginState
     from accord.connection import IncomingRequest
     from accord.connection.connection import Work
 
@@ -37,25 +38,26 @@ SECRET_CHARACTERS_MIN = 4
 class Logins:
     """The login of one connection."""
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
-        self._agent = service.agent
+    def __init__(self, state: LoginState, guard: Guard) -> None:
+        self._state = state
+        self._guard = guard
+        self._agent = state.agent
 
     def authenticate(
         self, request: IncomingRequest, method: str, secrets: Mapping[str, Any]
     ) -> Work:
         """The work of `authenticate`; a login that fails is refused with the reason."""
         self._check(method)
-        credentials, service = Credentials(secrets), self._service
+        credentials, state = Credentials(secrets), self._state
 
         async def work() -> bytes:
             try:
                 expires = await self._log_in(request, method, credentials)
             except Exception as error:  # noqa: BLE001 - whatever it was, the login did not work
-                service.authenticated = False
+                state.authenticated = False
                 text = _hidden(_said(error, credentials), credentials)
                 raise RequestError(AUTH_REQUIRED, text) from None
-            service.authenticated, service.login_expires = True, expires
+            state.authenticated, state.expires = True, expires
             if expires is None:
                 return b"{}"
             return encode({"_meta": {DRAFT: {"expiresAt": _said_time(expires)}}})
@@ -81,10 +83,9 @@ class Logins:
         hook = self._agent.authenticate_hook
         if hook is None:
             return None
-        service = self._service
-        login = Login(service.connection, service.wire, request, method)
+        login = Login(self._state.connection, self._state.wire, request, method)
         try:
-            return expiry(await service.guard.run(hook(method, login, credentials)))
+            return expiry(await self._guard.run(hook(method, login, credentials)))
         finally:
             login.finish()
 
@@ -145,6 +146,3 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for one in value:
             yield from _texts(one)
-
-
-__all__ = ["METHODS", "Logins", "expiry"]

@@ -103,13 +103,3 @@ def _is_harmless(server: v1.McpServer) -> bool:
     except ValueError:
         return False
     return not (parts.query or "@" in parts.netloc)
-
-
-__all__ = [
-    "HttpServer",
-    "StdioServer",
-    "detailed",
-    "keep_servers",
-    "kept_servers",
-    "servers_as_named",
-]

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from accord.agent.serving.draft.client_requests import DraftClientRequests
 from accord.agent.serving.draft.logins import Logins
 from accord.agent.serving.draft.mcp_servers import (
     KEPT_AS,
@@ -23,8 +24,7 @@ from accord.agent.serving.draft.mcp_servers import (
     kept_servers,
     servers_as_named,
 )
-from accord.agent.serving.draft.ways import DraftWays
-from accord.agent.serving.draft.wire import DetailedWire, details
+from accord.agent.serving.draft.wire import DetailedWire
 from accord.agent.serving.requests import OfficialRequests
 from accord.agent.serving.results import to_plain
 from accord.agent.serving.v1.version import V1
@@ -34,11 +34,8 @@ from accord.agent.session.turn_run import Outcome
 from accord.agent.session.turn_state import TurnState
 from accord.connection import Connection, IncomingRequest
 from accord.connection.connection import Work
-from accord.connection.error_responses import error_for
 from accord.errors import RequestError, StoreError
 from accord.machine import clock
-from accord.protocol.v1.turn import stop_reason
-from accord.protocol.v2.turn import Step
 from accord.schema import v1
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import UNSET, Raw
@@ -47,10 +44,11 @@ from accord.translate.draft.conversion.capabilities import required_in_draft
 from accord.translate.draft.conversion.config_options import meant_option
 from accord.translate.draft.conversion.meta_restore import keep_all
 from accord.translate.draft.mode_names import DEFAULT_MODE, ModeNames
-from accord.translate.meta_store import DRAFT, kept
+from accord.translate.meta_store import DRAFT, draft_meta, kept
 
 if TYPE_CHECKING:
     from accord.agent.definition import AgentDefinition
+    from accord.agent.serving.unstable.tokens import TokenCount
 
 # What the store says of a session that is known and cannot be had, in the draft's words.
 _LOST_SESSIONS = {"session_pruned": "expired", "session_damaged": "corrupted"}
@@ -70,9 +68,9 @@ class DetailedServing(OfficialRequests):
             for mode in agent.offer.modes.values()
         )
         terminal = kept(dict(params["clientCapabilities"]), DRAFT).get("terminal") or {}
-        self._ways = DraftWays(connection, terminal.get("maxConcurrent"))
-        self.wire.ways = self._ways
-        self._logins = Logins(self.service)
+        self._client_requests = DraftClientRequests(connection, terminal.get("maxConcurrent"))
+        self.wire.client_requests = self._client_requests
+        self._logins = Logins(self.login, self.guard)
 
     def initialize(self) -> bytes:
         """The agent's offer, with the modes and options that the draft lists in it."""
@@ -106,7 +104,7 @@ class DetailedServing(OfficialRequests):
 
     def _new(self, request: IncomingRequest) -> Work:
         wanted = self.read(v1.NewSessionRequest, request.params)
-        self.service.require_login()
+        self.login.require()
         said = kept(to_plain(wanted), DRAFT)
         servers = self._detailed(wanted.mcp_servers, wanted.cwd)
         options, rejected = self._first_options(said)
@@ -115,7 +113,7 @@ class DetailedServing(OfficialRequests):
             about["system_prompt"] = said["systemPrompt"]
 
         async def work() -> bytes:
-            session = await self.service.new_session(wanted.cwd, (), servers, about)
+            session = await self.sessions.new(wanted.cwd, (), servers, about)
             await keep_servers(session, wanted.mcp_servers)
             self._join(session, request)
             more: dict[str, Any] = {"createdAt": session.record.updated_at or clock.timestamp()}
@@ -162,12 +160,12 @@ class DetailedServing(OfficialRequests):
 
     def load(self, request: IncomingRequest) -> Work:
         wanted = self.read(v1.LoadSessionRequest, request.params)
-        self.service.require_login()
+        self.login.require()
 
         async def work() -> bytes:
             try:
                 session = await self._attached(wanted.session_id)
-                await self.service.replay(session)
+                await self.sessions.replay(session)
             except StoreError as error:
                 raise _lost(error, wanted.session_id) from error
             self._join(session, request)
@@ -180,7 +178,7 @@ class DetailedServing(OfficialRequests):
 
     async def _attached(self, session_id: str) -> SessionState:
         """The session with its own folder and servers, which the draft does not send again."""
-        store = self.agent.store
+        store = self.sessions.store
         record = await store.get(session_id)
         if record is None:
             raise RequestError.session_missing(session_id)
@@ -188,58 +186,52 @@ class DetailedServing(OfficialRequests):
         if servers is None:
             listed = kept_servers(await store.kept(session_id, KEPT_AS))
             servers = self._detailed(listed, record.cwd)
-        return await self.service.attach(
+        return await self.sessions.attach(
             session_id, record.cwd, record.additional_directories, servers
         )
 
     def _servers_of_live(self, session_id: str) -> tuple[Any, ...] | None:
-        for service in list(self.agent.services):
-            session = service.sessions.get(session_id)
+        for connected in list(self.agent.connected):
+            session = connected.by_id.get(session_id)
             if session is not None and not session.closed:
                 return session.mcp_servers
         return None
 
     def _join(self, session: SessionState, request: IncomingRequest) -> None:
         """A session is served from now on; its commands are told behind the answer."""
-        if self._ways.grants.join(session):
+        if self._client_requests.grants.join(session):
 
             async def leave() -> None:
-                self._ways.grants.leave(session)
+                self._client_requests.grants.leave(session)
 
             session.tasks.on_close(leave)
         request.on_answered = session.introduce_with_commands
 
     # ---- prompts
 
-    async def _conclude(self, turn: TurnState, outcome: Outcome) -> bytes:
+    def _answer(self, turn: TurnState, outcome: Outcome, spent: TokenCount) -> bytes:
         """How the turn ended; by now that is never an error answer."""
-        session = turn.session
-        session.enter(Step.WORK_STOPPED)
-        turn.settle_tokens()
-        try:
-            await session.stored.touch()
-        except Exception as error:  # noqa: BLE001 - a store that fails ends a turn, no more
-            outcome = Outcome(outcome.stop_reason, error_for(error, "session/prompt"))
+        del spent
         more: dict[str, Any] = {}
         reason = "end_turn"
         if outcome.error is not None:
             code, message, data = outcome.error
             more["error"] = {"code": code, "message": message, "data": data}
         else:
-            reason = stop_reason(outcome.stop_reason, cancelled=turn.is_cancelled)
+            reason = self._stop_reason(turn, outcome)
             if not turn.is_cancelled and reason != outcome.stop_reason:
                 more["stopReason"] = outcome.stop_reason
-        spent = turn.tokens.counts
-        if spent:
+        counts = turn.tokens.counts
+        if counts:
             more["usage"] = {
-                "inputTokens": spent.get("input_tokens", 0),
-                "outputTokens": spent.get("output_tokens", 0),
+                "inputTokens": counts.get("input_tokens", 0),
+                "outputTokens": counts.get("output_tokens", 0),
             }
         return encode(v1.PromptResponse(stop_reason=reason, meta=_meta(more)))
 
 
 def _meta(more: dict[str, Any]) -> Any:
-    return details(more) if more else UNSET
+    return draft_meta(more) if more else UNSET
 
 
 def _lost(error: StoreError, session_id: str) -> Exception:
@@ -266,5 +258,3 @@ DETAILED_V1 = replace(
     make_wire=DetailedWire,
     mcp_servers=servers_as_named,
 )
-
-__all__ = ["DetailedServing"]

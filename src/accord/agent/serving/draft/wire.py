@@ -9,10 +9,8 @@ from accord.agent.serving.v1.tool_calls import Printed, V1Calls
 from accord.agent.serving.v1.wire import V1Wire
 from accord.agent.serving.wire import Features
 from accord.schema import v1, v2
-from accord.schema.codec import encode
-from accord.schema.struct import Raw
 from accord.translate.content import to_v1
-from accord.translate.meta_store import DRAFT
+from accord.translate.meta_store import draft_meta
 
 _CHUNKS: dict[Any, Any] = {
     v2.AgentMessage: v1.AgentMessageChunk,
@@ -40,7 +38,7 @@ class DetailedWire(V1Wire):
             chunk(
                 content=to_v1(block),
                 message_id=update.message_id,
-                **({"meta": details({"final": True})} if at == last else {}),
+                **({"meta": draft_meta({"final": True})} if at == last else {}),
             )
             for at, block in enumerate(update.content)
         ]
@@ -85,7 +83,7 @@ class DetailedCalls(V1Calls):
             self._commands.pop(terminal_id, None)
             self._ended_as.pop(terminal_id, None)
         text = v1.TextContent(text=printed.text)
-        return [v1.Content(content=text, meta=details({"terminal": about}))]
+        return [v1.Content(content=text, meta=draft_meta({"terminal": about}))]
 
 
 def _with_status(told: Any) -> Any:
@@ -94,12 +92,4 @@ def _with_status(told: Any) -> Any:
         return told
     fields = {name: getattr(told, name) for name in told.__struct_fields__}
     own: dict[str, Any] = told.meta if isinstance(told.meta, dict) else {}
-    return type(told)(**{**fields, "meta": {**own, **details({"status": "cancelled"})}})
-
-
-def details(said: dict[str, Any]) -> dict[str, Raw]:
-    """`_meta` with what v1 has no field for."""
-    return {DRAFT: Raw(encode(said))}
-
-
-__all__ = ["DetailedWire", "details"]
+    return type(told)(**{**fields, "meta": {**own, **draft_meta({"status": "cancelled"})}})

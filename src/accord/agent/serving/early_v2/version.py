@@ -21,5 +21,3 @@ EARLY_V2 = replace(
     ends_turn_by_answer=True,
     prompt_response=_prompt_response,
 )
-
-__all__ = ["EARLY_V2"]

@@ -38,6 +38,3 @@ def agent_offers(agent: AgentDefinition, schema: Any) -> dict[str, Any]:
     if not agent.unstable or not agent.providers:
         return {}
     return {"providers": schema.ProvidersCapabilities()}
-
-
-__all__ = ["agent_offers", "session_offers"]

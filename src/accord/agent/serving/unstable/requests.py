@@ -14,8 +14,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from accord.agent.serving.active_sessions import ActiveSessions
+from accord.agent.serving.login_state import LoginState
 from accord.agent.serving.results import empty_after
-from accord.agent.serving.service import Service
 from accord.agent.serving.wire import Features
 from accord.connection import IncomingRequest
 from accord.connection.connection import Work
@@ -25,7 +26,7 @@ from accord.schema.codec import Invalid, decode, encode, to_python
 from accord.schema.struct import UNSET, Raw
 
 if TYPE_CHECKING:
-    from accord.agent.definition import AgentDefinition, ClientService
+    from accord.agent.definition import AgentDefinition, ConnectedSessions
     from accord.agent.serving.unstable.providers import Provider
     from accord.agent.session.state import SessionState
     from accord.store import SessionRecord
@@ -42,9 +43,10 @@ _ARCHIVE_FILTERS: Mapping[str, bool | None] = {"exclude": False, "include": None
 class UnstableRequests:
     """Serves the unstable requests of one connection."""
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
-        self._agent = service.agent
+    def __init__(self, sessions: ActiveSessions, login: LoginState) -> None:
+        self._sessions = sessions
+        self._login = login
+        self._agent = sessions.agent
 
     def table(self, stable: Mapping[str, Handler], fork: Handler) -> dict[str, Handler]:
         """The requests that are served: the stable ones, and those of the agent's features."""
@@ -59,7 +61,7 @@ class UnstableRequests:
         }
         guarded = {method: self._guarded(handler) for method, handler in served.items()}
         guarded["session/status"] = self._status
-        guarded["auth/status"] = lambda _request: self._service.auth_status.answer
+        guarded["auth/status"] = lambda _request: self._login.auth_status.answer
         if self._agent.providers:
             guarded["providers/list"] = self._list_providers
             guarded["providers/set"] = self._set_provider
@@ -70,14 +72,14 @@ class UnstableRequests:
         """Handle a notification; False if it is not an unstable one."""
         if method != MCP_MESSAGE or "acp" not in self._agent.mcp:
             return False
-        self._service.mcp_calls.notification(params)
+        self._sessions.mcp_calls.notification(params)
         return True
 
     # ---- subagents
 
     def _guarded(self, handler: Handler) -> Handler:
         def guarded(request: IncomingRequest) -> bytes | Work:
-            if any(session.children for session in self._service.sessions.values()):
+            if any(session.children for session in self._sessions.by_id.values()):
                 self._refuse_child(request.params)
             return handler(request)
 
@@ -92,7 +94,7 @@ class UnstableRequests:
             )
 
     def _child(self, session_id: str) -> Any:
-        for session in self._service.sessions.values():
+        for session in self._sessions.by_id.values():
             if session_id in session.children:
                 return session.children[session_id]
         return None
@@ -111,23 +113,23 @@ class UnstableRequests:
         except Invalid as error:
             raise RequestError.invalid_params(error.reason, error.path) from None
 
-    def _live(self, session_id: str) -> list[tuple[ClientService, SessionState]]:
+    def _live(self, session_id: str) -> list[tuple[ConnectedSessions, SessionState]]:
         """A session wherever it is open, on any connection of this agent."""
         return [
-            (service, service.sessions[session_id])
-            for service in list(self._agent.services)
-            if session_id in service.sessions and not service.sessions[session_id].closed
+            (connected, connected.by_id[session_id])
+            for connected in list(self._agent.connected)
+            if session_id in connected.by_id and not connected.by_id[session_id].closed
         ]
 
     async def _known(self, session_id: str) -> SessionRecord:
-        record = await self._agent.store.get(session_id)
+        record = await self._sessions.store.get(session_id)
         if record is None:
             raise RequestError.session_missing(session_id)
         return record
 
     async def _amend(self, session_id: str, **about: Any) -> None:
         """Change the record of a session, also where it is open and would be written back."""
-        await self._agent.store.put(replace(await self._known(session_id), **about))
+        await self._sessions.store.put(replace(await self._known(session_id), **about))
         for _, session in self._live(session_id):
             await session.stored.amend(**about)
 
@@ -136,8 +138,8 @@ class UnstableRequests:
 
         async def work() -> None:
             await self._known(wanted.session_id)
-            for service, session in self._live(wanted.session_id):
-                await service.close_session(session)
+            for connected, session in self._live(wanted.session_id):
+                await connected.close(session)
             await self._amend(wanted.session_id, archived=True)
 
         return empty_after(work)
@@ -154,7 +156,7 @@ class UnstableRequests:
             live = self._live(wanted.session_id)
             if not live:
                 return encode(v2.SessionStatusResponse(status="saved"))
-            state = _snapshot(live[0][1]) if self._service.wire.has_states else UNSET
+            state = _snapshot(live[0][1]) if self._sessions.wire.has_states else UNSET
             return encode(v2.SessionStatusResponse(status="open", state=state))
 
         return work

@@ -34,7 +34,7 @@ class V1Calls:
         self._shown: dict[_Key, list[Any]] = {}
         self._terminals: dict[str, Printed] = {}
         # Calls that have ended, oldest first; their content is forgotten in time.
-        self._ended: deque[_Key] = deque()
+        self._ended: deque[_Key] | None = None
 
     def forget(self, session_id: str) -> None:
         """Forget a session: a replay sends everything from the start."""
@@ -59,6 +59,8 @@ class V1Calls:
             # Such as a move, which v1 has no content for.
             content = UNSET
         if isinstance(update.status, str) and is_final(update.status):
+            if self._ended is None:
+                self._ended = deque()
             self._ended.append(key)
             if len(self._ended) > ENDED_CALLS_KEPT:
                 self._let_go(self._ended.popleft())
@@ -199,6 +201,3 @@ def _places(locations: list[Any]) -> list[Any]:
         place if place.meta is UNSET else v1.ToolCallLocation(path=place.path, line=place.line)
         for place in locations
     ]
-
-
-__all__ = ["TERMINAL_BYTES_STEP", "Printed", "V1Calls", "known_word"]

@@ -37,13 +37,13 @@ def _prompt_response(reason: str, usage: Any) -> v1.PromptResponse:
 
 def _authenticate(serving: OfficialRequests, request: IncomingRequest) -> Work:
     wanted = serving.read(v1.AuthenticateRequest, request.params)
-    return empty_after(lambda: serving.service.authenticate(wanted.method_id, request))
+    return empty_after(lambda: serving.login.authenticate(wanted.method_id, request))
 
 
 def _logout(serving: OfficialRequests, request: IncomingRequest) -> Work:
     if not serving.agent.auth_methods:
         raise RequestError.method_missing(request.method)
-    return empty_after(serving.service.logout)
+    return empty_after(serving.login.logout)
 
 
 # ---- sessions
@@ -104,7 +104,7 @@ def _models(session: SessionState) -> v1.SessionModelState | None:
 
 def _set_mode(serving: OfficialRequests, request: IncomingRequest) -> Work:
     wanted = serving.read(v1.SetSessionModeRequest, request.params)
-    session = serving.service.session(wanted.session_id)
+    session = serving.sessions.active(wanted.session_id)
     if wanted.mode_id not in session.offer.modes:
         raise RequestError.invalid_params(f"unknown mode {wanted.mode_id!r}", "$.modeId")
 
@@ -118,7 +118,7 @@ def _set_mode(serving: OfficialRequests, request: IncomingRequest) -> Work:
 
 def _set_model(serving: OfficialRequests, request: IncomingRequest) -> Work:
     wanted = serving.read(v1.SetSessionModelRequest, request.params)
-    session = serving.service.session(wanted.session_id)
+    session = serving.sessions.active(wanted.session_id)
     option = session.offer.of_category("model")
     if option is None:
         raise RequestError.method_missing(request.method)
@@ -163,5 +163,3 @@ V1 = Version(
     stop_reason=stop_reason,
     prompt_response=_prompt_response,
 )
-
-__all__ = ["V1"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from accord.agent.requirements import needed_in_v2
+from accord.agent.argument_checks import needed_in_v2
 from accord.agent.serving.requests import OfficialRequests, Version
 from accord.agent.serving.results import EMPTY, empty_after
 from accord.agent.serving.v2.offer import features_of, offer
@@ -44,12 +44,12 @@ def _completed(raw: Raw, params: Mapping[str, Any]) -> Raw | bytes:
 def _login(serving: OfficialRequests, request: IncomingRequest) -> Work:
     _require_auth_methods(serving, request)
     wanted = serving.read(v2.LoginAuthRequest, request.params)
-    return empty_after(lambda: serving.service.authenticate(wanted.method_id, request))
+    return empty_after(lambda: serving.login.authenticate(wanted.method_id, request))
 
 
 def _logout(serving: OfficialRequests, request: IncomingRequest) -> Work:
     _require_auth_methods(serving, request)
-    return empty_after(serving.service.logout)
+    return empty_after(serving.login.logout)
 
 
 def _require_auth_methods(serving: OfficialRequests, request: IncomingRequest) -> None:
@@ -104,7 +104,7 @@ def _replays(wanted: v2.ResumeSessionRequest) -> bool:
 
 def _cancel_tool_call(serving: OfficialRequests, request: IncomingRequest) -> bytes:
     wanted = serving.read(v2.CancelToolCallRequest, request.params)
-    session = serving.service.session(wanted.session_id)
+    session = serving.sessions.active(wanted.session_id)
     call = None if session.turn is None else session.turn.tool_call_by_id(wanted.tool_call_id)
     if call is None or not call.can_be_cancelled:
         raise RequestError.invalid_params("this tool call cannot be cancelled", "$.toolCallId")
@@ -114,7 +114,7 @@ def _cancel_tool_call(serving: OfficialRequests, request: IncomingRequest) -> by
 
 def _cancel_terminal(serving: OfficialRequests, request: IncomingRequest) -> bytes:
     wanted = serving.read(v2.CancelTerminalRequest, request.params)
-    session = serving.service.session(wanted.session_id)
+    session = serving.sessions.active(wanted.session_id)
     terminal = session.terminals.running(wanted.terminal_id)
     if terminal is None:
         raise RequestError.invalid_params("this terminal cannot be cancelled", "$.terminalId")
@@ -156,5 +156,3 @@ V2 = Version(
     stop_reason=stop_reason,
     prompt_response=_prompt_response,
 )
-
-__all__ = ["V2"]

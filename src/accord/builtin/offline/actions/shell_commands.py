@@ -16,6 +16,7 @@ from accord.builtin.offline.runs.run_result import plain, run_of
 from accord.builtin.offline.source_code.project import Project
 from accord.builtin.offline.turn_context import Work
 from accord.machine.processes.program_lookup import find_program
+from accord.machine.terminals.omitted_output import EARLIER_OUTPUT_OMITTED
 
 OUTPUT_LINES_SHOWN = 30
 
@@ -119,7 +120,7 @@ def _errors_of(output: str, is_cut: bool) -> str:
     if left_out:
         parts.append(f"Not shown: {left_out}.")
     if is_cut:
-        parts.append("The command printed more than is kept; the beginning is missing.")
+        parts.append(f"Some {EARLIER_OUTPUT_OMITTED}.")
     return "\n\n".join(parts)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from accord.client.shell.programs.sed import sed_executes
-from accord.client.shell.programs.tables import (
+from accord.client.shell.programs.program_lists import (
     CONSOLES,
     COPYING,
     EDITORS,
@@ -20,6 +19,7 @@ from accord.client.shell.programs.tables import (
     VERB_ALIASES,
     Wrapper,
 )
+from accord.client.shell.programs.sed import sed_executes
 from accord.client.shell.syntax import Assignment, Word, without_holes
 
 _NONE: frozenset[str] = frozenset()
@@ -243,17 +243,3 @@ def _takes_code(option: str, letters: str) -> bool:
     if option.startswith("--"):
         return option.startswith(("--eval", "--print", "--command", "--exec", "--cmd", "--import"))
     return option[-1:] in letters or option in ("-ex", "-eval")
-
-
-__all__ = [
-    "calls_program",
-    "code_words",
-    "could_execute",
-    "makes_files",
-    "means_verb",
-    "program_name",
-    "starts_programs",
-    "unwrap",
-    "verb_of",
-    "writes_commands",
-]

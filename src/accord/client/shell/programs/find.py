@@ -44,6 +44,3 @@ def read_find_call(words: Sequence[Word]) -> FindCall:
             call.writes.append(words[at + 1])
         at += 1
     return call
-
-
-__all__ = ["FindCall", "read_find_call"]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from accord.client.shell.programs.arguments import code_words
-from accord.client.shell.programs.tables import CONSOLES, INTERPRETERS, STREAM_EDITORS
+from accord.client.shell.programs.program_lists import CONSOLES, INTERPRETERS, STREAM_EDITORS
 from accord.client.shell.syntax import Word, literal, option_values, without_holes
 
 STDIN_FILE = re.compile(r"-|/dev/(?:stdin|fd/0)")
@@ -151,6 +151,3 @@ def _read_awk(call: InterpreterCall, rest: Sequence[Word]) -> None:
             call.writes_files |= ">" in text
         call.writes_files |= re.match(r"-[A-Za-z]*i|--in-place", word.text) is not None
         before = word.text
-
-
-__all__ = ["OPENED_FILE", "STDIN_FILE", "InterpreterCall", "read_interpreter_call"]

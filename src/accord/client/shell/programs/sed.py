@@ -114,6 +114,3 @@ def sed_executes(script: str) -> bool:
     except _Executes:
         return True
     return False
-
-
-__all__ = ["SED_CHARACTERS_MAX", "sed_executes"]

@@ -99,6 +99,3 @@ def changes_reading(words: Sequence[Word]) -> bool:
         ):
             return True
     return False
-
-
-__all__ = ["ShellCall", "changes_reading", "read_shell_call"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from accord.client.shell.programs.arguments import could_execute, writes_commands
-from accord.client.shell.programs.tables import GIT_COMMANDS, GLOBAL_VALUES, SUBCOMMANDS
+from accord.client.shell.programs.program_lists import GIT_COMMANDS, GLOBAL_VALUES, SUBCOMMANDS
 from accord.client.shell.syntax import Word
 
 _NONE: frozenset[str] = frozenset()
@@ -79,6 +79,3 @@ def _git_values(call: ToolCall, words: Sequence[Word]) -> None:
                 call.problems.append("the editor of git may write commands that it runs")
     if any("protocol." in word.text for word in words):
         call.problems.append("git is told to use other protocols, which may run programs")
-
-
-__all__ = ["ToolCall", "read_tool_call"]

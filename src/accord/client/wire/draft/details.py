@@ -1,15 +1,9 @@
-"""What v1 has no field for, on its way between our services and the translator: in `_meta`."""
+"""What v1 has no field for, as the translator tells it: in `_meta`."""
 
 from typing import Any
 
-from accord.schema.codec import Invalid, encode, to_python
-from accord.schema.struct import Raw
+from accord.schema.codec import Invalid, to_python
 from accord.translate.meta_store import DRAFT, kept
-
-
-def details(told: dict[str, Any]) -> dict[str, Raw]:
-    """`_meta` with these values."""
-    return {DRAFT: Raw(encode(told))}
 
 
 def kept_details(holder: Any) -> dict[str, Any]:
@@ -22,6 +16,3 @@ def kept_details(holder: Any) -> dict[str, Any]:
     except Invalid:
         return {}
     return found if isinstance(found, dict) else {}
-
-
-__all__ = ["details", "kept_details"]

@@ -15,7 +15,7 @@ from accord.client.connection.agent_connection import AgentLink
 from accord.client.services.protocols import LocatesFiles, ReadsFiles, WritesFiles
 from accord.client.services.requests import Outcome, Service, given, result_of
 from accord.client.session.state import SessionCore
-from accord.client.wire.draft.details import details, kept_details
+from accord.client.wire.draft.details import kept_details
 from accord.client.wire.draft.permission_requests import permission_service
 from accord.client.wire.draft.terminals import DetailedTerminals
 from accord.client.wire.v1.files import FileRequests
@@ -26,6 +26,7 @@ from accord.machine.filesystem.encoded_files import UTF_8, TextPart, UnknownEnco
 from accord.machine.filesystem.local_files import Stored
 from accord.schema import v1
 from accord.schema.codec import decode, encode
+from accord.translate.meta_store import draft_meta
 
 
 def offered(link: AgentLink[SessionCore]) -> dict[str, Service]:
@@ -68,7 +69,7 @@ class DetailedFiles(FileRequests):
             told: dict[str, Any] = {"encoding": named, "truncated": part.truncated}
             if part.total_lines is not None:
                 told["totalLines"] = part.total_lines
-            return encode(v1.ReadTextFileResponse(content=part.text, meta=details(told)))
+            return encode(v1.ReadTextFileResponse(content=part.text, meta=draft_meta(told)))
 
         return work
 
@@ -102,7 +103,7 @@ class DetailedFiles(FileRequests):
             except RequestError as error:
                 raise _of_resource(error) from None
             written = {"bytesWritten": stored.size, "created": stored.created}
-            return encode(v1.WriteTextFileResponse(meta=details(written)))
+            return encode(v1.WriteTextFileResponse(meta=draft_meta(written)))
 
         return work
 
@@ -185,6 +186,3 @@ def _of_resource(error: RequestError) -> RequestError:
     if scope not in ("roots", "system"):
         return error
     return RequestError(ACCESS_DENIED, error.message, {"reason": "access_denied"})
-
-
-__all__ = ["DetailedFiles", "offered"]

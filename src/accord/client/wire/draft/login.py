@@ -122,10 +122,3 @@ def seconds_to_renewal(expires_at: str, now: datetime) -> float | None:
         end = end.replace(tzinfo=UTC)
     left = (end - now).total_seconds()
     return max(left - RENEWAL_SECONDS, left / 2, 0.0)
-
-
-__all__ = [
-    "DraftLogin",
-    "LoginRefused",
-    "seconds_to_renewal",
-]

@@ -118,6 +118,3 @@ class SentOutput(ShownTerminal):
         except AccordError:
             # The connection is over, and so is the terminal.
             self._stopped = True
-
-
-__all__ = ["OutputAnswers", "SentOutput"]

@@ -77,6 +77,3 @@ class DraftOpenRequest(OpenRequest):
             mcp_tool=mcp_tool,
             hosts=hosts,
         )
-
-
-__all__ = ["OPTIONS", "permission_service"]

@@ -16,13 +16,14 @@ from accord.client.connection.agent_connection import AgentLink
 from accord.client.services.protocols import RunsTerminals
 from accord.client.services.requests import Outcome, result_of
 from accord.client.session.state import SessionCore
-from accord.client.wire.draft.details import details, kept_details
+from accord.client.wire.draft.details import kept_details
 from accord.client.wire.draft.output import OutputAnswers, SentOutput
 from accord.client.wire.v1.terminals import ShownTerminal, TerminalRequests
 from accord.connection.connection import IncomingRequest
 from accord.errors import RequestError
 from accord.schema import v1
 from accord.schema.codec import decode, encode
+from accord.translate.meta_store import draft_meta
 
 
 class DetailedTerminals(TerminalRequests):
@@ -53,7 +54,7 @@ class DetailedTerminals(TerminalRequests):
         if pid_of is not None:
             with suppress(RequestError):
                 told["pid"] = await result_of(pid_of(shown.session.id, terminal_id))
-        return v1.CreateTerminalResponse(terminal_id=terminal_id, meta=details(told))
+        return v1.CreateTerminalResponse(terminal_id=terminal_id, meta=draft_meta(told))
 
     async def _watch(self, terminal_id: str, watched: ShownTerminal) -> None:
         """Show how a command ended; a service that does not stream is asked for all of it."""
@@ -104,7 +105,7 @@ class DetailedTerminals(TerminalRequests):
                 killed = await result_of(send(session_id, wanted.terminal_id, number)) is True
             elif killed:
                 await result_of(terminals.kill(session_id, wanted.terminal_id))
-            return encode(v1.KillTerminalResponse(meta=details({"killed": killed})))
+            return encode(v1.KillTerminalResponse(meta=draft_meta({"killed": killed})))
 
         return work
 
@@ -130,6 +131,3 @@ def _signal(name: Any) -> signal.Signals:
         return signal.Signals[upper if upper.startswith("SIG") else f"SIG{upper}"]
     except KeyError:
         raise RequestError.invalid_params(f"there is no signal {name!r}", "$.signal") from None
-
-
-__all__ = ["DetailedTerminals"]

@@ -17,7 +17,7 @@ from typing import Any
 from accord.client.connection.agent_connection import AgentLink, AgentLinkHandler
 from accord.connection.connection import Connection, IncomingRequest, Work
 from accord.connection.dialect import Dialect
-from accord.connection.translation.junction import Junction
+from accord.connection.translation.peer_translator import Junction
 from accord.connection.unknown_keys import message_decoder
 from accord.errors import ConnectionLost, RequestError
 from accord.machine import clock
@@ -137,6 +137,3 @@ def _unread(path: str) -> str | None:
 def _unkept(method: str, credentials: Json) -> None:
     """An agent sends no credentials."""
     del method, credentials
-
-
-__all__ = ["Translation"]

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NoReturn
 from accord.client.connection.capabilities import AgentCapabilities
 from accord.client.connection.outgoing_params import encode
 from accord.client.session.unknown_values import KnownValues, listed
-from accord.client.wire.draft.details import details, kept_details
+from accord.client.wire.draft.details import kept_details
 from accord.client.wire.v1.wire import WireV1
 from accord.client.wire.wire import Block, PermissionAsked, PromptAnswer, Request, Setup
 from accord.errors import LocalProtocolError
@@ -21,6 +21,7 @@ from accord.schema.struct import Raw
 from accord.translate.draft.conversion.content import attachment_from_draft, block_from_draft
 from accord.translate.draft.conversion.mcp_servers import server_from_draft
 from accord.translate.draft.vocabulary import PERMISSION_OPTIONS
+from accord.translate.meta_store import draft_meta
 
 CANCEL_REASON = "user_requested"
 
@@ -203,7 +204,7 @@ def _lacks(what: str) -> NoReturn:
 
 
 def _with_meta(told: dict[str, Any]) -> dict[str, Any]:
-    return {"meta": details(told)} if told else {}
+    return {"meta": draft_meta(told)} if told else {}
 
 
 def _with_custom(told: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -221,6 +222,3 @@ def _failure(told: Any) -> _Failure | None:
     if not isinstance(code, int) or not isinstance(message, str):
         return None
     return _Failure(code, message, told.get("data"))
-
-
-__all__ = ["WireDraft"]

@@ -81,6 +81,3 @@ class FileRequests:
 
 def _answer(text: str) -> Result:
     return TextResult.of("content", text) or encode(v1.ReadTextFileResponse(content=text))
-
-
-__all__ = ["FileRequests", "offered"]

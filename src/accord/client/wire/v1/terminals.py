@@ -194,6 +194,3 @@ def _output(shown: Shown) -> v1.TerminalOutputResponse:
 
 def _exit(ended: Ended) -> v1.WaitForTerminalExitResponse:
     return v1.WaitForTerminalExitResponse(exit_code=ended.code, signal=ended.signal)
-
-
-__all__ = ["ShownTerminal", "TerminalRequests"]

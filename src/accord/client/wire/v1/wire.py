@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from accord.client.connection.capabilities import AgentCapabilities, read_v1
 from accord.client.session.unknown_values import KnownValues, listed
-from accord.client.wire.official import OfficialWire, permission_options
+from accord.client.wire.shared_wire import OfficialWire, permission_options
 from accord.client.wire.wire import (
     AuthMethod,
     Block,
@@ -124,6 +124,3 @@ class WireV1(OfficialWire):
             tool_call=call,
             tool_call_id=call.tool_call_id,
         )
-
-
-__all__ = ["WireV1"]

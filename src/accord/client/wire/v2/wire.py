@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from accord.client.connection.capabilities import AgentCapabilities, read_v2
 from accord.client.session.unknown_values import KnownValues, listed
-from accord.client.wire.official import OfficialWire, permission_options
+from accord.client.wire.shared_wire import OfficialWire, permission_options
 from accord.client.wire.wire import (
     AuthMethod,
     Block,
@@ -139,6 +139,3 @@ class WireV2(OfficialWire):
             tool_call=call,
             tool_call_id=None if call is None else call.tool_call_id,
         )
-
-
-__all__ = ["WireV2"]

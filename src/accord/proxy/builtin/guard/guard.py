@@ -7,7 +7,7 @@
       lists them.
     * A tool call that a rule forbids and that runs without permission has its turn cancelled, and
       the user is told.
-    * Secrets are removed from everything that the agent says (`message_redaction.py`) and reads:
+    * Secrets are removed from everything that the agent says (`request_redaction.py`) and reads:
       prompts, files, output of terminals.
 
 What always holds: a message that is not understood is never an approval, and is not forwarded.  A
@@ -35,14 +35,14 @@ from accord.machine.redaction.redactor import MARK, Redactor
 from accord.proxy.approved_calls import FINAL, ApprovedCalls
 from accord.proxy.builtin.conversation_state import SESSIONS_MAX, ConversationState
 from accord.proxy.builtin.guard.guarded_session import GuardedSession
-from accord.proxy.builtin.guard.message_checks import (
+from accord.proxy.builtin.guard.request_redaction import ToAgent, ToClient
+from accord.proxy.builtin.guard.stream_redaction import StreamRedactor
+from accord.proxy.builtin.guard.unambiguous_messages import (
     NOTIFICATIONS,
     REQUESTS,
     check_params,
     make_unambiguous,
 )
-from accord.proxy.builtin.guard.message_redaction import ToAgent, ToClient
-from accord.proxy.builtin.guard.stream_redaction import StreamRedactor
 from accord.proxy.handler_registry import ANY
 from accord.proxy.hop import OutgoingFilter
 from accord.proxy.message import Message, Neighbour, Response, Sender

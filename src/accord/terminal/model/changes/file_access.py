@@ -120,6 +120,3 @@ class JournalFiles:
             return self.read(path)
         except Unreadable as error:
             raise ChangedSince(path) from error
-
-
-__all__ = ["FILE_BYTES_MAX", "ChangedSince", "JournalFiles", "Unreadable"]

@@ -152,13 +152,3 @@ def changed_again(
         waiting = kept.get((hunk.removed, hunk.added))
         states.append(waiting.popleft() if waiting else "pending")
     return replace(found, states=tuple(states))
-
-
-__all__ = [
-    "FileChange",
-    "FileState",
-    "HunkState",
-    "change_of",
-    "changed_again",
-    "unknown_change",
-]

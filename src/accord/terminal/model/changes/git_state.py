@@ -155,6 +155,3 @@ def _git(
     finally:
         limit.cancel()
     return (data, is_cut) if code in codes or is_cut else None
-
-
-__all__ = ["GitMark", "GitState", "read_git_state", "state_of"]

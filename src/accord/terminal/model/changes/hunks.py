@@ -244,6 +244,3 @@ def without_patch(after: str, hunks: Sequence[Hunk]) -> str | None:
         parts += [*lines[at : hunk.new_start], *hunk.removed]
         at = end
     return _joined([*parts, *lines[at:]])
-
-
-__all__ = ["Hunk", "carry", "compose", "hunks_of", "hunks_of_patch", "lines_of", "without_patch"]

@@ -114,6 +114,3 @@ def _service(log: AuditLog | None) -> FileService:
     from accord.client.audit.services import AuditedFiles
 
     return AuditedFiles(log)
-
-
-__all__ = ["JournaledFiles"]

@@ -85,6 +85,3 @@ def _replaced(old: str, new: str, disk: str) -> str | None:
     if new and disk.count(new) == 1:
         return disk.replace(new, old)
     return None
-
-
-__all__ = ["Texts", "texts_of", "texts_of_all"]

@@ -89,6 +89,3 @@ def _notes(change: FileChange, hunk: Hunk) -> list[str]:
     if hunk.removed and bare[0] == bare[1]:
         found.append("only line endings differ")
     return found
-
-
-__all__ = ["STATE_WORDS", "ReviewLine", "review_lines"]

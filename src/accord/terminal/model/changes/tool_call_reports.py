@@ -95,6 +95,3 @@ class Reports:
         """Return the content of the file before the call, if it was read."""
         path = told.diff.old_path or told.diff.path
         return self._texts.pop(Glimpse(told.call_id, path), None)
-
-
-__all__ = ["Glimpse", "Reports", "Told"]

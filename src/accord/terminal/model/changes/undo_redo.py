@@ -54,6 +54,3 @@ def switched(
         files.write(place, disk, text)
     found = change.with_states(done, "pending" if applied else "undone")
     return found, Outcome(len(done), len(numbers) - len(done))
-
-
-__all__ = ["Outcome", "switched"]

@@ -41,6 +41,3 @@ def ago(when: str | None, now: datetime) -> str:
     if seconds < _WEEK:
         return f"{int(seconds) // _DAY} days ago"
     return f"{then:%Y-%m-%d}"
-
-
-__all__ = ["ago", "span"]

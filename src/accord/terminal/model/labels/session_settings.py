@@ -65,13 +65,3 @@ def context_share(usage: Usage) -> float | None:
     if usage.used is None or not usage.size or usage.size < 0:
         return None
     return min(max(usage.used / usage.size, 0.0), _SHARE_MAX)
-
-
-__all__ = [
-    "choice_of",
-    "context_share",
-    "mode_name",
-    "model_name",
-    "options_in_order",
-    "value_name",
-]

@@ -289,28 +289,3 @@ def path_words(path: str, folder: str) -> str:
     if base and path.startswith(base) and path[len(base) : len(base) + 1] in ("/", "\\"):
         path = path[len(base) + 1 :]
     return one_line(path)
-
-
-__all__ = [
-    "STATE_SIGNS",
-    "CallState",
-    "Sign",
-    "StateName",
-    "StopWords",
-    "call_name",
-    "call_state",
-    "call_title",
-    "cost_words",
-    "count_words",
-    "counted",
-    "duration_words",
-    "exit_words",
-    "kind_sign",
-    "kind_word",
-    "parent_of",
-    "path_words",
-    "plain_value",
-    "size_words",
-    "stop_words",
-    "usage_words",
-]

@@ -265,6 +265,3 @@ def _with_keys(found: Iterable[Choice]) -> tuple[Choice, ...]:
         digit = (str(number),) if number <= _DIGITS_MAX else ()
         made.append(replace(choice, keys=(*digit, *filter(None, (choice.letter,)))))
     return tuple(made)
-
-
-__all__ = ["Choice", "Tone", "choices_of", "closing"]

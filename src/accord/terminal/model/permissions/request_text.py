@@ -22,7 +22,7 @@ from accord.client.permissions.patterns import beneath, place
 from accord.client.permissions.request import PermissionRequest
 from accord.machine.console.control_characters import visible
 from accord.schema.codec import Invalid, to_python
-from accord.terminal.model.prompt.draft import Draft
+from accord.terminal.model.prompt.unsent_prompt import Draft
 from accord.terminal.model.text.display_text import exact, exact_line, one_line
 
 FactKind: TypeAlias = Literal["text", "command", "path", "json", "warning"]

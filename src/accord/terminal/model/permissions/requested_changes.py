@@ -39,6 +39,3 @@ def _read(path: str) -> str | None:
         return None if len(data) > READ_BYTES_MAX else data.decode("utf-8")
     except (OSError, ValueError):
         return None
-
-
-__all__ = ["READ_BYTES_MAX", "asked_changes"]

@@ -128,16 +128,3 @@ def rows_of(
     rows += [row_of_rule(rule, folder) for rule in rules]
     wanted = search.lower().split()
     return [row for row in rows if all(word in row.text for word in wanted)]
-
-
-__all__ = [
-    "SCOPES",
-    "SCOPE_WORDS",
-    "Row",
-    "Where",
-    "near",
-    "row_of_grant",
-    "row_of_rule",
-    "rows_of",
-    "rule_words",
-]

@@ -17,8 +17,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from accord.terminal.model.prompt.content_blocks import IMAGE_BYTES_MAX, PromptError, is_beneath
-from accord.terminal.model.prompt.draft import Attachment, AttachmentKind
 from accord.terminal.model.prompt.media_types import HEAD_BYTES, media_type_of
+from accord.terminal.model.prompt.unsent_prompt import Attachment, AttachmentKind
 
 PASTED_CHARACTERS_MAX = 2_000
 """Longer pasted text becomes an attachment."""
@@ -166,16 +166,3 @@ def kind_words(one: Attachment) -> str:
     if one.kind == "text" or main == "text":
         return sub if main == "text" and sub != "plain" else "text"
     return sub if sub and sub != "octet-stream" else one.kind
-
-
-__all__ = [
-    "PASTED_CHARACTERS_MAX",
-    "PASTED_LINES_MAX",
-    "PASTE_CHARACTERS_MAX",
-    "attachment_of",
-    "image_of",
-    "kind_words",
-    "long_text",
-    "pasted_paths",
-    "size_words",
-]

@@ -77,6 +77,3 @@ def _from_mac(data: bytes) -> bytes:
         return binascii.unhexlify(found[1]) if found else b""
     except binascii.Error:
         return b""
-
-
-__all__ = ["command_for", "read_image"]

@@ -90,6 +90,3 @@ def hint_for(choices: Sequence[CommandChoice], text: str) -> str:
         return ""
     name = text[1:].rstrip(" ")
     return next((choice.hint for choice in choices if choice.name == name), "")
-
-
-__all__ = ["Asked", "AskedKind", "CommandChoice", "asked_in", "choices_of", "fitting", "hint_for"]

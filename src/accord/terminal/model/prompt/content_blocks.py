@@ -23,8 +23,8 @@ import anyio.to_thread
 from accord.client.connection.capabilities import AgentCapabilities
 from accord.schema import v2
 from accord.schema.struct import UNSET
-from accord.terminal.model.prompt.draft import Attachment, Draft
 from accord.terminal.model.prompt.media_types import HEAD_BYTES, media_type_of
+from accord.terminal.model.prompt.unsent_prompt import Attachment, Draft
 
 FILE_BYTES_MAX = 1 << 20
 """A larger file is linked to and not brought along."""
@@ -268,23 +268,3 @@ def _bytes_of(blocks: list[Any]) -> int:
             if isinstance(content, bytes | str):
                 total += len(content)
     return total
-
-
-__all__ = [
-    "FILES_MAX",
-    "FILE_BYTES_MAX",
-    "IMAGE_BYTES_MAX",
-    "MENTION",
-    "PROMPT_BYTES_MAX",
-    "SENTENCE_END",
-    "PromptError",
-    "blocks_of",
-    "file_block",
-    "file_named",
-    "is_beneath",
-    "mentioned",
-    "place_of",
-    "read_blocks",
-    "refusal",
-    "with_pasted",
-]

@@ -263,6 +263,3 @@ def _ignore_of(path: str) -> Ignore | None:
             return Ignore(os.fsdecode(file.read(IGNORE_BYTES_MAX)))
     except (OSError, ValueError):
         return None
-
-
-__all__ = ["FILES_MAX", "FRESH_SECONDS", "FilesIndex", "files_beneath", "walk"]

@@ -170,6 +170,3 @@ def positions_of(query: str, path: str) -> list[int]:
             return []
         found.append(end)
     return found[::-1]
-
-
-__all__ = ["CANDIDATES_MAX", "Finder", "is_match", "points_of", "positions_of"]

@@ -245,6 +245,3 @@ def _member(pattern: str, at: int) -> tuple[str, int]:
         if at == len(pattern):
             raise _Unreadable
     return pattern[at], at + 1
-
-
-__all__ = ["PATTERNS_MAX", "PATTERN_CHARACTERS_MAX", "Ignore", "as_bytes_of"]

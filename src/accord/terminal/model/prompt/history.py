@@ -186,13 +186,3 @@ def _shorten(path: Path) -> None:
             break
         kept.append(line)
     replace_file(path, b"".join(reversed(kept)).decode("utf-8", "replace"))
-
-
-__all__ = [
-    "FILE_BYTES_MAX",
-    "PROMPTS_MAX",
-    "TEXT_CHARACTERS_MAX",
-    "History",
-    "Walk",
-    "history_file",
-]

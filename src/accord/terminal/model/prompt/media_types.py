@@ -42,6 +42,3 @@ def _by_beginning(head: bytes) -> str:
     if head[4:8] == b"ftyp":
         return _ISO.get(head[8:12], "")
     return next((kind for start, kind in _BEGINNINGS if head.startswith(start)), "")
-
-
-__all__ = ["HEAD_BYTES", "media_type_of"]

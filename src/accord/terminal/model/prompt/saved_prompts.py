@@ -23,7 +23,7 @@ from threading import Lock
 from typing import Any
 
 from accord.configuration.user_paths import replace_file, state_folder
-from accord.terminal.model.prompt.draft import Attachment, Draft
+from accord.terminal.model.prompt.unsent_prompt import Attachment, Draft
 
 VERSION = 1
 DRAFTS_MAX = 200
@@ -197,6 +197,3 @@ def _is_alive(pid: object) -> bool:
     except (OSError, OverflowError):
         return False
     return True
-
-
-__all__ = ["DATA_BYTES_MAX", "DRAFTS_MAX", "Drafts", "Writer"]

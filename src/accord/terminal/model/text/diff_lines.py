@@ -353,16 +353,3 @@ def paired(lines: Iterable[DiffLine]) -> Iterator[tuple[list[DiffLine], list[Dif
                 yield [line], []
     if removed or added:
         yield removed, added
-
-
-__all__ = [
-    "LINES_MAX",
-    "DiffLine",
-    "FileChange",
-    "Span",
-    "all_have_returns",
-    "change_of",
-    "line_text",
-    "paired",
-    "word_changes",
-]

@@ -198,6 +198,3 @@ class OutputLines:
         self._cells[self._cursor : end] = [(letter, self._ink) for letter in text]
         self._cursor = end
         self._length = len(self._cells)
-
-
-__all__ = ["LINES_MAX", "TAB_STOPS", "Line", "OutputLines", "Run"]

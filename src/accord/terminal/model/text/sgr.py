@@ -124,6 +124,3 @@ def sequence(ink: Ink) -> str:
         if is_on
     ]
     return f"\x1b[{';'.join(['0', *on, *_colour(ink.front, 30), *_colour(ink.back, 40)])}m"
-
-
-__all__ = ["PARAMETERS_MAX", "PLAIN", "Colour", "Ink", "ink_after", "sequence"]

@@ -172,6 +172,3 @@ def _chosen(one: FormField, said: str) -> str:
         if said.lower() in (choice.value.lower(), choice.title.lower()):
             return choice.value
     return said
-
-
-__all__ = ["form"]

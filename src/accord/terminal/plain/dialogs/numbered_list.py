@@ -41,6 +41,3 @@ def sentence(error: AccordError) -> str:
     """The message of an error as a sentence."""
     text = str(error)
     return f"{text[:1].upper()}{text[1:]}"
-
-
-__all__ = ["meant_value", "numbered", "sentence"]

@@ -351,6 +351,3 @@ class ChatPrinter(ConversationPrinter):
             return
         self._listed = listed
         self.answers(listed)
-
-
-__all__ = ["ChatPrinter"]

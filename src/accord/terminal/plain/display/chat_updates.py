@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 from accord.configuration.config import QUIET_SECONDS
+from accord.machine.terminals.omitted_output import EARLIER_OUTPUT_OMITTED
 from accord.terminal.model.chat import Chat, Entry, Problem, Remedy
 from accord.terminal.model.client_remark import Remark
 from accord.terminal.model.labels.turn_activity import (
@@ -286,7 +287,7 @@ class ChatUpdates:
             overlap = before[-OVERLAP_CHARACTERS:]
             at = text.find(overlap)
             if at < 0:
-                self._printer.output("(some of the output was discarded)\n")
+                self._printer.output(f"({EARLIER_OUTPUT_OMITTED})\n")
             lines.feed(text if at < 0 else text[at + len(overlap) :])
         status = terminal.exit_status
         ended = lines.ended[max(told - lines.dropped, 0) :]
@@ -390,13 +391,3 @@ def _step_after(seconds: float, steps: Sequence[float]) -> float:
     if seconds >= last:
         return (seconds // last + 1) * last
     return min(step for step in steps if step > seconds)
-
-
-__all__ = [
-    "HISTORY_SHOWN_MAX",
-    "QUIET_STEPS",
-    "REMEDIES",
-    "TOLD_CHARACTERS_MAX",
-    "WAIT_STEPS",
-    "ChatUpdates",
-]

@@ -68,6 +68,3 @@ def _resource_words(resource: Any) -> str:
 def _given(struct: Any, name: str) -> str:
     value = getattr(struct, name, None)
     return value if isinstance(value, str) else ""
-
-
-__all__ = ["block_words", "is_for_user", "received_words", "unknown_words"]

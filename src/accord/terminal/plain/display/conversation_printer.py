@@ -352,6 +352,3 @@ def _lines_of(change: FileChange) -> Iterator[str]:
             yield f"@@ line {line.new or line.old} @@{where}".rstrip()
             where = ""
         yield f"{_SIGNS.get(line.kind, '')}{line.text}"
-
-
-__all__ = ["REASON_LINES_MAX", "ConversationPrinter", "Out"]

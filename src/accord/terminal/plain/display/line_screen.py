@@ -78,6 +78,3 @@ class Screen:
             OSError: the output was closed.
         """
         await self._out.drain()
-
-
-__all__ = ["Screen", "SlowOut"]

@@ -160,6 +160,3 @@ class Markdown:
         if self._prose is not None:
             self._prose.end()
             self._prose = None
-
-
-__all__ = ["Markdown"]

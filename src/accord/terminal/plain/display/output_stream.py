@@ -108,6 +108,3 @@ class Output:
             text = LINE_ENDS.before(self._descriptor, self, text) + text
         more = text.encode(self._encoding, "replace")
         return memoryview(b"".join((self._rest, more)) if self._rest else more)
-
-
-__all__ = ["PIECE_BYTES", "WAITING_CHARS_MAX", "Output"]

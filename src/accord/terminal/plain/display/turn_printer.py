@@ -187,6 +187,3 @@ class TurnPrinter(ConversationPrinter):
         """Note that a request was denied, and why."""
         if request.tool_call is not None:
             self._denied[request.tool_call.tool_call_id] = why
-
-
-__all__ = ["TurnPrinter"]

@@ -60,6 +60,3 @@ class Listener(Protocol):
     def resumed(self) -> None:
         """Restore the terminal after SIGCONT."""
         ...
-
-
-__all__ = ["Ask", "AskKind", "Dialogue", "Listener"]

@@ -251,6 +251,3 @@ class Person:
             self._lent.set()
             self._lent = None
             self.on_change()
-
-
-__all__ = ["HOLD_SECONDS", "Person"]

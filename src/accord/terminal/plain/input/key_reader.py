@@ -98,6 +98,3 @@ def _name_of(descriptor: int) -> str:
     except OSError:
         # In a container the terminal's device file may be missing.
         return "/dev/tty"
-
-
-__all__ = ["Keyboard"]

@@ -223,6 +223,3 @@ def _same(old: str, new: str) -> int:
         if one != other:
             return at
     return min(len(old), len(new))
-
-
-__all__ = ["HISTORY_MAX", "LineEditor", "Pressed", "keys_of", "name_of"]

@@ -149,6 +149,3 @@ def stdin_descriptor() -> int | None:
     if stdin is None or stdin.closed:  # type: ignore[redundant-expr,unused-ignore]
         return None
     return stdin.fileno()
-
-
-__all__ = ["Pipe", "Script", "stdin_descriptor"]

@@ -24,7 +24,7 @@ from accord.terminal.model.labels.session_settings import mode_name
 from accord.terminal.model.labels.turn_activity import cost_words, counted, path_words, usage_words
 from accord.terminal.model.permissions.request_text import retry_prompt
 from accord.terminal.model.permissions.rule_text import rows_of
-from accord.terminal.model.prompt.draft import Attachment, Draft
+from accord.terminal.model.prompt.unsent_prompt import Attachment, Draft
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.plain.dialogs.numbered_list import meant_value, numbered, sentence
 from accord.terminal.plain.display.chat_printer import ChatPrinter
@@ -371,5 +371,3 @@ TABLE: dict[str, Command] = {
     "restart": Command(Commands.restart, "", "start the agent again"),
     "quit": Command(Commands.quit, "", "quit"),
 }
-
-__all__ = ["ALIASES", "LEAVING", "TABLE", "Command", "Commands"]

@@ -96,6 +96,3 @@ def show_history(printer: ChatPrinter, chat: Chat) -> None:
 
     again = ChatUpdates(chat, ChatPrinter(printer.out, chat.folder))
     again.tell_all()
-
-
-__all__ = ["show_changes", "show_details", "show_history"]

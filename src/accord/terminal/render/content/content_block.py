@@ -204,6 +204,3 @@ def unknown_line(variant: UnknownVariant, look: Look, what: str, indent: str = "
         (f"  {one_line(said)}" if said else f"  {size_words(len(variant.raw))}", palette.dim)
     )
     return strip_of(*shortened(runs, look.width))
-
-
-__all__ = ["content_lines", "content_target", "is_for_user", "is_text", "unknown_line"]

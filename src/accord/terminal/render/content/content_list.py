@@ -151,6 +151,3 @@ def _target(block: Any) -> Target | None:
 def marked(strips: list[Strip], mark: str, style: Style) -> list[Strip]:
     """Prefix each line with a mark."""
     return indented(strips, (mark, style), (mark, style))
-
-
-__all__ = ["Prose", "beginning_folded", "is_for_user", "marked", "unfolds"]

@@ -72,6 +72,3 @@ def _webp(data: bytes) -> ImageFacts | None:
         width, height = struct.unpack("<HH", data[26:30])
         return ImageFacts("webp", width & 0x3FFF, height & 0x3FFF)
     return None
-
-
-__all__ = ["ImageFacts", "image_facts"]

@@ -203,6 +203,3 @@ def _half_blocks(data: bytes, columns: int, rows: int) -> list[Strip]:
             segments.append(Segment("▀", style))
         found.append(Strip(segments, columns))
     return found
-
-
-__all__ = ["Transmissions", "image_lines", "image_mode", "transmissions"]

@@ -118,6 +118,3 @@ def _rgb(line: bytearray, width: int, depth: int, colour: int, palette: bytes) -
             one * v // 255 for one, v in zip(line[channel::4], veil, strict=True)
         )
     return bytes(found)
-
-
-__all__ = ["RAW_BYTES_MAX", "Pixels", "read_png"]

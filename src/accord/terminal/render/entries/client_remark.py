@@ -70,6 +70,3 @@ def remark_block(entry: Remark, chat: Chat) -> Block:
     """The block of a remark."""
     del chat
     return RemarkBlock(entry, folded=True)
-
-
-__all__ = ["RemarkBlock", "remark_block"]

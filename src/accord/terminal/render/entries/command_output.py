@@ -19,6 +19,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from accord.machine.console.control_characters import visible
+from accord.machine.terminals.omitted_output import EARLIER_OUTPUT_OMITTED
 from accord.terminal.model.chat import Chat, Entry
 from accord.terminal.model.labels.turn_activity import counted, exit_words, path_words
 from accord.terminal.model.text.display_text import one_line
@@ -155,7 +156,7 @@ def output_lines(
     width = max(look.width - len(bar), 4)
     shown, above = rows.last(look, width, FOLDED_LINES if folded else UNFOLDED_LINES)
     if above or (terminal.truncated and not rows.is_empty):
-        many = f"{counted(above, 'line')} above" if above else "earlier output was discarded"
+        many = f"{counted(above, 'line')} above" if above else EARLIER_OUTPUT_OMITTED
         head = shortened([(f"{look.mark('…', '...')} {many}", palette.dim)], width)
         shown.insert(0, strip_of(*head))
     status = terminal.exit_status
@@ -216,7 +217,7 @@ def is_embedded(terminal_id: str, chat: Chat) -> bool:
 
 
 class TerminalBlock(CachedBlock[Terminal]):
-    """A terminal by itself; empty if the card of a call shows it."""
+    """A terminal outside of any tool call; empty if the card of a call shows it."""
 
     __slots__ = ("_chat", "_rows")
 
@@ -272,15 +273,3 @@ class TerminalBlock(CachedBlock[Terminal]):
 def terminal_block(entry: Terminal, chat: Chat) -> Block:
     """Create the block of a terminal, run by the agent or by us."""
     return TerminalBlock(entry, chat)
-
-
-__all__ = [
-    "OutputRows",
-    "TerminalBlock",
-    "command_lines",
-    "ink_style",
-    "is_embedded",
-    "output_lines",
-    "runs_of_line",
-    "terminal_block",
-]

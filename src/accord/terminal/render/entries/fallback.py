@@ -25,6 +25,3 @@ def generic_block(entry: Entry, chat: Chat) -> Block:
     """A block for an entry of an unknown type."""
     del chat
     return GenericBlock(entry)
-
-
-__all__ = ["GenericBlock", "generic_block"]

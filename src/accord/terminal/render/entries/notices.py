@@ -129,6 +129,3 @@ def session_message_block(entry: SessionMessage, chat: Chat) -> Block:
     """The block of a message between sessions."""
     del chat
     return SessionMessageBlock(entry)
-
-
-__all__ = ["compaction_block", "notice_block", "session_message_block", "tone_mark"]

@@ -125,6 +125,3 @@ def _luminance(colour: Color) -> float:
 
 def _linear(share: float) -> float:
     return share / 12.92 if share <= 0.03928 else float(((share + 0.055) / 1.055) ** 2.4)
-
-
-__all__ = ["COLOURS", "Colours", "colours_of"]

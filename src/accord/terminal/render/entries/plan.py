@@ -114,6 +114,3 @@ def plan_block(entry: Plan, chat: Chat) -> Block:
     """The block of a plan."""
     del chat
     return PlanBlock(entry, folded=True)
-
-
-__all__ = ["PlanBlock", "plan_block", "step_lines", "step_mark"]

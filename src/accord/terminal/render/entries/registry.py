@@ -61,6 +61,3 @@ def block_of(entry: Entry, chat: Chat) -> Block:
     if make is None:
         make = _loaded[kind] = _load(FACTORIES.get(kind, _GENERIC))
     return make(entry, chat)
-
-
-__all__ = ["FACTORIES", "Factory", "block_of"]

@@ -92,6 +92,3 @@ def subagent_block(entry: Subagent, chat: Chat) -> Block:
     """Create the block of a child session."""
     del chat
     return SubagentBlock(entry, folded=True)
-
-
-__all__ = ["SubagentBlock", "state_words", "subagent_block"]

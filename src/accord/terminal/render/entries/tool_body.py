@@ -278,6 +278,3 @@ def guess_body(call: ToolCall, look: Look, *, folded: bool) -> int:
             room = min(lines_needed(text, look.width), room) if text else 1
         found += room
     return found
-
-
-__all__ = ["BODY_INDENT", "Body", "Kept", "guess_body"]

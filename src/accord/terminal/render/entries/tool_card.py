@@ -203,6 +203,3 @@ def tool_card_block(entry: ToolCall, chat: Chat) -> Block:
     """The card of a call."""
     del chat
     return ToolCard(entry)
-
-
-__all__ = ["DETAILS", "ToolCard", "tool_card_block"]

@@ -36,6 +36,3 @@ def unknown_block(entry: UnknownVariant, chat: Chat) -> Block:
     """Any update that we do not know."""
     del chat
     return UnknownBlock(entry, folded=True)
-
-
-__all__ = ["UnknownBlock", "unknown_block"]

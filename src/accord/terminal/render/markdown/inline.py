@@ -212,6 +212,3 @@ def wrap(runs: list[Run], width: int) -> list[Line]:
     if wrapper.line or not wrapper.lines:
         wrapper.end_line()
     return wrapper.lines
-
-
-__all__ = ["clean", "runs_of", "wrap"]

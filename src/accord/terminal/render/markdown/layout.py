@@ -231,6 +231,3 @@ def code_of(token: Token) -> list[str]:
     if len(lines) > 1 and not lines[-1]:
         lines.pop()
     return lines
-
-
-__all__ = ["Layout", "code_of", "end_of"]

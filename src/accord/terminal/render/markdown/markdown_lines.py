@@ -279,6 +279,3 @@ def _stack(found: list[Strip], part: _Part) -> None:
     if found and part.strips and part.begun.has_gap:
         found.append(_BLANK)
     found += part.strips
-
-
-__all__ = ["MarkdownLines"]

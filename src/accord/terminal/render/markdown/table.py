@@ -96,6 +96,3 @@ def table_lines(
     for row in rows[1:]:
         found += _row(row, widths, aligns, look, wrap)
     return found
-
-
-__all__ = ["Cell", "table_lines"]

@@ -13,7 +13,7 @@ from accord.terminal.model.key_names import key_text
 from accord.terminal.model.labels.session_settings import context_share, mode_name, model_name
 from accord.terminal.model.labels.turn_activity import cost_words, counted
 from accord.terminal.model.text.display_text import one_line
-from accord.terminal.screen.widgets.parts_line import Part, PartsLine, fit
+from accord.terminal.screen.widgets.clickable_line import Part, PartsLine, fit
 
 if TYPE_CHECKING:
     from accord.terminal.engine.chat_controller import ChatController
@@ -147,6 +147,3 @@ def shortened(folder: str) -> str:
     if home and (folder == home or folder.startswith(home + "/")):
         return "~" + folder[len(home) :]
     return folder
-
-
-__all__ = ["Footer", "shortened"]

@@ -30,7 +30,7 @@ from accord.terminal.render.markdown.markdown_lines import MarkdownLines
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import wrapped
 from accord.terminal.screen.widget_themes import palette_for
-from accord.terminal.screen.widgets.parts_line import Part, PartsLine, fit
+from accord.terminal.screen.widgets.clickable_line import Part, PartsLine, fit
 from accord.transcript import Plan
 from accord.transcript.items.plan import PlanEntry
 
@@ -306,6 +306,3 @@ def _styles(entry: PlanEntry, palette: Palette) -> tuple[Style, Style]:
     if entry.status == "cancelled":
         return palette.dim, palette.dim
     return palette.dim, palette.dim if entry.priority == "low" else palette.text
-
-
-__all__ = ["LINES_MAX", "PlanPanel", "plan_lines"]

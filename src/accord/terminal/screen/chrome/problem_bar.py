@@ -123,6 +123,3 @@ class ProblemBar(Widget):
 def _is_told(problem: Problem, chat: Chat) -> bool:
     last = chat.entries[-TOLD_LATELY:]
     return any(isinstance(one, Remark) and one.text == problem.text for one in last)
-
-
-__all__ = ["ProblemBar"]

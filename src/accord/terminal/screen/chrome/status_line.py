@@ -18,7 +18,7 @@ from accord.terminal.model.key_names import key_text
 from accord.terminal.model.labels.durations import span
 from accord.terminal.model.labels.turn_activity import counted, stop_words
 from accord.terminal.model.text.display_text import one_line
-from accord.terminal.screen.widgets.parts_line import Part, PartsLine, fit
+from accord.terminal.screen.widgets.clickable_line import Part, PartsLine, fit
 
 if TYPE_CHECKING:
     from accord.terminal.engine.chat_controller import ChatController
@@ -148,6 +148,3 @@ class StatusLine(PartsLine):
     def pressed(self, target: str) -> None:
         """The user clicked Stop."""
         self.post_message(self.StopPressed())
-
-
-__all__ = ["StatusLine"]

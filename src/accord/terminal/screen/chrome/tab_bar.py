@@ -16,7 +16,7 @@ from textual.message import Message
 
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.text.display_text import one_line
-from accord.terminal.screen.widgets.parts_line import Part, PartsLine
+from accord.terminal.screen.widgets.clickable_line import Part, PartsLine
 
 if TYPE_CHECKING:
     from accord.terminal.engine.chat_controller import ChatController
@@ -158,6 +158,3 @@ def _on(mark: Style, tab: Style) -> Style:
     if tab.reverse:
         return tab
     return mark if mark.reverse else mark + Style(bgcolor=tab.bgcolor)
-
-
-__all__ = ["TITLE_COLUMNS_MAX", "TabBar"]

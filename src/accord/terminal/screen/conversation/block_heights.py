@@ -72,6 +72,3 @@ class Heights:
             last = len(self._heights) - 1
             return last, max(self._heights[last] - 1, 0)
         return at, left
-
-
-__all__ = ["Heights"]

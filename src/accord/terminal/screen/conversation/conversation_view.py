@@ -463,6 +463,3 @@ class Conversation(ScrollView, can_focus=True):
             line = place.row - self.rows.gap(place.block)
             if line >= 0:
                 self._use(place.block, line)
-
-
-__all__ = ["Conversation"]

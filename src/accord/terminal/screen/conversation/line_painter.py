@@ -75,6 +75,3 @@ def with_hint(line: Strip, hint: str, look: Look, base: Style) -> Strip:
     room = max(line.cell_length - cell_len(hint) - 1, 0)
     style = base + look.palette.accent + Style(reverse=True)
     return Strip.join([line.crop(0, room), Strip([Segment(hint, style), Segment(" ", base)])])
-
-
-__all__ = ["GUTTER", "MARGIN", "Painter", "with_hint"]

@@ -261,6 +261,3 @@ class Rows:
     def at_line(self, line: int) -> Place:
         """The place at a line number."""
         return Place(*self.heights.find(line))
-
-
-__all__ = ["START", "Place", "Rows"]

@@ -64,6 +64,3 @@ def text_between(rows: Rows, selection: Selection, gutter: int) -> str:
             right = len(text) if right == -1 else right
             found.append(text[max(left, gutter) : right].rstrip())
     return "\n".join(found)
-
-
-__all__ = ["marked_line", "offset_of", "place_of", "text_between"]

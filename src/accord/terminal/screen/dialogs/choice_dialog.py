@@ -24,7 +24,7 @@ from accord.terminal.model.text.display_text import columns
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import cut, strip_of
 from accord.terminal.screen.dialogs.dialog import BODY_LINES_MIN, Dialog
-from accord.terminal.screen.dialogs.visible_extent import (
+from accord.terminal.screen.dialogs.text_in_view import (
     READ_FIRST,
     Extent,
     ExtentLine,
@@ -333,6 +333,3 @@ class ChoiceDialog(Dialog):
             (remark, palette.dim),
         )
         return line.crop(0, look.width)
-
-
-__all__ = ["ROWS_MAX", "ChoiceDialog", "Row", "Rows", "Tone"]

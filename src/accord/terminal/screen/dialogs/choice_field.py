@@ -100,6 +100,3 @@ class Picker(Lines, can_focus=True):
         style = look.palette.strong if on else look.palette.text
         over = Style(reverse=True) if here else Style.null()
         return strip_of((mark, style), (cut(words, max(look.width - 4, 4)), style + over))
-
-
-__all__ = ["Picker"]

@@ -217,6 +217,3 @@ class Dialog(Vertical, can_focus=True):
         if hint != self._hint:
             self._hint = hint
             self.border_subtitle = Content(hint)
-
-
-__all__ = ["BODY_LINES_MIN", "HEIGHT_SHARE", "TOO_EARLY", "Dialog"]

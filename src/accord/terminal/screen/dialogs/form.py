@@ -304,6 +304,3 @@ def _shown(value: object, box: FieldBox) -> str:
     if isinstance(value, list):
         return ", ".join(words.get(one, one_line(str(one))) for one in value) or "(none chosen)"
     return words.get(value, visible(value)) if isinstance(value, str) else str(value)
-
-
-__all__ = ["FormDialog"]

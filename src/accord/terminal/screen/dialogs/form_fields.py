@@ -171,6 +171,3 @@ def _between(low: float | None, high: float | None, unit: str) -> list[str]:
     if high is None:
         return [f"at least {low:g}{unit}"]
     return [f"at most {high:g}{unit}"] if low is None else [f"{low:g} to {high:g}{unit}"]
-
-
-__all__ = ["FieldBox"]

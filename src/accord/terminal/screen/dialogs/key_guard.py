@@ -22,6 +22,3 @@ class Guard:
     def is_up(self) -> bool:
         """Whether it is too early to answer."""
         return self._clock() < self._until
-
-
-__all__ = ["GUARD_SECONDS", "Guard"]

@@ -25,7 +25,7 @@ from accord.terminal.render.text_runs import fitted
 from accord.terminal.screen.dialogs.choice_dialog import ChoiceDialog, Row
 from accord.terminal.screen.dialogs.dialog import Dialog
 from accord.terminal.screen.dialogs.permission_lines import text_lines
-from accord.terminal.screen.dialogs.visible_extent import Extent, ending_of
+from accord.terminal.screen.dialogs.text_in_view import Extent, ending_of
 from accord.terminal.screen.widgets.scrollable_lines import Body
 
 _KINDS = {"agent": "", "terminal": "in this terminal"}
@@ -180,6 +180,3 @@ class CredentialDialog(Dialog):
         if not self.is_early:
             self.answer(key)
             self.query_one(Input).clear()
-
-
-__all__ = ["CredentialDialog", "LoginDialog", "ServersDialog"]

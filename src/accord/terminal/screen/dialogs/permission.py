@@ -31,7 +31,7 @@ from accord.terminal.screen.dialogs.permission_lines import (
     is_quick,
     text_lines,
 )
-from accord.terminal.screen.dialogs.visible_extent import Extent
+from accord.terminal.screen.dialogs.text_in_view import Extent
 from accord.terminal.screen.widgets.scrollable_lines import Lines
 
 COVERED_LINES_MAX = 2
@@ -161,6 +161,3 @@ class PermissionDialog(ChoiceDialog):
 def _is_quoted(choice: Choice) -> bool:
     """Whether the words are the agent's: what Accord remembers it says in its own."""
     return choice.decision.scope == "once"
-
-
-__all__ = ["Covered", "PermissionDialog"]

@@ -29,7 +29,7 @@ from accord.terminal.render.diff import diff_lines, more_line, summary_line
 from accord.terminal.render.markdown.markdown_lines import MarkdownLines
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import fitted, indented, strip_of, wrapped
-from accord.terminal.screen.dialogs.visible_extent import Extent, ending_of
+from accord.terminal.screen.dialogs.text_in_view import Extent, ending_of
 from accord.transcript.items.tool_call import FileDiff
 
 TEXT_CHARACTERS_MAX = 50_000
@@ -235,6 +235,3 @@ def _marked(part: str, style: Style) -> list[tuple[str, Style]]:
     over = style + Style(reverse=True)
     pieces = _STANDS_FOR_OTHERS.split(part)
     return [(piece, over if at % 2 else style) for at, piece in enumerate(pieces)]
-
-
-__all__ = ["PermissionBody", "body_of", "facts_lines", "is_quick", "text_lines"]

@@ -22,7 +22,7 @@ from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import fitted, indented, strip_of
 from accord.terminal.screen.dialogs.choice_dialog import ChoiceDialog, Row
 from accord.terminal.screen.dialogs.permission_lines import text_lines
-from accord.terminal.screen.dialogs.visible_extent import Extent, ending_of
+from accord.terminal.screen.dialogs.text_in_view import Extent, ending_of
 from accord.terminal.screen.web_browser import OpenPage, open_page
 
 _HOST = "Host  "
@@ -142,6 +142,3 @@ def _host_at(url: str, host: str) -> int:
     netloc = url[begin : min(ends, default=len(url))]
     begin += netloc.rfind("@") + 1
     return url.lower().find(host.lower(), begin)
-
-
-__all__ = ["UrlDialog", "address_lines"]

@@ -34,8 +34,8 @@ from accord.terminal.render.conversation_colours import Palette
 from accord.terminal.render.syntax import Code
 from accord.terminal.render.text_runs import Run, cut, strip_of
 from accord.terminal.screen.widget_themes import palette_for
+from accord.terminal.screen.widgets.clickable_line import Part, PartsLine, fit
 from accord.terminal.screen.widgets.line_list import LineList
-from accord.terminal.screen.widgets.parts_line import Part, PartsLine, fit
 
 if TYPE_CHECKING:
     from accord.terminal.engine.chat_controller import ChatController
@@ -271,7 +271,7 @@ class FollowPanel(Widget, can_focus=False):
 
     def action_open(self) -> None:
         """Open the file in the editor, at the line."""
-        from accord.terminal.screen.external_editor import open_in_editor
+        from accord.terminal.screen.file_in_editor import open_in_editor
 
         if self._path is None:
             return
@@ -339,6 +339,3 @@ class TouchedTitle(PartsLine):
         count = len(self._panel.changes)
         words = f" {count} changed file{'s' if count != 1 else ''}"
         return fit([Part(words, self.palette.dim)], width)
-
-
-__all__ = ["FollowPanel", "read_page"]

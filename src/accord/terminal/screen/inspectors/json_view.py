@@ -60,6 +60,3 @@ def _coloured(line: str, palette: Palette) -> Strip:
         at = match.end()
     runs.append((line[at:], palette.text))
     return strip_of(*runs)
-
-
-__all__ = ["JsonLines"]

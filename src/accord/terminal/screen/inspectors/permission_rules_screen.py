@@ -155,6 +155,3 @@ class GrantsScreen(ModalScreen[None]):
 def _line(row: Row) -> Content:
     sign, style = _SIGNS.get(row.effect, _ASKS)
     return Content.assemble((sign, style), f"  {row.words}  ", (row.place, "$text-muted"))
-
-
-__all__ = ["GrantsScreen"]

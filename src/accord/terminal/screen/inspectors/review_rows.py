@@ -122,6 +122,3 @@ def _end_of(name: str, width: int) -> str:
     places = range(len(name))
     start = bisect_left(places, True, key=lambda at: cell_len(name[at:]) <= width - 1)
     return f"…{name[start:]}"
-
-
-__all__ = ["ReviewPage", "calm", "file_row", "page_of"]

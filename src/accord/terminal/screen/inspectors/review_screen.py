@@ -28,9 +28,9 @@ from accord.terminal.model.text.display_text import one_line
 from accord.terminal.render.conversation_colours import Palette
 from accord.terminal.screen.inspectors.review_rows import ReviewPage, calm, file_row, page_of
 from accord.terminal.screen.widget_themes import palette_for
+from accord.terminal.screen.widgets.clickable_line import Part, PartsLine, fit
 from accord.terminal.screen.widgets.key_hints import Hint, Hints
 from accord.terminal.screen.widgets.line_list import LineList
-from accord.terminal.screen.widgets.parts_line import Part, PartsLine, fit
 
 if TYPE_CHECKING:
     from accord.terminal.engine.chat_controller import ChatController
@@ -336,7 +336,7 @@ class ReviewScreen(ModalScreen[None]):
 
     def action_open(self) -> None:
         """Open the file in the editor, at the line under the cursor."""
-        from accord.terminal.screen.external_editor import open_in_editor
+        from accord.terminal.screen.file_in_editor import open_in_editor
 
         change = self.change
         if change is None:
@@ -362,6 +362,3 @@ class ReviewTitle(PartsLine):
     def parts(self, width: int) -> list[Part]:
         """The title of the screen; see `ReviewScreen.title_parts`."""
         return self._owner.title_parts(width)
-
-
-__all__ = ["ReviewScreen"]

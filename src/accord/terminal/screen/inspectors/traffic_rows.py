@@ -62,6 +62,3 @@ def _state(item: Item, palette: Palette) -> tuple[str, Style]:
     if item.kind == "request":
         return "waiting", palette.waiting
     return ("noise", palette.warning) if item.kind == "noise" else ("", palette.dim)
-
-
-__all__ = ["row_of"]

@@ -30,9 +30,9 @@ from accord.terminal.render.conversation_colours import Palette
 from accord.terminal.screen.inspectors.json_view import JsonLines
 from accord.terminal.screen.inspectors.traffic_rows import row_of
 from accord.terminal.screen.widget_themes import palette_for
+from accord.terminal.screen.widgets.clickable_line import Part, PartsLine, fit
 from accord.terminal.screen.widgets.key_hints import Hint, Hints
 from accord.terminal.screen.widgets.line_list import LineList
-from accord.terminal.screen.widgets.parts_line import Part, PartsLine, fit
 
 if TYPE_CHECKING:
     from accord.terminal.engine.chat_controller import ChatController
@@ -365,6 +365,3 @@ class TrafficTitle(PartsLine):
     def parts(self, width: int) -> list[Part]:
         """The title of the screen; see `TrafficScreen.title_parts`."""
         return self._owner.title_parts(width)
-
-
-__all__ = ["TrafficScreen"]

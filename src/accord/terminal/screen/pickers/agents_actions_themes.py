@@ -78,6 +78,3 @@ class ThemeScreen(NamePicker):
         """Restore the old theme and close."""
         wear(self.app, self._before)
         super().action_close()
-
-
-__all__ = ["AgentsScreen", "PaletteScreen", "ThemeScreen"]

@@ -85,6 +85,3 @@ class SureScreen(ModalScreen[bool]):
     def action_no(self) -> None:
         """Close and cancel the action."""
         self.dismiss(False)
-
-
-__all__ = ["NameScreen", "SureScreen"]

@@ -199,6 +199,3 @@ def choice_rows(option: ConfigOption) -> list[Row]:
         )
         for choice in option.choices
     ]
-
-
-__all__ = ["ChoicesScreen", "OptionsScreen", "choice_rows", "option_rows"]

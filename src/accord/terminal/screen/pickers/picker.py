@@ -30,8 +30,8 @@ from accord.machine.console.control_characters import visible
 from accord.terminal.render.text_runs import cut, wrapped
 from accord.terminal.screen.pickers.rows import Heading, PickerRows, Row
 from accord.terminal.screen.widget_themes import palette_for
+from accord.terminal.screen.widgets.clickable_line import Part
 from accord.terminal.screen.widgets.key_hints import Hint, Hints
-from accord.terminal.screen.widgets.parts_line import Part
 
 ResultT = TypeVar("ResultT")
 
@@ -292,6 +292,3 @@ class NamePicker(Picker["str | None"]):
     def chosen(self, row: Row) -> None:
         """Close with the key of the chosen row."""
         self.dismiss(row.key)
-
-
-__all__ = ["NamePicker", "Picker", "RowList"]

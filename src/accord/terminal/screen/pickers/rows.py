@@ -171,6 +171,3 @@ def fitness(word: str, text: str) -> int | None:
     if at > 0:
         return _INSIDE if text[at - 1].isalnum() else _AT_WORD
     return _SCATTERED if is_match(word, title) else None
-
-
-__all__ = ["Heading", "PickerRows", "Row", "SearchedRows", "fitness"]

@@ -213,6 +213,3 @@ class SessionsScreen(Picker["Chat | None"]):
                 self.query_one(Hints).show(self.hints())
 
         self.run_worker(safely(), group="sessions")
-
-
-__all__ = ["SessionsScreen"]

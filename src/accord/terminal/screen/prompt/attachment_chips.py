@@ -12,10 +12,10 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from accord.terminal.model.prompt.attachments import kind_words, size_words
-from accord.terminal.model.prompt.draft import Attachment
+from accord.terminal.model.prompt.unsent_prompt import Attachment
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.render.text_runs import cut
-from accord.terminal.screen.widgets.parts_line import Part, PartsLine
+from accord.terminal.screen.widgets.clickable_line import Part, PartsLine
 
 _NAME_COLUMNS_MAX = 32
 
@@ -138,6 +138,3 @@ def _width(parts: Sequence[Part]) -> int:
     # What is blank at the end may be cut off.
     blank = parts[-1].cells if parts and not parts[-1].text.strip() else 0
     return sum(part.cells for part in parts) - blank
-
-
-__all__ = ["Chips"]

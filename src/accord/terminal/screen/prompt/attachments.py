@@ -26,7 +26,7 @@ from accord.terminal.model.prompt.attachments import (
 )
 from accord.terminal.model.prompt.clipboard_image import read_image
 from accord.terminal.model.prompt.content_blocks import PromptError, place_of, refusal
-from accord.terminal.model.prompt.draft import Attachment, Draft
+from accord.terminal.model.prompt.unsent_prompt import Attachment, Draft
 from accord.terminal.screen.prompt.text_area import PromptArea, clean
 
 _PATH_STARTS = ("/", "~", "file://", "'/", '"/', "'~", '"~')
@@ -210,6 +210,3 @@ class Attached:
 def _location(text: str, at: int) -> tuple[int, int]:
     """The line and the column of a place in a text."""
     return text.count("\n", 0, at), at - text.rfind("\n", 0, at) - 1
-
-
-__all__ = ["Attached"]

@@ -161,6 +161,3 @@ class Completer:
             index.use(choice.key)
             self._on_file(choice.key, index.path_of(choice.key))
         return True
-
-
-__all__ = ["Completer"]

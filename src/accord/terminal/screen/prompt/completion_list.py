@@ -169,6 +169,3 @@ def _marked(text: str, marked: Sequence[int], style: Style, mark: Style) -> list
         return [(text, style)]
     places = set(marked)
     return [(letter, mark if at in places else style) for at, letter in enumerate(text)]
-
-
-__all__ = ["ROWS_MAX", "Choice", "CompletionList"]

@@ -16,9 +16,9 @@ import anyio.to_thread
 from accord.configuration.user_paths import state_folder
 from accord.errors import ConfigError
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.prompt.draft import Draft
 from accord.terminal.model.prompt.history import History
 from accord.terminal.model.prompt.saved_prompts import Drafts, Writer
+from accord.terminal.model.prompt.unsent_prompt import Draft
 
 ResultT = TypeVar("ResultT")
 
@@ -101,6 +101,3 @@ def memory_of_user() -> Memory:
     except ConfigError:
         folder = None
     return _MEMORIES.setdefault(folder, Memory(folder))
-
-
-__all__ = ["Memory", "memory_of_user"]

@@ -140,6 +140,3 @@ def _beneath(search: str) -> list[Row]:
     except (OSError, ValueError):
         return []
     return [Row(shown + name, one_line(shown + name)) for name in sorted(entries)[:ROWS_MAX]]
-
-
-__all__ = ["AttachScreen", "HistoryScreen"]

@@ -32,6 +32,3 @@ def teach() -> None:
 def key_name(key: str) -> str:
     """The canonical name of a key; xterm's Shift-Enter has another one."""
     return key.replace("\r", "enter")
-
-
-__all__ = ["key_name", "teach"]

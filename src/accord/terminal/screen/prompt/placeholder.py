@@ -22,6 +22,3 @@ def placeholder(chat: Chat) -> str:
         return f"{one_line(chat.suggestions[0])}   (press Enter to send)"
     commands = ", / for commands" if chat.transcript.commands else ""
     return f"What would you like to do?  @ for files{commands}"
-
-
-__all__ = ["placeholder"]

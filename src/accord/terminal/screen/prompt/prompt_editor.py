@@ -27,15 +27,15 @@ from textual.widgets import Static, TextArea
 
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.prompt.content_blocks import PromptError, with_pasted
-from accord.terminal.model.prompt.draft import Draft
 from accord.terminal.model.prompt.history import TEXT_CHARACTERS_MAX, Walk
+from accord.terminal.model.prompt.unsent_prompt import Draft
 from accord.terminal.screen.prompt.attachment_chips import Chips
 from accord.terminal.screen.prompt.attachments import Attached
 from accord.terminal.screen.prompt.completer import Completer
 from accord.terminal.screen.prompt.completion_list import CompletionList
-from accord.terminal.screen.prompt.external_editor import edit_outside, editor_command
 from accord.terminal.screen.prompt.history_and_drafts import memory_of_user
 from accord.terminal.screen.prompt.placeholder import placeholder
+from accord.terminal.screen.prompt.prompt_in_editor import edit_outside, editor_command
 from accord.terminal.screen.prompt.text_area import PromptArea
 
 if TYPE_CHECKING:
@@ -404,6 +404,3 @@ class PromptEditor(Widget):
         self.take_draft(wanted)
         self.chat.changed()
         self._area.focus()
-
-
-__all__ = ["PromptEditor"]

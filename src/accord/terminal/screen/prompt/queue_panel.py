@@ -19,12 +19,12 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.prompt.draft import Draft
+from accord.terminal.model.prompt.unsent_prompt import Draft
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.render.text_runs import cut
 from accord.terminal.screen.prompt.prompt_editor import PromptEditor
 from accord.terminal.screen.widget_themes import palette_for
-from accord.terminal.screen.widgets.parts_line import Part, fit
+from accord.terminal.screen.widgets.clickable_line import Part, fit
 
 if TYPE_CHECKING:
     from accord.terminal.engine.chat_controller import ChatController
@@ -241,6 +241,3 @@ def _spaced(parts: Sequence[Part], width: int, style: object) -> list[Part]:
         return list(parts)
     free = max(width - sum(part.cells for part in parts), 1)
     return [parts[0], Part(" " * free, parts[1].style), *parts[1:]]
-
-
-__all__ = ["ROWS_MAX", "QueuePanel"]

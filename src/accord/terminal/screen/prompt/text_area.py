@@ -160,6 +160,3 @@ class PromptArea(TextArea, inherit_bindings=False):
     def is_on_last_line(self) -> bool:
         """Whether the cursor is in the last wrapped line."""
         return self.navigator.is_last_wrapped_line(self.cursor_location)
-
-
-__all__ = ["LINES_MAX", "PromptArea", "clean"]

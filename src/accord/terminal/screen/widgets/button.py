@@ -42,6 +42,3 @@ class Button(Static, can_focus=True):
         """Press the button on a click."""
         event.stop()
         self.post_message(self.Pressed(self._action))
-
-
-__all__ = ["Button"]

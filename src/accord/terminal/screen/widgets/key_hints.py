@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from accord.terminal.screen.widgets.parts_line import Part, PartsLine
+from accord.terminal.screen.widgets.clickable_line import Part, PartsLine
 
 _GAP, _GAP_LEAST = 3, 2
 
@@ -59,6 +59,3 @@ class Hints(PartsLine):
     def pressed(self, target: str) -> None:
         """Run the action of the clicked hint."""
         self.call_next(self.screen.run_action, target)
-
-
-__all__ = ["Hint", "Hints"]

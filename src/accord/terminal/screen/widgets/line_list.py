@@ -179,6 +179,3 @@ class LineList(ScrollView, can_focus=True):
         """Draw the lines in the new width."""
         self.virtual_size = Size(self.size.width, self._count)
         self.refresh()
-
-
-__all__ = ["LineList"]

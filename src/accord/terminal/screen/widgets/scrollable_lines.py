@@ -87,6 +87,3 @@ class Body(Lines, can_focus=False):
         """Tell the dialog that the text was scrolled."""
         super().watch_scroll_y(old_value, new_value)
         self.post_message(self.Scrolled())
-
-
-__all__ = ["Body", "Build", "Lines"]

@@ -13,13 +13,12 @@ from typing import Any, cast
 
 from accord.schema import v1
 from accord.schema.codec import encode
+from accord.schema.method import DRAFT_META
 from accord.schema.struct import Raw
 from accord.transcript.items.terminal import ExitStatus
 from accord.transcript.items.tool_call import Location
 from accord.transcript.unknown_variants import plain
 from accord.transcript.view import View
-
-DRAFT = "acp.draft/2026-02"
 
 
 def _members(raw: Raw) -> dict[str, Any]:
@@ -29,21 +28,21 @@ def _members(raw: Raw) -> dict[str, Any]:
 
 def patch_of(diff: v1.Diff) -> str | None:
     """The patch of a diff that has hunks and no texts."""
-    if not diff.meta or DRAFT not in diff.meta:
+    if not diff.meta or DRAFT_META not in diff.meta:
         return None
-    patch = _members(diff.meta[DRAFT]).get("patch")
+    patch = _members(diff.meta[DRAFT_META]).get("patch")
     return patch if isinstance(patch, str) else None
 
 
 def placed(locations: Sequence[v1.ToolCallLocation]) -> Sequence[v1.ToolCallLocation | Location]:
     """The places of a call, with the columns and ranges that are told of them."""
-    if not any(one.meta and DRAFT in one.meta for one in locations):
+    if not any(one.meta and DRAFT_META in one.meta for one in locations):
         return locations
     return [_place(one) for one in locations]
 
 
 def _place(location: v1.ToolCallLocation) -> Location:
-    told = _members((location.meta or {}).get(DRAFT, Raw(b"{}")))
+    told = _members((location.meta or {}).get(DRAFT_META, Raw(b"{}")))
     found = (told.get(name) for name in ("column", "endLine", "endColumn"))
     more = (one if type(one) is int else None for one in found)
     return Location(location.path, location.line or None, *more)
@@ -51,27 +50,27 @@ def _place(location: v1.ToolCallLocation) -> Location:
 
 def merged(known: dict[str, Raw], meta: dict[str, Raw]) -> dict[str, Raw]:
     """The metadata of an update with what was told of the call before; null takes a thing back."""
-    if DRAFT not in meta:
+    if DRAFT_META not in meta:
         return meta
-    before = _members(known[DRAFT]) if DRAFT in known else {}
-    told = {**before, **_members(meta[DRAFT])}
+    before = _members(known[DRAFT_META]) if DRAFT_META in known else {}
+    told = {**before, **_members(meta[DRAFT_META])}
     left = {name: value for name, value in told.items() if value is not None}
-    if left or DRAFT in known:
-        return {**meta, DRAFT: Raw(encode(left))}
-    return {name: value for name, value in meta.items() if name != DRAFT}
+    if left or DRAFT_META in known:
+        return {**meta, DRAFT_META: Raw(encode(left))}
+    return {name: value for name, value in meta.items() if name != DRAFT_META}
 
 
 def fold_output(view: View, meta: dict[str, Raw]) -> None:
     """Show the output of a command that the agent ran itself."""
-    output = _members(meta[DRAFT]).get("terminal") if DRAFT in meta else None
+    output = _members(meta[DRAFT_META]).get("terminal") if DRAFT_META in meta else None
     terminal_id = output.get("terminalId") if isinstance(output, dict) else None
     if not isinstance(output, dict) or not isinstance(terminal_id, str):
         return
     known = view.terminals_by_id.get(terminal_id)
-    if known is not None and DRAFT not in known.meta:
+    if known is not None and DRAFT_META not in known.meta:
         return
     terminal = view.terminal(terminal_id)
-    terminal.patch_meta({DRAFT: Raw(b"{}")})
+    terminal.patch_meta({DRAFT_META: Raw(b"{}")})
     command, code = output.get("command"), output.get("exitCode")
     if isinstance(command, str):
         terminal.patch(command=command)

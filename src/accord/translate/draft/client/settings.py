@@ -153,6 +153,9 @@ class Settings:
         if option is None or option is session.mode_option:
             raise invalid(f"the session has no option {key!r}", key=key)
         setting = setting_for(option, value)
+        if setting is None and self._bridge.details and type(value) is int:
+            # An agent of ours may take numbers that it does not list, and refuses others.
+            setting = {"value": str(value)}
         if setting is None:
             raise invalid(f"the option {key!r} does not offer this value", key=key)
         return {"sessionId": session.id, "configId": key, **setting}

@@ -84,7 +84,7 @@ class Turns:
             outs += self._calls.announce_all(session)
             outcome = self._outcome(session, turn, answer)
             if isinstance(outcome, Result):
-                outs = [*begin(session, turn), *outs, *self._last_words(session, outcome.result)]
+                outs = [*begin(session, turn), *outs, *self._final_message(session, outcome.result)]
             if session.turn is turn:
                 session.turn = session.waiting.popleft() if session.waiting else None
             else:
@@ -94,7 +94,7 @@ class Turns:
         ask = self._bridge.ask
         return [ask(AGENT, "session/prompt", asked, then, instead_of=request, of=CLIENT)]
 
-    def _last_words(self, session: Session, result: Json) -> list[Out]:
+    def _final_message(self, session: Session, result: Json) -> list[Out]:
         """The end of the message that is open, and, for the eye, why the turn failed."""
         if not self._bridge.details:
             return []

@@ -25,10 +25,10 @@ from accord.translate.message import (
     Request,
     Result,
 )
-from accord.translate.v1_agent.core import Core
 from accord.translate.v1_agent.permissions_and_forms import ASK_PERMISSION, Questions
 from accord.translate.v1_agent.session_state import Question, Session
 from accord.translate.v1_agent.tool_calls import ToolCalls
+from accord.translate.v1_agent.translator_core import Core
 
 LOCATE: Final = "host/locate"
 WRITE: Final = "fs/write_text_file"

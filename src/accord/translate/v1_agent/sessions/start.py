@@ -28,10 +28,10 @@ from accord.translate.message import (
 from accord.translate.meta_store import OFFICIAL, keep
 from accord.translate.v1_agent.commands import commands_to_v2, time_to_v2
 from accord.translate.v1_agent.config_options import Options
-from accord.translate.v1_agent.core import Core, not_found
 from accord.translate.v1_agent.mcp_servers import servers_to_v1
 from accord.translate.v1_agent.session_replay import Replay
 from accord.translate.v1_agent.session_state import Past, Session
+from accord.translate.v1_agent.translator_core import Core, not_found
 from accord.translate.v1_agent.updates import Updates
 
 # Updates of sessions that are about to be announced.
@@ -198,7 +198,7 @@ class Opening:
             result["availableCommands"] = commands
         outs: list[Out] = []
         if wants_past and session.log is not None:
-            replay = Replay(session.prompts)
+            replay = Replay(session.prompts, session.messages)
             for update in session.log.replay():
                 outs += [_about(session, one) for one in replay.whole(update)]
         outs.append(_about(session, {"sessionUpdate": "state_update", **session.snapshot}))

@@ -57,7 +57,7 @@ class Messages:
         self._said: dict[tuple[str, str], _Said] = {}
         self._chars = 0
         self._redacted: list[Json] = []
-        # Redactions that the client wants to be told of by themselves.
+        # Redactions that the client wants to be told of separately.
         self.to_tell: list[Json] = []
 
     def chunk(self, update: Json) -> Sequence[Json]:

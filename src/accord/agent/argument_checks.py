@@ -1,0 +1,75 @@
+"""Validate the arguments of `Agent`, so that a typo is found at once.
+
+A requirement for a capability that does not exist would refuse every client, and a string in place
+of a list would be read as its letters.
+"""
+
+from collections.abc import Collection, Iterable
+
+from accord.errors import LocalProtocolError
+
+# Everything that clients of v1 and v2 may offer, by its path.  Names in `_meta` are free.
+CLIENT_CAPABILITIES = (
+    "auth",
+    "auth.terminal",
+    "elicitation",
+    "elicitation.form",
+    "elicitation.url",
+    "fs",
+    "fs.readTextFile",
+    "fs.writeTextFile",
+    "plan",
+    "session",
+    "session.compaction",
+    "session.configOptions",
+    "session.configOptions.boolean",
+    "session.notices",
+    "subagents",
+    "terminal",
+)
+# In v2 files and terminals are the agent's own, so a client need not offer them.
+OURS_IN_V2 = ("fs", "terminal")
+MCP_TRANSPORTS = ("acp", "http", "sse", "stdio")
+
+
+def check_facts(name: object, version: object, title: object, store: object) -> None:
+    """Check that an agent's name, version and title are text, and that its store is a store.
+
+    Raises:
+        LocalProtocolError: one of them is not.
+    """
+    said = {"name": name, "version": version} | ({} if title is None else {"title": title})
+    for what, text in said.items():
+        if not isinstance(text, str) or not text:
+            raise LocalProtocolError(f"an agent's {what} must be text and not empty: {text!r}")
+    if store is not None and not hasattr(store, "create"):
+        raise LocalProtocolError(f"not a store, such as SqliteStore(path): {store!r}")
+
+
+def names(given: str | Iterable[str]) -> tuple[str, ...]:
+    """One name or several, as a tuple."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def known(what: str, given: str | Iterable[str], among: Collection[str]) -> tuple[str, ...]:
+    """The names that were given; a name that is not in the list is refused."""
+    listed = names(given)
+    wrong = [str(one) for one in listed if one not in among]
+    if wrong:
+        raise LocalProtocolError(
+            f"unknown {what}: {', '.join(sorted(wrong))}; known are {', '.join(sorted(among))}"
+        )
+    return listed
+
+
+def client_capabilities(given: str | Iterable[str]) -> tuple[str, ...]:
+    """The paths of capabilities that an agent requires of its clients."""
+    listed = names(given)
+    own = [one for one in listed if one.startswith("_meta.")]
+    known("client capability", [one for one in listed if one not in own], CLIENT_CAPABILITIES)
+    return listed
+
+
+def needed_in_v2(paths: Iterable[str]) -> list[str]:
+    """The required capabilities that a client of v2 must have."""
+    return [path for path in paths if path.split(".")[0] not in OURS_IN_V2]

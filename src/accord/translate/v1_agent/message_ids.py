@@ -1,0 +1,147 @@
+"""The ids of messages that a v1 agent gives none, the same in every process.
+
+A v2 client may still hold the messages of a session that it resumes, and is told them again; under
+another id it would show them twice.  So an id follows from what a later process can see as well.
+The id of a prompt is made of the session's id, the first line of the prompt and how often that was
+said before; agents are known to add to what the user said, but hardly before it.  The id of any
+other message is made of the prompt that began its turn, its kind, and how many of that kind the
+turn had before.
+
+What always holds
+    * No two messages of a session have the same id.  Where a later message could get the id of one
+      that was said before, since not all of the past is known, it has one that no other process
+      gives.
+
+Memory per session: at most `PROMPTS_KEPT` ids of prompts, and a few numbers.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Final
+
+from accord.schema.codec import encode
+from accord.translate.message import Json
+
+PROMPTS_KEPT: Final = 1024
+USER_CHUNK: Final = "user_message_chunk"
+# What the id of a message begins with.
+_LETTERS: Final = {"agent_message_chunk": "m", "agent_thought_chunk": "t", USER_CHUNK: "p"}
+MESSAGES: Final = _LETTERS.keys()
+# What begins a turn before the first prompt of a session.
+_NO_PROMPT: Final = ""
+
+
+class PromptIds:
+    """The ids of a session's user messages, by what they begin with and in their order."""
+
+    __slots__ = ("_count", "_ids", "_is_known", "_session_id", "_told")
+
+    def __init__(self, session_id: str, *, is_known: bool) -> None:
+        """`is_known`: all that was said before in the session is known here."""
+        self._session_id = session_id
+        self._is_known = is_known
+        self._ids: dict[bytes, list[str]] = {}
+        self._count = 0
+        # How many of each beginning were told since the past began to be told.
+        self._told: dict[bytes, int] = {}
+
+    def fresh(self, blocks: list[Json], otherwise: str) -> str:
+        """The id of a prompt that is said now; `otherwise` where it could be one of the past."""
+        key = _beginning(blocks)
+        made = self._made(key, len(self._ids.get(key, ()))) if self._is_known else otherwise
+        self._keep(key, made)
+        return made
+
+    def begin_past(self) -> None:
+        """Everything is told from the start."""
+        self._told.clear()
+
+    def end_past(self) -> None:
+        """All of it was told."""
+        self._told.clear()
+        self._is_known = self._count <= PROMPTS_KEPT
+
+    def replayed(self, blocks: list[Json]) -> str:
+        """The id of the next user message of the past."""
+        key = _beginning(blocks)
+        at = self._told.get(key, 0)
+        self._told[key] = at + 1
+        ids = self._ids.get(key, ())
+        if at < len(ids):
+            return ids[at]
+        made = self._made(key, at)
+        self._keep(key, made)
+        return made
+
+    def _made(self, key: bytes, at: int) -> str:
+        return _lasting("u", self._session_id.encode("utf-8", "replace"), key, b"%d" % at)
+
+    def _keep(self, key: bytes, made: str) -> None:
+        self._count += 1
+        if self._count <= PROMPTS_KEPT:
+            self._ids.setdefault(key, []).append(made)
+        else:
+            # From now on an id could be one that was given before.
+            self._is_known = False
+
+
+class MessageIds:
+    """The ids of a session's other messages, counted in each turn for each kind."""
+
+    __slots__ = ("_before", "_counts", "_session_id", "_start", "_turn")
+
+    def __init__(self, session_id: str, otherwise: str, *, is_known: bool) -> None:
+        """`is_known`: nothing was said before in the session; else `otherwise` is in the ids."""
+        self._session_id = session_id
+        self._start = self._turn = _NO_PROMPT if is_known else otherwise
+        self._counts: dict[str, int] = {}
+        # The turn and the counts from before the past began to be told.
+        self._before: tuple[str, dict[str, int]] | None = None
+
+    def begin_turn(self, prompt_id: str) -> None:
+        """What follows belongs to the turn of this prompt."""
+        self._turn, self._counts = prompt_id, {}
+
+    def fresh(self, kind: str) -> str:
+        """The id of the next message of this kind."""
+        count = self._counts[kind] = self._counts.get(kind, 0) + 1
+        named = (self._session_id, self._turn, str(count))
+        return _lasting(_LETTERS[kind], *(one.encode("utf-8", "replace") for one in named))
+
+    def begin_past(self) -> None:
+        """Everything is told from the start."""
+        if self._before is None:
+            self._before = self._turn, self._counts
+        self.begin_turn(_NO_PROMPT)
+
+    def end_past(self, *, is_whole: bool) -> None:
+        """All of it was told, or not."""
+        if self._before is None:
+            return
+        turn, counts = self._before
+        self._before = None
+        if turn == self._turn:
+            for kind, count in counts.items():
+                self._counts[kind] = max(count, self._counts.get(kind, 0))
+        elif counts or turn != self._start or not is_whole:
+            # The past did not come as far as it had been.
+            self._turn, self._counts = turn, counts
+
+
+def _lasting(letter: str, *parts: bytes) -> str:
+    digest = sha256(b"\0".join(parts)).hexdigest()
+    return f"{letter}-{digest[:32]}"
+
+
+def _beginning(blocks: list[Json]) -> bytes:
+    """What a message begins with: its first line of text, else its first block."""
+    line = next(filter(None, map(first_line, blocks)), None)
+    begins = encode(blocks[:1]) if line is None else line.encode("utf-8", "replace")
+    return sha256(begins).digest()[:16]
+
+
+def first_line(block: Json) -> str:
+    """The first line of a text block with anything in it; empty for other blocks."""
+    text: str = block["text"] if block.get("type") == "text" else ""
+    return text.strip().partition("\n")[0].rstrip()
