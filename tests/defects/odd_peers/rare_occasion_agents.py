@@ -30,6 +30,29 @@ class CountsLinesFromZero(AgentV1):
         return super().open_call(session, title, kind, **fields)
 
 
+@ODD.judged("V1-INIT-07")
+class HasNoVersionBelowOne(AgentV1):
+    """As agents do that speak version 2 as well, whose rules say so."""
+
+    def request_initialize(self, params: Json) -> Json:
+        if params.get("protocolVersion") == 0:
+            data = {"requested": 0, "supported": [1, 2]}
+            raise Refused(-32022, "Unsupported protocol version", data)
+        return super().request_initialize(params)
+
+
+@ODD.judged("V1-INIT-10", "V1-EXT-06", opens="V1-EXT-06")
+class TellsOfARefusedStart(AgentV1):
+    """By an extension, before it could announce any."""
+
+    def request_initialize(self, params: Json) -> Json:
+        try:
+            return super().request_initialize(params)
+        except Refused:
+            self.notify("_odd/refused", {})
+            raise
+
+
 class FailsItsPrompts(AgentV1):
     def do_fail(self, session: Json, _rest: str) -> Work:
         self.open_call(session, "Break", "other")
