@@ -53,6 +53,19 @@ class TellsOfARefusedStart(AgentV1):
             raise
 
 
+@ODD.judged("V1-INIT-07", "V1-EXT-06", opens="V1-EXT-06")
+class AnnouncesInTheWordsOfTwo(AgentV1):
+    """It speaks version 2 too, and answers version 99 by that one, with an extension."""
+
+    def request_initialize(self, params: Json) -> Json:
+        asked = params.get("protocolVersion")
+        if asked != 99:
+            return super().request_initialize(params)
+        self.notify("_odd/ready", {})
+        info = {"name": "odd", "version": "1"}
+        return {"protocolVersion": 2, "info": info, "capabilities": {"_meta": {"odd": {}}}}
+
+
 class FailsItsPrompts(AgentV1):
     def do_fail(self, session: Json, _rest: str) -> Work:
         self.open_call(session, "Break", "other")

@@ -32,7 +32,9 @@ MEMBERS = re.compile(r"^$|^[^=,]+=[^,]*(,[^=,]+=[^,]*)*$")
 def extensions(frames: Sequence[Frame], judge: Findings) -> None:
     announced: Any = UNKNOWN
     for _, _, _, result in looking.answers(frames, "initialize"):
-        announced = looking.at(result, "agentCapabilities._meta")
+        # Asked for a later version, an agent answers in the words of that one.
+        is_v1 = looking.at(result, "protocolVersion") == 1
+        announced = looking.at(result, "agentCapabilities._meta") if is_v1 else UNKNOWN
     last: Any = None
     for frame in looking.received(frames):
         judge_extension(frame, announced, judge)

@@ -364,4 +364,5 @@ async def providers_change(stage: AgentStage) -> None:
         elif not error:
             again = (await talk.ask("providers/list", {})).get("providers") or []
             ok = any(o.get(key) == one.get(key) and not o.get("current") for o in again)
-            stage.judge.judge("V1-PROV-03", ok, "a disabled provider is in use", came=again)
+            said = "a disabled provider is missing from the list, or still has `current`"
+            stage.judge.judge("V1-PROV-03", ok, said, came=again)
