@@ -246,7 +246,7 @@ def test_a_rule_about_what_an_agent_may_do_waits_until_it_does() -> None:
 
 
 def test_a_terminal_that_no_tool_call_shows_leaves_nothing_to_judge() -> None:
-    """Issue 13: such an agent would be incomplete for good; V1-TERM-07 applies to it all the same."""
+    """Issue 13: such an agent would be incomplete for good; V1-TERM-07 still applies."""
     shows, releases = rules.load()["V1-TOOL-09"], rules.load()["V1-TERM-07"]
     made = frame({"method": "terminal/create", "id": 1, "params": {"sessionId": "s"}})
     read = {"sessionId": "s", "terminalId": "t"}

@@ -169,7 +169,7 @@ def from_here(command: Sequence[str]) -> list[str]:
     """
     here = Path.cwd()
     return [
-        str(here / word) if _names_file(word, number) and os.path.isfile(here / word) else word  # noqa: PTH113
+        str(here / word) if _names_file(word, number) and os.path.isfile(here / word) else word
         for number, word in enumerate(command)
     ]
 

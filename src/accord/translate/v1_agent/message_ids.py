@@ -92,7 +92,7 @@ class PromptIds:
         return made
 
     def is_over(self, prompt_id: str, blocks: list[Json], block: Json) -> bool:
-        """Whether a prompt of which `blocks` were replayed is whole, and `block` begins the next."""
+        """Whether a prompt is whole with its replayed `blocks`, and `block` begins the next."""
         size = self._sizes.get(prompt_id)
         return (
             size is not None
