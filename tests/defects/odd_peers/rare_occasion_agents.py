@@ -66,6 +66,22 @@ class AnnouncesInTheWordsOfTwo(AgentV1):
         return {"protocolVersion": 2, "info": info, "capabilities": {"_meta": {"odd": {}}}}
 
 
+@ODD.judged("V1-CFG-05", "V1-CFG-06", "V1-CFG-11", fails="V1-CFG-11")
+class IsConfusedByBadValues(AgentV1):
+    """It takes them, and can do nothing with the session's options afterwards."""
+
+    def set_config(self, session: Json, name: Any, value: Any) -> None:
+        try:
+            super().set_config(session, name, value)
+        except Refused:
+            if session.get("is_confused"):
+                raise
+            session["is_confused"] = True
+        else:
+            if session.get("is_confused"):
+                raise Refused(-32603, "Internal error")
+
+
 class FailsItsPrompts(AgentV1):
     def do_fail(self, session: Json, _rest: str) -> Work:
         self.open_call(session, "Break", "other")
