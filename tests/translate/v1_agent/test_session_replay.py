@@ -136,7 +136,8 @@ def test_prompts_that_are_replayed_as_one_do_not_lend_their_ids(
     past = [user(one) for words in row for one in words]
     second = Stage()
     second.start({"loadSession": True})
-    loaded(second, *past, **({"replayFrom": START} if is_shown else {}))
+    more: Json = {"replayFrom": START} if is_shown else {}
+    loaded(second, *past, **more)
     later = [asked_blocks(second, words) for words in row]
     assert set(given).isdisjoint(later)
     third = Stage()
