@@ -221,12 +221,12 @@ class WebSocketServerTransport(ServerTransport):
         self.client_is_here()
         return True
 
-    def socket_left(self, socket: ServerSocket) -> None:
-        """Take notice that a socket is gone."""
+    def socket_left(self, socket: ServerSocket, *, is_closed: bool = False) -> None:
+        """Take notice that a socket is gone; a client that closed it does not come back."""
         if self._socket is not socket:
             return
         self._socket = None
-        if self._resume is not None:
+        if self._resume is not None and not is_closed:
             self.client_left()
         else:
             self.end(Ended(CLOSED_BY_CLIENT, clean=True))
