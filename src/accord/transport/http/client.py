@@ -473,7 +473,7 @@ class HttpTransport:
                 opened = self._stream(arrival.opened)
                 if opened.state == "closed" and not (opened.refusal or opened.problem):
                     self._open(opened)
-            if arrival.loaded is not None and not self._is_ordered:
+            if arrival.loaded is not None:
                 later.append(frame)
                 self._arrivals.deliver_after_history(frame, self._stream(arrival.loaded))
         self._arrivals.deliver([one for one in frames if one not in later] if later else frames)
@@ -481,11 +481,6 @@ class HttpTransport:
             closed = self._streams.pop(session_id, None)
             if closed is not None:
                 self._close_stream(closed)
-
-    @property
-    def _is_ordered(self) -> bool:
-        """Whether the server sends the answer to `session/load` after the history."""
-        return self._resumes and self._pool.version == "HTTP/2"
 
     # ---- reading
 
