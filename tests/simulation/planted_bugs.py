@@ -77,7 +77,7 @@ def _a_timer_outlives_its_transport(right: Any) -> Any:
     def stop_writing(self: Any) -> None:
         right(self)
         if self._driver is not None and self._stall_watched:
-            self._driver._timers = {}
+            self._driver._timers = set()
 
     return stop_writing
 

@@ -351,9 +351,8 @@ class HttpTransport:
     def _watch_stall(self) -> None:
         if not self._stall_watched:
             self._stall_watched = True
-            answers = self._answers
-            seconds = self._limits.stall_seconds
-            self._timers.later("stall", seconds, lambda: self._check_stall(answers))
+            check = partial(self._check_stall, self._answers)
+            self._timers.later(self._limits.stall_seconds, check)
 
     def _check_stall(self, answers: int) -> None:
         self._stall_watched = False
@@ -381,9 +380,9 @@ class HttpTransport:
         return stream
 
     def _open(self, stream: ServerStream) -> None:
-        request = stream.begin(self._headers.of(stream.session_id, ("accept", EVENTS_TYPE)))
-        self._pool.send(request)
-        self._timers.later("streams", STREAM_SECONDS_MAX, self._check_streams)
+        headers = self._headers.of(stream.session_id, ("accept", EVENTS_TYPE))
+        self._pool.send(stream.begin(headers))
+        self._timers.later(STREAM_SECONDS_MAX, self._check_streams)
 
     def _check_streams(self) -> None:
         """Let messages go on whose streams the server has not opened after a while."""
@@ -503,16 +502,13 @@ class HttpTransport:
             return
         if self._reconnection.lost_at is None:
             _log.info("the connection to %s was interrupted: %s", self._address, reason)
-            self._timers.later("grace", self._limits.grace_seconds, self._check_grace)
+            self._timers.later(self._limits.grace_seconds, self._check_grace)
         delay = self._reconnection.delay(anyio.current_time(), random.random(), reason)
         if delay is None:
             self._give_up()
             return
         self._is_waiting = True
-        if delay:
-            self._timers.later("retry", delay, self._retry)
-        else:
-            self._timers.soon(self._retry)
+        self._timers.later(delay, self._retry)
 
     def _retry(self) -> None:
         self._is_waiting = False

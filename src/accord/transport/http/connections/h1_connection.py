@@ -123,7 +123,8 @@ class H1Connection:
             self._stream.resume()
 
     def _watch_silence(self, seconds: float) -> None:
-        self._stream.driver.later("silence", seconds, self._check_silence)
+        self._is_watched = True
+        self._stream.driver.later(seconds, self._check_silence)
 
     def _check_silence(self) -> None:
         exchange = self._exchange
