@@ -306,6 +306,7 @@ class HttpTransport:
             return
         self._reconnection.progressed()
         self._outgoing.settle(message)
+        self._check_restored()
         if not 200 <= answer.status < 300:
             self._post_refused(message, answer)
         self._made_progress()
@@ -397,8 +398,12 @@ class HttpTransport:
         """Take notice that the server has opened a stream."""
         self._headers.take_cookies(headers)
         if all(one.state in ("open", "closed") for one in self._streams.values()):
-            self._reconnection.restored()
+        self._check_restored()
         self._send_next()
+
+    def _check_restored(self) -> None:
+        """End the time of grace if every stream is there, and messages are answered."""
+            self._reconnection.restored()
 
     def stream_refused(self, stream: ServerStream, answer: Answer) -> None:
         """Take notice that the server does not open a stream."""
