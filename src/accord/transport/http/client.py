@@ -291,6 +291,7 @@ class HttpTransport:
                 on_answer=partial(on_answer, message),
                 on_loss=partial(on_loss, message),
                 body_bytes_max=self._limits.message_bytes if is_first else self.error_body_bytes,
+                is_repeatable=message.number is not None,
             )
         )
         self._watch_stall()
@@ -305,8 +306,8 @@ class HttpTransport:
             self._recover(f"the server is not ready (status {answer.status})")
             return
         self._reconnection.progressed()
-        self._outgoing.settle(message)
         self._check_restored()
+        self._outgoing.settle(message)
         if not 200 <= answer.status < 300:
             self._post_refused(message, answer)
         self._made_progress()
@@ -397,12 +398,12 @@ class HttpTransport:
     def stream_opened(self, stream: ServerStream, headers: Headers) -> None:
         """Take notice that the server has opened a stream."""
         self._headers.take_cookies(headers)
-        if all(one.state in ("open", "closed") for one in self._streams.values()):
         self._check_restored()
         self._send_next()
 
     def _check_restored(self) -> None:
         """End the time of grace if every stream is there, and messages are answered."""
+        if all(one.state in ("open", "closed") for one in self._streams.values()):
             self._reconnection.restored()
 
     def stream_refused(self, stream: ServerStream, answer: Answer) -> None:
