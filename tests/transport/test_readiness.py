@@ -13,7 +13,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_every_timer_ends_with_its_driver() -> None:
-    """Ours: a timer that was set while another one ran is no reason to forget that one."""
+    """Ours: setting a timer while another one runs does not hide that one."""
     rung: list[str] = []
 
     def note(name: str) -> Callable[[], None]:
