@@ -4,10 +4,11 @@ import asyncio
 import socket
 from asyncio.selector_events import _SelectorSocketTransport  # type: ignore[attr-defined]
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
 from tests.simulation.remote.network import Network, PlayedSocket
-from tests.simulation.runtime.loop import SeededLoop
+from tests.simulation.runtime.loop import Policy, SeededLoop
 
 ProtocolFactory = Callable[[], asyncio.BaseProtocol]
 
@@ -15,8 +16,18 @@ ProtocolFactory = Callable[[], asyncio.BaseProtocol]
 class NumberedTransport(_SelectorSocketTransport):  # type: ignore[misc]
     """A transport whose place in a set does not depend on its address."""
 
+    def __init__(self, loop: "NetworkLoop", *given: Any) -> None:
+        super().__init__(loop, *given)
+        loop.made.append(self)
+
     def __hash__(self) -> int:
         return hash(self._sock_fd)
+
+    def drop(self) -> None:
+        """Close the socket of a world that is over."""
+        sock, self._sock = self._sock, None
+        if sock is not None:
+            sock.close()
 
 
 class Listener:
@@ -35,6 +46,16 @@ class NetworkLoop(SeededLoop):
     """Guards: everything that is connected here is connected by the played network."""
 
     network: Network
+
+    def __init__(self, random: Random, policy: Policy) -> None:
+        super().__init__(random, policy)
+        self.made: list[NumberedTransport] = []
+
+    def drop_transports(self) -> None:
+        """Close what a broken world has left open, so that the next one does not hear of it."""
+        for transport in self.made:
+            transport.drop()
+        self.made.clear()
 
     def _add_reader(self, fd: int, callback: Any, *args: Any) -> None:
         self.add_reader(fd, callback, *args)

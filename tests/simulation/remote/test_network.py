@@ -42,6 +42,7 @@ def run(
         loop.run_until_complete(main(loop))
     finally:
         loop.over = True
+        loop.drop_transports()
         loop.close()
 
 

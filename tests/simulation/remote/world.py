@@ -111,6 +111,7 @@ class RemoteWorld(World):
                 yield
             finally:
                 global_random.setstate(state)
+                self._seeded_loop.drop_transports()
 
     def verdict(self) -> Verdict:
         made = super().verdict()
