@@ -1,4 +1,4 @@
-"""An HTTP server for ASGI applications, HTTP/2 and HTTP/1.1, in the place of granian.
+"""A server for ASGI applications: HTTP/2, HTTP/1.1 and WebSocket, in the place of granian.
 
 It hands requests to the application in any order, as a server with threads does, and some of them
 meet with a mishap: `Mishap`.
@@ -19,7 +19,14 @@ import h2.errors
 import h2.events
 import h2.exceptions
 import h11
+from websockets.frames import Frame, Opcode
+from websockets.http11 import Request as HandshakeRequest
+from websockets.protocol import OPEN
+from websockets.server import ServerProtocol
 
+from accord.machine.logs import SILENT
+from accord.transport.server.listener.peer_liveness import is_gone, tcp_info
+from accord.transport.server.listener.protocol_choice import choose_protocol
 from tests.simulation.remote.loop import Listener, NetworkLoop
 
 Application = Callable[[Any, Any, Any], Awaitable[None]]
@@ -30,6 +37,9 @@ _PREFACE = b"PRI * HTTP/2.0"
 _ACCORD_MESSAGE = b"accord-message"
 # A client that does not take the rest is left.
 CLOSE_SECONDS_MAX = 0.5
+# How often clients are looked after, and when they are given up.
+CHECK_SECONDS = 10.0
+SILENCE_SECONDS = 30.0
 
 
 class PlayedHttpServer:
@@ -78,13 +88,26 @@ class HttpProtocol(asyncio.Protocol):
         self.server = server
         self.transport: Any = None
         self._head = b""
-        self._speaks: Http2 | Http1 | None = None
+        self._speaks: Http2 | Http1 | AsgiWebSocket | None = None
+        self._liveness: asyncio.TimerHandle | None = None
         self._room: asyncio.Future[None] | None = None
         self.is_gone = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport
         self.server.connections[self] = None
+        self._check_later()
+
+    def _check_later(self) -> None:
+        self._liveness = self.server.loop.call_later(CHECK_SECONDS, self._check)
+
+    def _check(self) -> None:
+        """Leave a client that acknowledges nothing, as servers do."""
+        if isinstance(self._speaks, AsgiWebSocket):
+            self._speaks.ping()
+        if is_gone(tcp_info(self.transport.get_extra_info("socket")), SILENCE_SECONDS):
+            self.abort()
+        self._check_later()
 
     def data_received(self, data: bytes) -> None:
         if self._speaks is None:
@@ -92,8 +115,14 @@ class HttpProtocol(asyncio.Protocol):
             data = self._head
             if len(data) < len(_PREFACE) and _PREFACE.startswith(data):
                 return
-            is_http_2 = data.startswith(_PREFACE) and self.server.has_http_2
-            self._speaks = Http2(self) if is_http_2 else Http1(self)
+            choice = choose_protocol(data)
+            if choice is None:
+                return
+            if choice == "websocket":
+                self._speaks = AsgiWebSocket(self)
+            else:
+                is_http_2 = data.startswith(_PREFACE) and self.server.has_http_2
+                self._speaks = Http2(self) if is_http_2 else Http1(self)
         self._speaks.receive(data)
 
     def pause_writing(self) -> None:
@@ -121,9 +150,45 @@ class HttpProtocol(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_gone = True
         self.server.connections.pop(self, None)
+        if self._liveness is not None:
+            self._liveness.cancel()
         self.resume_writing()
         if self._speaks is not None:
             self._speaks.lost()
+
+
+class Inbox:
+    """What an application receives, in order; the last message stays."""
+
+    def __init__(self, loop: NetworkLoop, last: str) -> None:
+        self._loop = loop
+        self._last = last
+        self._messages: deque[dict[str, Any]] = deque()
+        self._waiters: list[asyncio.Future[None]] = []
+
+    def put(self, message: dict[str, Any]) -> None:
+        self._messages.append(message)
+        self.wake()
+
+    def wake(self) -> None:
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    async def changed(self) -> None:
+        """Wait until something comes, or there is room."""
+        waiter = self._loop.create_future()
+        self._waiters.append(waiter)
+        await waiter
+
+    async def receive(self) -> dict[str, Any]:
+        while not self._messages:
+            await self.changed()
+        message = self._messages[0]
+        if message["type"] != self._last:
+            self._messages.popleft()
+        return message
 
 
 class Request:
@@ -133,8 +198,9 @@ class Request:
         self._owner = owner
         self.key = key
         self.scope = scope
-        self._messages: deque[dict[str, Any]] = deque()
-        self._waiters: list[asyncio.Future[None]] = []
+        self._inbox = Inbox(owner.connection.server.loop, "http.disconnect")
+        self.receive, self.changed = self._inbox.receive, self._inbox.changed
+        self.wake = self._inbox.wake
         self._is_gone = False
         # Its answer goes nowhere.
         self.is_mute = False
@@ -158,37 +224,13 @@ class Request:
                 self._owner.left(self)
 
     def body(self, data: bytes, *, more: bool) -> None:
-        self._put({"type": "http.request", "body": data, "more_body": more})
+        self._inbox.put({"type": "http.request", "body": data, "more_body": more})
 
     def gone(self) -> None:
         """Nobody waits for the answer any more."""
         if not self._is_gone:
             self._is_gone = True
-            self._put({"type": "http.disconnect"})
-
-    def _put(self, message: dict[str, Any]) -> None:
-        self._messages.append(message)
-        self.wake()
-
-    def wake(self) -> None:
-        waiters, self._waiters = self._waiters, []
-        for waiter in waiters:
-            if not waiter.done():
-                waiter.set_result(None)
-
-    async def receive(self) -> dict[str, Any]:
-        while not self._messages:
-            await self.changed()
-        message = self._messages[0]
-        if message["type"] != "http.disconnect":
-            self._messages.popleft()
-        return message
-
-    async def changed(self) -> None:
-        """Wait until something comes, or there is room."""
-        waiter = self._owner.connection.server.loop.create_future()
-        self._waiters.append(waiter)
-        await waiter
+            self._inbox.put({"type": "http.disconnect"})
 
     async def send(self, message: dict[str, Any]) -> None:
         if self._is_gone or self.is_mute:
@@ -455,6 +497,84 @@ class Http1:
     def lost(self) -> None:
         if self._request is not None:
             self._request.gone()
+
+
+class AsgiWebSocket:
+    """The server's side of a WebSocket, for the application's own endpoint."""
+
+    def __init__(self, connection: HttpProtocol) -> None:
+        self.connection = connection
+        self._protocol = ServerProtocol(logger=SILENT, max_size=None)
+        self._inbox = Inbox(connection.server.loop, "websocket.disconnect")
+        self._request: HandshakeRequest | None = None
+        self._is_over = False
+
+    def receive(self, data: bytes) -> None:
+        self._protocol.receive_data(data)
+        for event in self._protocol.events_received():
+            if isinstance(event, HandshakeRequest):
+                self._begin(event)
+            elif isinstance(event, Frame) and event.opcode is Opcode.TEXT:
+                text = bytes(event.data).decode()
+                self._inbox.put({"type": "websocket.receive", "text": text})
+            elif isinstance(event, Frame) and event.opcode is Opcode.CLOSE:
+                code = self._protocol.close_rcvd.code if self._protocol.close_rcvd else 1005
+                self._disconnect(code)
+        self._flush()
+
+    def _begin(self, request: HandshakeRequest) -> None:
+        self._request = request
+        headers = [(n.encode(), v.encode()) for n, v in request.headers.raw_items()]
+        scope = scope_of("1.1", b"GET", request.path.encode(), headers)
+        self._inbox.put({"type": "websocket.connect"})
+        loop = self.connection.server.loop
+        loop.create_task(self._run({**scope, "type": "websocket"}), name="websocket")
+
+    async def _run(self, scope: dict[str, Any]) -> None:
+        try:
+            await self.connection.server.application(scope, self._inbox.receive, self.send)
+        finally:
+            if not self.connection.is_gone:
+                self.connection.close()
+
+    async def send(self, message: dict[str, Any]) -> None:
+        protocol = self._protocol
+        if self.connection.is_gone:
+            return
+        if message["type"] == "websocket.accept":
+            assert self._request is not None
+            response = protocol.accept(self._request)
+            for name, value in message.get("headers", ()):
+                response.headers[name.decode()] = value.decode()
+            protocol.send_response(response)
+        elif protocol.state is not OPEN:
+            return
+        elif message["type"] == "websocket.send":
+            protocol.send_text(message["text"].encode())
+        else:
+            protocol.send_close(message["code"], message["reason"])
+        self._flush()
+        await self.connection.drain()
+
+    def ping(self) -> None:
+        if self._protocol.state is OPEN:
+            self._protocol.send_ping(b"")
+            self._flush()
+
+    def _flush(self) -> None:
+        for data in self._protocol.data_to_send():
+            if data and not self.connection.transport.is_closing():
+                self.connection.transport.write(data)
+            elif not data:
+                self.connection.close()
+
+    def _disconnect(self, code: int) -> None:
+        if not self._is_over:
+            self._is_over = True
+            self._inbox.put({"type": "websocket.disconnect", "code": code})
+
+    def lost(self) -> None:
+        self._disconnect(1006)
 
 
 __all__ = ["Mishap", "PlayedHttpServer"]

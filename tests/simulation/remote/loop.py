@@ -16,6 +16,8 @@ ProtocolFactory = Callable[[], asyncio.BaseProtocol]
 class NumberedTransport(_SelectorSocketTransport):  # type: ignore[misc]
     """A transport whose place in a set does not depend on its address."""
 
+    _sock: Any
+
     def __init__(self, loop: "NetworkLoop", *given: Any) -> None:
         super().__init__(loop, *given)
         loop.made.append(self)

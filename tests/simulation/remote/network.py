@@ -27,6 +27,8 @@ STARTED_AT = 1000.0
 # Within this a played TCP connection is made.
 CONNECT_SECONDS_MAX = 0.05
 CutKind = Literal["reset", "end", "half_open", "answers_lost", "stall"]
+# After these nothing arrives any more in either direction.
+_FINAL = frozenset({"reset", "end", "half_open"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,7 +427,7 @@ class FatedConnection:
     def _passed(self) -> None:
         over = self._watched.passed - self._begins_at - self._fate.after_bytes
         if over >= 0 and not self._is_over:
-            if self._fate.kind != "stall" and self._fate.loses:
+            if self._fate.kind in _FINAL and self._fate.loses:
                 # Cut at this very byte: what follows is lost.
                 kept = max(0, len(self._watched.held) - over)
                 del self._watched.held[kept:]
@@ -493,4 +495,4 @@ class FatedConnection:
                 pipe.reader_open = False
 
 
-__all__ = ["STARTED_AT", "Fate", "Network", "Outage", "PlayedSocket", "SocketModule"]
+__all__ = ["NEVER", "STARTED_AT", "Fate", "Network", "Outage", "PlayedSocket", "SocketModule"]

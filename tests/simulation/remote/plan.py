@@ -26,6 +26,8 @@ class RemotePlan:
     transport: Transport
     dialect: Dialect
     limits: RemoteLimits
+    # Our own listener, or any ASGI server.
+    server: Literal["listener", "asgi"]
     # Whether the connection must outlive everything that the network does.
     must_survive: bool
     # Whether the network may fail before the client is connected; then connecting may fail.
@@ -154,6 +156,7 @@ def remote_plan_of(seed: int) -> RemotePlan:
         cut_seconds=random.choice((0.5, 5.0, 40.0)),
         outages=_outages(random, 10.0 if must_survive else random.choice((10.0, 100.0))),
         troubles_max=random.choice((1, 5, 20)),
+        server=random.choice(("listener", "listener", "asgi")),
     )
 
 

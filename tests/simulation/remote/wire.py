@@ -75,16 +75,29 @@ class RemoteWire:
 
         application.connections._serve = watched
         try:
-            with mock.patch.object(RemoteServer, "_start_granian", self._start_http):
-                async with RemoteServer(application, port=PORT):
-                    self._listening.set()
-                    await self._client_gone.wait()
-                    await self._all_gone(application)
+            async with self._server(application):
+                self._listening.set()
+                await self._client_gone.wait()
+                await self._all_gone(application)
         except Exception as error:
             self._chronicle.wrong(f"serving ended with {error!r}")
             raise
         finally:
             self._agent_ended.set()
+
+    @contextlib.asynccontextmanager
+    async def _server(self, application: RemoteApplication) -> AsyncIterator[None]:
+        """Our own listener, or an ASGI server that knows nothing of us."""
+        if self._plan.server == "asgi":
+            played = self._make_server(application)
+            played.listen(PORT)
+            async with application:
+                yield
+            played.stop()
+            return
+        with mock.patch.object(RemoteServer, "_start_granian", self._start_http):
+            async with RemoteServer(application, port=PORT):
+                yield
 
     @property
     def _start_http(self) -> Any:

@@ -18,10 +18,15 @@ from accord.transport.server.application import RemoteApplication
 from tests.simulation.remote.conversation import RemoteConversation
 from tests.simulation.remote.http_server import Mishap, PlayedHttpServer
 from tests.simulation.remote.loop import NetworkLoop
-from tests.simulation.remote.network import Fate, Network, SocketModule
+from tests.simulation.remote.network import NEVER, Fate, Network, SocketModule
 from tests.simulation.remote.plan import MISHAPS, RemotePlan, fate_of, remote_plan_of
 from tests.simulation.remote.wire import RemoteWire
 from tests.simulation.world import Verdict, World, run
+
+# Where a connection must survive, new troubles come for so long, and then none for a while: nobody
+# gets through a network for a minute that cuts every connection at once.
+STORM_SECONDS = 20.0
+QUIET_SECONDS = 120.0
 
 
 class RemoteWorld(World):
@@ -37,12 +42,21 @@ class RemoteWorld(World):
         self.network.outages = plan.outages
         self._seeded_loop = loop
         self._has_half_open = False
+        self._storm_at = -NEVER
 
-    def _has_trouble(self) -> bool:
-        return self.network.is_calm or self.network.troubles >= self.remote.troubles_max
+    def _is_spared(self) -> bool:
+        """Whether nothing is done to what begins now."""
+        if self.network.is_calm or self.network.troubles >= self.remote.troubles_max:
+            return True
+        if not self.remote.must_survive:
+            return False
+        now = self.loop.time()
+        if now - self._storm_at > STORM_SECONDS + QUIET_SECONDS:
+            self._storm_at = now
+        return now - self._storm_at > STORM_SECONDS
 
     def _draw_fate(self) -> Fate | None:
-        fate = None if self._has_trouble() else fate_of(self.remote, self.random)
+        fate = None if self._is_spared() else fate_of(self.remote, self.random)
         if fate is not None and fate.kind == "half_open" and self.remote.must_survive:
             # One takes half a minute to be found; several take longer than the time of grace.
             if self._has_half_open:
@@ -51,7 +65,7 @@ class RemoteWorld(World):
         return fate
 
     def _draw_mishap(self) -> Mishap:
-        if self._has_trouble() or self.random.random() >= self.remote.mishap_chance:
+        if self._is_spared() or self.random.random() >= self.remote.mishap_chance:
             return "none"
         mishap = self.random.choice(MISHAPS)
         if mishap != "none":
