@@ -34,25 +34,33 @@ from accord.transcript.coalesced_updates import LateUpdates
 from accord.transport.pipes import PipeTransport
 
 Plant = Callable[[], "contextlib.AbstractContextManager[object]"]
+Register = Callable[[Callable[..., Any]], Callable[..., Any]]
 PLANTED: dict[str, Plant] = {}
 
 
-def _plant(owner: Any, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function as a broken form of a method; its own name says what is broken.
+def planter(planted: dict[str, Plant]) -> Callable[[Any, str], Register]:
+    """Return a decorator that registers a function as a broken form of a method.
 
-    It gets the method as it was, and returns the one that takes its place.
+    The function's own name says what is broken.  It gets the method as it was, and returns the one
+    that takes its place.
     """
 
-    def register(broken: Callable[..., Any]) -> Callable[..., Any]:
-        @contextlib.contextmanager
-        def patched() -> Generator[object]:
-            with mock.patch.object(owner, name, broken(getattr(owner, name))):
-                yield None
+    def plant(owner: Any, name: str) -> Register:
+        def register(broken: Callable[..., Any]) -> Callable[..., Any]:
+            @contextlib.contextmanager
+            def patched() -> Generator[object]:
+                with mock.patch.object(owner, name, broken(getattr(owner, name))):
+                    yield None
 
-        PLANTED[broken.__name__.strip("_")] = patched
-        return broken
+            planted[broken.__name__.strip("_")] = patched
+            return broken
 
-    return register
+        return register
+
+    return plant
+
+
+_plant = planter(PLANTED)
 
 
 @_plant(PipeTransport, "_write_gathered")
@@ -77,7 +85,7 @@ def _a_timer_outlives_its_transport(right: Any) -> Any:
     def stop_writing(self: Any) -> None:
         right(self)
         if self._driver is not None and self._stall_watched:
-            self._driver._timers = {}
+            self._driver._timers = set()
 
     return stop_writing
 

@@ -168,7 +168,7 @@ class ClientSocket(asyncio.Protocol):
         """Read the head of the response, and return what comes after it."""
         data, self._head = self._head + data, b""
         rest = b""
-        if data.startswith(_UPGRADED):
+        if _UPGRADED.startswith(data[: len(_UPGRADED)]):
             end = data.find(_HEAD_END)
             if end < 0 and len(data) <= self._limits.header_bytes:
                 self._head = data
