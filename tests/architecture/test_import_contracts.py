@@ -24,7 +24,11 @@ WRONG = [
     ("agent/session/state.py", "agent.tools.files", "The agent: a turn uses tools"),
     ("client/session/state.py", "client.wire.v1.wire", "The client: what is version-neutral"),
     ("client/wire/v1/wire.py", "client.wire.draft.wire", "The client: the wires of the versions"),
-    ("client/shell/syntax.py", "client.permissions.rules", "The client: deciding does not know"),
+    (
+        "client/shell/syntax_tree.py",
+        "client.permissions.rules",
+        "The client: deciding does not know",
+    ),
     ("proxy/hop.py", "proxy.chain.conductor", "The proxy: its rooms"),
     ("connection/limits.py", "connection.connection", "The connection: its rooms"),
     ("terminal/screen/widgets/button.py", "terminal.screen.app", "The terminal client: the screen"),
@@ -38,7 +42,7 @@ WRONG = [
         "The conformance kit: checks",
     ),
     ("cli/console.py", "cli.run", "The command line: its rooms"),
-    ("builtin/workspace.py", "builtin.tools.toolbox", "The built-in agent: its rooms"),
+    ("builtin/session_state.py", "builtin.tools.toolbox", "The built-in agent: its rooms"),
     ("transport/websocket/client.py", "transport.server.connections", "The transports: the two"),
     ("mcp/results.py", "mcp.servers", "Rooms do not import each other in circles"),
 ]

@@ -15,7 +15,7 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from accord.machine.processes import own_exit as shutdown
+from accord.machine.processes import exit_on_signal as shutdown
 from tests.cli.home import Home
 from tests.hang_limit import HANG_SECONDS
 from tests.machine.lifeline import Lifeline
@@ -32,7 +32,7 @@ PATIENT = """
 import sys
 from accord.cli.run import interruptible_turn as run_turn
 from accord.cli.main import main
-from accord.machine.processes import own_exit as shutdown
+from accord.machine.processes import exit_on_signal as shutdown
 names = ("TERMINATE_AFTER_SECONDS", "KILL_AFTER_SECONDS", "EXIT_AFTER_SECONDS")
 for name, seconds in zip(names, map(float, sys.argv.pop(1).split(","))):
     setattr(shutdown, name, seconds)
@@ -190,7 +190,7 @@ async def test_a_second_signal_ends_it_at_once(
 
 STUCK = """
 import sys, time
-from accord.machine.processes import own_exit as shutdown
+from accord.machine.processes import exit_on_signal as shutdown
 shutdown.TERMINATE_AFTER_SECONDS = shutdown.KILL_AFTER_SECONDS = 0.1
 shutdown.EXIT_AFTER_SECONDS = 0.2
 shutdown.own_process()

@@ -127,7 +127,7 @@ async def test_a_client_that_is_gone_leaves_no_server_behind(tmp_path: Path) -> 
 
 async def test_servers_of_the_configuration_give_way_to_those_of_the_client(tmp_path: Path) -> None:
     """Issue: also from the user's config."""
-    from accord.configuration.config import McpEntry
+    from accord.configuration.config_file import McpEntry
 
     served = Served()
     args = ("-I", str(SERVERS / "faulty.py"), "nothing")

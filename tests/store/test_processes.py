@@ -13,7 +13,7 @@ import pytest
 from accord.errors import StoreError
 from accord.schema import v2
 from accord.store import SessionRecord
-from accord.store.lease import Owner, is_alive, this_process
+from accord.store.owner_process import Owner, is_alive, this_process
 from accord.store.sqlite import SqliteStore
 from tests.hang_limit import HANG_SECONDS
 

@@ -37,7 +37,7 @@ from accord.agent.session.options import (
 from accord.agent.turn import Turn
 from accord.connection import Connection, Limits
 from accord.errors import AccordError, ConnectionLost, LocalProtocolError
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.transport.transport import Transport
 
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from accord.builtin.folder_checks import faults_of
-from accord.builtin.logins import require_key
+from accord.builtin.model_login import require_key
 from accord.builtin.models.providers import AUTO_DETECTED
 from accord.builtin.offline.brain import OfflineBrain
 from accord.builtin.offline.prompt.message import read_message
 from accord.builtin.session_options import MCP_COMMANDS, model_option
+from accord.builtin.session_state import Workspace, open_workspace
 from accord.builtin.tools.toolbox import Toolbox
 from accord.builtin.user_setup import OFFLINE
-from accord.builtin.workspace import Workspace, open_workspace
 from accord.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from accord.errors import ConfigError
-from accord.machine import package_sets
+from accord.machine import optional_packages
 from tests.builtin.llm.talk import choice_of, made, talk
 from tests.fake_llm import FakeLLM
 
@@ -23,8 +23,8 @@ async def test_packages_come_with_the_first_prompt_and_are_shown(
         await tell("openai 3.0")
         missing.discard(name)
 
-    monkeypatch.setattr(package_sets, "is_missing", missing.__contains__)
-    monkeypatch.setattr(package_sets, "install", install)
+    monkeypatch.setattr(optional_packages, "is_missing", missing.__contains__)
+    monkeypatch.setattr(optional_packages, "install", install)
     async with talk(made(choice_of("chat", llm)), project) as session:
         assert (await session.say("[[say hello]]"))["stopReason"] == "end_turn"
         (call,) = session.last_of_calls()
@@ -43,8 +43,8 @@ async def test_packages_that_cannot_be_had_end_the_turn_with_the_reason(
     async def install(name: str, tell: Tell) -> None:
         raise ConfigError("no package index can be reached; check the network")
 
-    monkeypatch.setattr(package_sets, "is_missing", lambda name: True)
-    monkeypatch.setattr(package_sets, "install", install)
+    monkeypatch.setattr(optional_packages, "is_missing", lambda name: True)
+    monkeypatch.setattr(optional_packages, "install", install)
     async with talk(made(choice_of("chat", llm)), project) as session:
         assert "check the network" in (await session.say("[[say hello]]"))["error"]["message"]
         (call,) = session.last_of_calls()

@@ -60,7 +60,7 @@ async def test_a_model_without_a_key_wants_a_login_and_gets_it(
     llm: FakeLLM, home: Path, project: Path
 ) -> None:
     """Issue 3: authentication when a chosen provider has no key; the login may come later."""
-    from accord.builtin.models.credentials import Credentials
+    from accord.builtin.models.api_keys import Credentials
 
     env = environ(home, llm) | {
         "ACCORD_MODEL": "anthropic:claude-sonnet-5",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from accord.cli.agent_setup.agent_choice import with_model
+from accord.cli.agent_setup.agent_argument import with_model
 from accord.machine.own_command_line import own_command
 from tests.cli.home import Home
 from tests.fake_llm import FakeLLM, serve

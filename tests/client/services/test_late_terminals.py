@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from accord.client.permissions.permissions import Permissions
-from accord.client.services.protocols import RunsTerminals
+from accord.client.services.service_interfaces import RunsTerminals
 from accord.client.services.services import Services
 from accord.client.wire.v1.terminals import TerminalRequests
 from accord.connection.connection import IncomingRequest

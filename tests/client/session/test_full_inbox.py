@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.client.session import inbox as module
-from accord.client.session.inbox import Inbox
+from accord.client.session import update_inbox as module
+from accord.client.session.update_inbox import Inbox
 from accord.transcript import Transcript, Update
 from tests.transcript.test_coalesced_updates import WIRE_UPDATES, said, texts_by_item
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from accord.client.permissions.policy import Facts, judge, read_rules
 from accord.client.permissions.request import own_request
+from accord.client.permissions.rule_matcher import Facts, judge, read_rules
 from accord.client.permissions.rules import Effect, Rule
 from tests.client.shell.marker_lines import LINES
 from tests.client.shell.marker_roads import PROGRAM, random_line, single_roads

@@ -9,7 +9,7 @@ import anyio
 import pytest
 from anyio import to_thread
 
-from accord.machine.errors import OutsideRoots
+from accord.machine.file_and_terminal_errors import OutsideRoots
 from accord.machine.filesystem import file_text
 from accord.machine.filesystem.async_files import INLINE_BYTES_MAX, Files
 from tests.hang_limit import HANG_SECONDS

@@ -3,8 +3,8 @@
 import pytest
 
 from accord.schema import v2
+from accord.schema.v2 import enumerations as v2_vocabulary
 from accord.schema.v2 import methods as v2_methods
-from accord.schema.v2 import vocabulary as v2_vocabulary
 
 BASELINE = ["new", "list", "resume", "close", "prompt", "cancel"]
 

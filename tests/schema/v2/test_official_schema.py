@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import accord.schema.v2 as v2
 from accord.schema.codec import Invalid, decode, encode, to_raw
 from accord.schema.struct import UNSET, NonEmpty, Raw
+from accord.schema.v2 import enumerations as v2_vocabulary
 from accord.schema.v2 import methods as v2_methods
-from accord.schema.v2 import vocabulary as v2_vocabulary
 from tests.schema.comparison import Book, Comparison, has_gate, misplaced
 from tests.schema.generation import BASE64, JSON, PATHS, WORDS, FromSchema, FromTypes
 from tests.schema.official_schema import load

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from accord.client.permissions.request import Decision, PermissionOption, PermissionRequest
 from accord.client.services.elicitation import UrlRequest
 from accord.client.services.forms import Choice, FormField, FormRequest
-from accord.client.wire.wire import AuthMethod
+from accord.client.wire.wire_interface import AuthMethod
 from accord.mcp.project_file import ProjectServer
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.questions import Question, QuestionKind

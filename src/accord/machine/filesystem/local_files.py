@@ -24,7 +24,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from accord.machine.errors import (
+from accord.machine.file_and_terminal_errors import (
     AccessDenied,
     AlreadyThere,
     FileMissing,
@@ -41,9 +41,9 @@ from accord.machine.filesystem.file_text import (
     style_of,
     take_lines,
 )
-from accord.machine.filesystem.overlay import Overlay
 from accord.machine.filesystem.path_resolution import Place, rename
 from accord.machine.filesystem.roots import Roots
+from accord.machine.filesystem.unsaved_text import Overlay
 
 FILE_BYTES_MAX = 16 * 1024 * 1024
 """Most bytes that one read returns or one write stores; with JSON's escapes it fits a frame."""

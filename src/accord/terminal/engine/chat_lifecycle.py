@@ -19,7 +19,7 @@ import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
 from accord.errors import AccordError, LocalProtocolError
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.terminal.engine.chat_slots import ChatSlot, ChatSlots
 from accord.terminal.engine.log_handler import logging_in_chats
 from accord.terminal.model.chat import Chat

@@ -92,7 +92,7 @@ def show_changes(
 
 def show_history(printer: ChatPrinter, chat: Chat) -> None:
     """Print the whole conversation again."""
-    from accord.terminal.plain.display.chat_updates import ChatUpdates
+    from accord.terminal.plain.display.new_chat_entries import ChatUpdates
 
     again = ChatUpdates(chat, ChatPrinter(printer.out, chat.folder))
     again.tell_all()

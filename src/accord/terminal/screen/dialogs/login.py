@@ -15,7 +15,7 @@ from textual.app import ComposeResult
 from textual.strip import Strip
 from textual.widgets import Input
 
-from accord.client.wire.wire import AuthMethod
+from accord.client.wire.wire_interface import AuthMethod
 from accord.machine.console.control_characters import visible
 from accord.mcp.project_file import ProjectServer
 from accord.terminal.model.permissions.request_text import exact
