@@ -18,8 +18,14 @@ from accord.agent.serving.client_answer_checks import chose_what_was_not_offered
 from accord.agent.serving.outgoing_checks import check_update
 from accord.agent.serving.wire import Wire
 from accord.agent.session.background_tasks import SessionTasks
-from accord.agent.session.config_options import available_commands, config_options
-from accord.agent.session.options import MODE_OPTION_ID, Mode, Offer, OptionValue
+from accord.agent.session.options import (
+    MODE_OPTION_ID,
+    Mode,
+    Offer,
+    OptionValue,
+    available_commands,
+    config_options,
+)
 from accord.agent.session.prompt_queue import PromptQueue
 from accord.agent.session.stored_record import StoredSession
 from accord.agent.session.updates import HiddenUpdates, NoLog, SessionUpdates

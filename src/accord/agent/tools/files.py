@@ -19,8 +19,7 @@ from accord.machine.file_and_terminal_errors import (
 )
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
-from accord.translate.diffs import diff_of
-from accord.translate.file_changes import deletion_of, move_of
+from accord.translate.diffs import deletion_of, diff_of, move_of
 
 if TYPE_CHECKING:
     from accord.agent.session.state import SessionState

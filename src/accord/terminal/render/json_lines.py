@@ -9,7 +9,7 @@ from textual.strip import Strip
 
 from accord.machine.console.control_characters import visible
 from accord.schema.struct import Raw
-from accord.terminal.model.labels.turn_activity import plain_value
+from accord.terminal.model.labels.tool_calls import plain_value
 from accord.terminal.render.diff import more_line
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.syntax import Code

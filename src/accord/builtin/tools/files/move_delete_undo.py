@@ -16,7 +16,7 @@ from accord.builtin.tools.tool_result import ToolResult, done, failed
 from accord.builtin.undo_journal import Change
 from accord.errors import RequestFailed
 from accord.machine.file_and_terminal_errors import FileFailure
-from accord.translate.file_changes import deletion_of, move_of
+from accord.translate.diffs import deletion_of, move_of
 
 if TYPE_CHECKING:
     from accord.agent.tools.tool_call import ToolCallHandle

@@ -18,12 +18,8 @@ from accord.configuration.config_file import QUIET_SECONDS
 from accord.machine.terminals.omitted_output import EARLIER_OUTPUT_OMITTED
 from accord.terminal.model.chat import Chat, Entry, Problem, Remedy
 from accord.terminal.model.client_remark import Remark
-from accord.terminal.model.labels.turn_activity import (
-    cost_words,
-    counted,
-    duration_words,
-    usage_words,
-)
+from accord.terminal.model.labels.amounts import cost_words, counted, usage_words
+from accord.terminal.model.labels.durations import duration_words
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.model.text.output_lines import OutputLines
 from accord.terminal.plain.display.chat_printer import ChatPrinter

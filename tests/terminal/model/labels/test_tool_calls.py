@@ -6,27 +6,27 @@ import pytest
 
 from accord.schema.struct import Raw
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.labels.turn_activity import (
+from accord.terminal.model.labels.amounts import (
+    cost_words,
+    count_words,
+    counted,
+    size_words,
+    usage_words,
+)
+from accord.terminal.model.labels.durations import duration_words
+from accord.terminal.model.labels.endings import exit_words, stop_words
+from accord.terminal.model.labels.tool_calls import (
     STATE_SIGNS,
     call_name,
     call_state,
     call_title,
-    cost_words,
-    count_words,
-    counted,
-    duration_words,
-    exit_words,
     kind_sign,
     kind_word,
     parent_of,
-    path_words,
     plain_value,
-    size_words,
-    stop_words,
-    usage_words,
 )
 from accord.terminal.model.questions import Question
-from accord.terminal.model.text.display_text import columns
+from accord.terminal.model.text.display_text import columns, path_words
 from accord.transcript import Cost, ExitStatus, ToolCall, Usage
 from accord.transcript.items.tool_call import KINDS_OF_TOOL
 

@@ -1,4 +1,4 @@
-"""Labels and signs for an agent's activity: kinds, states, times, sizes, outcomes.
+"""Labels and signs for tool calls: kinds, names, states.
 
 Used by the full screen and the line mode.  This module does not know either; returned text of the
 agent is clean.
@@ -9,18 +9,14 @@ known one.
 
 from __future__ import annotations
 
-import math
 from typing import Literal, NamedTuple, TypeAlias
 
 from accord.schema.codec import Invalid, to_python
 from accord.schema.struct import Raw
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.text.display_text import one_line
-from accord.transcript import Cost, ExitStatus, ToolCall, Usage
+from accord.terminal.model.text.display_text import WORD_MAX, one_line
+from accord.transcript import ToolCall
 from accord.transcript.items.tool_call import DENIED, KINDS_OF_TOOL, STATUSES
-
-WORD_MAX = 60
-"""The most characters of an agent's value that should be a word."""
 
 
 class Sign(NamedTuple):
@@ -170,122 +166,3 @@ def call_state(call: ToolCall, chat: Chat) -> CallState:
     if call.status == "in_progress" and chat.phase == "lost":
         return CallState("unknown", "not finished")
     return _STATUS_STATES[call.status]
-
-
-# ---- outcomes
-
-
-class StopWords(NamedTuple):
-    """A sentence that says how a turn ended, and whether it ended normally."""
-
-    text: str
-    is_good: bool
-
-
-_STOPS: dict[str, StopWords] = {
-    "end_turn": StopWords("The agent is done.", True),
-    "max_tokens": StopWords("The agent stopped: it reached the token limit.", False),
-    "max_turn_requests": StopWords(
-        "The agent stopped: it reached the limit of model requests for one turn.", False
-    ),
-    "refusal": StopWords(
-        "The agent refused to continue. It removed your prompt and what followed from its context "
-        "and will not remember them.",
-        False,
-    ),
-    "cancelled": StopWords("You stopped the turn.", True),
-    "error": StopWords("The turn failed.", False),
-}
-
-
-def stop_words(reason: str | None) -> StopWords:
-    """Describe how a turn ended; an unknown reason is shown as it is."""
-    if reason is None:
-        return StopWords("The turn is over.", True)
-    known = _STOPS.get(reason)
-    return known or StopWords(f"The turn ended: {one_line(reason, WORD_MAX)}.", False)
-
-
-def exit_words(status: ExitStatus) -> str:
-    """How a command ended."""
-    if status.signal:
-        return f"ended by {one_line(status.signal, WORD_MAX)}"
-    if status.exit_code is None:
-        return "ended"
-    return f"exit code {status.exit_code}"
-
-
-# ---- numbers
-
-
-def duration_words(seconds: float) -> str:
-    """A time that something takes: "0.4 s", "12 s", "3 m 05 s", "1 h 02 m"."""
-    if not math.isfinite(seconds) or seconds < 0:
-        return "0.0 s"
-    if seconds < 9.95:
-        return f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} m {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} m"
-
-
-def size_words(size: int) -> str:
-    """A number of bytes: "512 bytes", "1.2 kB", "12 kB"."""
-    if abs(size) < 1000:
-        return counted(size, "byte")
-    return _scaled(size, ("kB", "MB", "GB", "TB", "PB", "EB"), " ")
-
-
-def count_words(number: int) -> str:
-    """A number of tokens and the like: "950", "1.2k", "12k", "2.0M"."""
-    return (
-        str(number) if abs(number) < 1000 else _scaled(number, ("k", "M", "G", "T", "P", "E"), "")
-    )
-
-
-def _scaled(number: float, units: tuple[str, ...], gap: str) -> str:
-    power = 1
-    # A value that would be rounded to a thousand is shown in the next unit.
-    while abs(number) / 1000**power >= 999.5 and power < len(units):
-        power += 1
-    number /= 1000**power
-    said = f"{number:.1f}" if abs(number) < 9.95 else f"{number:.0f}"
-    return f"{said}{gap}{units[power - 1]}"
-
-
-def counted(number: int, thing: str) -> str:
-    """Return a count with its noun in the singular or plural."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
-
-
-_CURRENCIES = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥"}
-
-
-def cost_words(cost: Cost) -> str:
-    """Return the cost: "$0.12", "3.50 credits"."""
-    amount = cost.amount if math.isfinite(cost.amount) else 0.0
-    said = f"{amount:.2f}" if abs(amount) < 1e12 else f"{amount:.3g}"
-    unit = one_line(cost.currency, 12)
-    sign = _CURRENCIES.get(unit.upper())
-    return f"{sign}{said}" if sign else f"{said} {unit}".rstrip()
-
-
-def usage_words(usage: Usage) -> str:
-    """How full the context is: "12k of 200k tokens (6 %)"; empty if nothing is known."""
-    if usage.used is None or usage.size is None:
-        return ""
-    if usage.size <= 0:
-        return f"{count_words(usage.used)} tokens"
-    share = round(100 * usage.used / usage.size)
-    return f"{count_words(usage.used)} of {count_words(usage.size)} tokens ({share} %)"
-
-
-def path_words(path: str, folder: str) -> str:
-    """Return a path for display, relative to the session's folder if it is inside."""
-    base = folder.rstrip("/\\")
-    if base and path.startswith(base) and path[len(base) : len(base) + 1] in ("/", "\\"):
-        path = path[len(base) + 1 :]
-    return one_line(path)
