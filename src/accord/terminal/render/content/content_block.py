@@ -28,7 +28,6 @@ from accord.transcript.unknown_variants import fields_of
 # Fields that probably contain text for a user, in this order.
 _WORDS = ("title", "text", "message", "name", "description", "content")
 
-PREVIEW_LINES = 4
 TEXT_CHARACTERS_MAX = 100_000
 
 
