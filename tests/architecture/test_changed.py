@@ -11,7 +11,7 @@ def test_tests_of_the_same_name_and_tests_that_import_are_found() -> None:
     """Issue 14: what most changes need."""
     about = find_tests([Path("src/accord/machine/optional_packages.py")], all_tests())
     assert about[0] == Path("tests/machine/test_optional_packages.py")
-    assert Path("tests/builtin/llm/test_packages.py") in about
+    assert Path("tests/builtin/llm/test_llm_packages.py") in about
     assert Path("tests/machine/test_git.py") not in about
 
 

@@ -15,7 +15,7 @@ from accord import Agent, LocalProtocolError, RequestFailed, SpawnFailed, Turn
 from accord.machine import AccessDenied, OutsideRoots
 from accord.machine.file_and_terminal_errors import NoSuchFile
 from tests.agent.raw_client import OPEN, raw_client
-from tests.agent.test_mistakes import ended
+from tests.agent.test_agent_mistakes import ended
 
 OFFERS = {"fs": {"readTextFile": True, "writeTextFile": True}, "terminal": True}
 Refusal = tuple[int, str, dict[str, Any]]

@@ -6,7 +6,7 @@ from pathlib import Path
 from accord.builtin.mode_permissions import MODES, decision
 from accord.builtin.tools.tool_definitions import TOOLS
 
-PAGE = (Path(__file__).parents[2] / "docs/reference/agent-tools.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs/reference/agent-tools.md").read_text(encoding="utf-8")
 WORDS = {"allow": "yes", "ask": "asks", "refuse": "no"}
 
 

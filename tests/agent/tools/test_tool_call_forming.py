@@ -9,7 +9,7 @@ import pytest
 from accord import Agent, LocalProtocolError, Turn
 from accord.agent.turn import turn_state
 from tests.agent.raw_client import raw_client
-from tests.agent.test_mistakes import ended
+from tests.agent.test_agent_mistakes import ended
 
 VERSIONS = pytest.mark.parametrize("version", [1, 2])
 

@@ -13,7 +13,7 @@ import pytest
 from tests.client.flood_agent import PIECE
 from tests.hang_limit import HANG_SECONDS
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PIECES = 500_000
 # The text, three times.  A queue of all the updates takes some 160 MB.
 GROWN_BYTES_MAX = 80_000_000
