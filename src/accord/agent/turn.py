@@ -154,7 +154,9 @@ class Turn:
             raise LocalProtocolError(f"UsageUpdate cannot be sent: {error}") from None
         await self.emit(update)
 
-    async def notice(self, severity: str, title: str, description: str | None = None) -> None:
+    async def notice(
+        self, severity: v2.NoticeSeverity, title: str, description: str | None = None
+    ) -> None:
         """Show the user a notice, if the client can show notices."""
         if not title.strip():
             raise LocalProtocolError("a notice needs a title")
@@ -185,7 +187,7 @@ class Turn:
         self,
         title: str,
         *,
-        kind: str = "other",
+        kind: v2.ToolKind = "other",
         name: str | None = None,
         locations: Sequence[str | tuple[str, int]] = (),
         raw_input: object = UNSET,

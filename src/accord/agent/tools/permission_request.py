@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from accord.agent.custom_values import checked
 from accord.errors import LocalProtocolError
+
+if TYPE_CHECKING:
+    from accord.schema.v2 import PermissionOptionKind
 
 
 class PermissionOption(NamedTuple):
@@ -14,7 +17,7 @@ class PermissionOption(NamedTuple):
 
     option_id: str
     name: str
-    kind: str
+    kind: PermissionOptionKind
 
     @property
     def allows(self) -> bool:

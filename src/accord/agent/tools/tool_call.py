@@ -46,7 +46,7 @@ class CallFacts(NamedTuple):
     """What is known of a tool call when it is announced."""
 
     title: str
-    kind: str
+    kind: v2.ToolKind
     name: str | None
     locations: list[v2.ToolCallLocation]
     raw_input: Raw | UnsetType
@@ -456,7 +456,7 @@ def new_tool_call(
     turn: TurnState,
     title: str,
     *,
-    kind: str = "other",
+    kind: v2.ToolKind = "other",
     name: str | None = None,
     locations: Sequence[str | tuple[str, int]] = (),
     raw_input: object = UNSET,
