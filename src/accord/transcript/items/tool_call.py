@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from accord.schema.v2 import ToolCallStatus, ToolKind
 
     ReceivedItem: TypeAlias = v1.ToolCallContent | v2.ToolCallContent
+else:
+    # The fields are looked up at runtime, by `help` for instance.
+    ToolKind = ToolCallStatus = str
 ContentItem: TypeAlias = Any
 
 
