@@ -15,8 +15,8 @@ from anyio import to_thread
 from accord.agent.session.paths import relative
 from accord.agent.tools.elicitation import FormField
 from accord.builtin.offline.prompt.message import Attached, Message
-from accord.builtin.offline.runs.test_results import TestRun
-from accord.builtin.offline.runs.test_runners import (
+from accord.builtin.offline.runs.project_test_results import TestRun
+from accord.builtin.offline.runs.project_test_runners import (
     TestCommand,
     find_command,
     python_of,

@@ -7,7 +7,7 @@ from accord.builtin.offline.answer_format import around, bullets, counted, fence
 from accord.builtin.offline.prompt.intent import Intent
 from accord.builtin.offline.repairs.repair_table import within
 from accord.builtin.offline.runs.output_excerpts import telling_part
-from accord.builtin.offline.runs.test_results import TestRun, is_unloaded, run_of
+from accord.builtin.offline.runs.project_test_results import TestRun, is_unloaded, run_of
 from accord.builtin.offline.turn_context import Work
 from accord.builtin.tools.tool_result import REFUSALS, ToolResult
 

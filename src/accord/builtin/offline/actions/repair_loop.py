@@ -28,7 +28,7 @@ from accord.builtin.offline.repairs.javascript.source_text import is_script
 from accord.builtin.offline.repairs.repair import Repair, changed_line
 from accord.builtin.offline.repairs.repair_table import FINDERS, find_repairs, within
 from accord.builtin.offline.repairs.repair_verdict import HELPFUL, Verdict, verdict_of
-from accord.builtin.offline.runs.test_results import TestRun
+from accord.builtin.offline.runs.project_test_results import TestRun
 from accord.builtin.offline.runs.tracebacks import Failure
 from accord.builtin.offline.turn_context import Work
 from accord.builtin.tools.tool_result import BY_USER, ended

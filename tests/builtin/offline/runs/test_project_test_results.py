@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.builtin.offline.actions.project_tests import summary
-from accord.builtin.offline.runs.test_results import FAILURES_MAX, TestRun, run_of
-from accord.builtin.offline.runs.test_runners import find_command, python_of
+from accord.builtin.offline.runs.project_test_results import FAILURES_MAX, TestRun, run_of
+from accord.builtin.offline.runs.project_test_runners import find_command, python_of
 from tests.builtin.offline.talk import write
 
 UNIT = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): ...\n"
