@@ -33,7 +33,11 @@ WRONG = [
     ("connection/limits.py", "connection.connection", "The connection: its rooms"),
     ("terminal/screen/widgets/button.py", "terminal.screen.app", "The terminal client: the screen"),
     ("terminal/plain/input/key_reader.py", "terminal.plain.dialogs", "The terminal client: the li"),
-    ("terminal/render/syntax.py", "terminal.render.markdown", "The terminal client: rendering"),
+    (
+        "terminal/render/syntax_colours.py",
+        "terminal.render.markdown",
+        "The terminal client: rendering",
+    ),
     ("terminal/model/chat.py", "terminal.model.changes", "The terminal client: the model"),
     ("translate/draft/agent/state.py", "translate.draft.client", "The translators: the sides of"),
     (

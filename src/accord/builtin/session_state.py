@@ -13,7 +13,7 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from accord.builtin.file_format import Sending
+from accord.builtin.client_newlines import Sending
 
 if TYPE_CHECKING:
     from accord.agent.session.session import AgentSession

@@ -33,7 +33,7 @@ from accord.machine.file_and_terminal_errors import (
     TooLarge,
     file_failure,
 )
-from accord.machine.filesystem.file_text import (
+from accord.machine.filesystem.newline_style import (
     ByteBoundPassed,
     FileStyle,
     decode_text,
@@ -200,8 +200,8 @@ class LocalFiles:
         """Make `content` the text of the file, at once and whole; make the file if it is missing.
 
         Missing directories beneath the root are made too.  An existing file keeps its mode
-        bits, its byte order mark and its CRLF (see `file_text.py`).  With `at` the path must still
-        mean this real path: links may have been changed since somebody allowed it.
+        bits, its byte order mark and its CRLF (see `newline_style.py`).  With `at` the path must
+        still mean this real path: links may have been changed since somebody allowed it.
 
         Raises:
             AccessDenied: the path leads elsewhere than `at`.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from accord.schema.v1.elicitation import *
     from accord.schema.v1.errors import *
     from accord.schema.v1.files import *
+    from accord.schema.v1.identifiers import *
     from accord.schema.v1.initialize import *
     from accord.schema.v1.mcp import *
     from accord.schema.v1.models import *
@@ -84,10 +85,13 @@ _NAMES: dict[str, str] = {
         NumberPropertySchema StringFormat StringPropertySchema
     """,
     "errors": """
-        ERROR_CODES Error ErrorCode RequestId
+        ERROR_CODES Error ErrorCode
     """,
     "files": """
         ReadTextFileRequest ReadTextFileResponse WriteTextFileRequest WriteTextFileResponse
+    """,
+    "identifiers": """
+        RequestId
     """,
     "initialize": """
         Implementation InitializeRequest InitializeResponse ProtocolVersion

@@ -22,7 +22,7 @@ from accord.terminal.model.text.display_text import WRITTEN_OUT, one_line, path_
 from accord.terminal.render.block import OpenFile
 from accord.terminal.render.conversation_colours import Palette
 from accord.terminal.render.render_options import Look
-from accord.terminal.render.syntax import Code
+from accord.terminal.render.syntax_colours import Code
 from accord.terminal.render.text_runs import (
     Run,
     broken,

@@ -31,7 +31,7 @@ from accord.terminal.model.followed_file import Followed, changed_lines, followe
 from accord.terminal.model.labels.tool_calls import call_state
 from accord.terminal.model.text.display_text import one_line, path_words
 from accord.terminal.render.conversation_colours import Palette
-from accord.terminal.render.syntax import Code
+from accord.terminal.render.syntax_colours import Code
 from accord.terminal.render.text_runs import Run, cut, strip_of
 from accord.terminal.screen.widget_themes import palette_for
 from accord.terminal.screen.widgets.clickable_line import Part, PartsLine, fit

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from rich.style import Style
 
-from accord.terminal.render import syntax as code
+from accord.terminal.render import syntax_colours as code
 from accord.terminal.render.conversation_colours import DARK, NONE
-from accord.terminal.render.syntax import Code, lexer_for
+from accord.terminal.render.syntax_colours import Code, lexer_for
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.machine.filesystem import file_text
-from accord.machine.filesystem.file_text import (
+from accord.machine.filesystem import newline_style
+from accord.machine.filesystem.newline_style import (
     ByteBoundPassed,
     FileStyle,
     decode_text,
@@ -62,7 +62,7 @@ def test_the_bound_is_on_what_is_returned() -> None:
 
 def test_counting_lines_gives_up_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours: a start that is beyond a bound is not looked for for ever."""
-    monkeypatch.setattr(file_text, "SCAN_BYTES_MAX", 100)
+    monkeypatch.setattr(newline_style, "SCAN_BYTES_MAX", 100)
     source = io.BytesIO(b"x" * 1000)
     with pytest.raises(ByteBoundPassed, match="100"):
         take_lines(lambda _: source.read(10), 5, None, 10**6)
