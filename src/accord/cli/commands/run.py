@@ -25,6 +25,7 @@ from accord.cli.agent_setup.permissions import (
 )
 from accord.cli.agent_setup.project_mcp_servers import project_servers, tell
 from accord.cli.agent_setup.remote_agent_command import add_remote_arguments
+from accord.cli.agent_setup.session_arguments import add_session_arguments
 from accord.cli.console import complain
 from accord.cli.run.exit_status import ExitCode, Outcome
 from accord.cli.run.interruptible_turn import Run
@@ -80,19 +81,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("prompt", nargs="*", metavar="PROMPT", help="the prompt; - is standard input")
     add("--agent", metavar="NAME|URL", help="an agent from the configuration, or a remote one")
-    add(
-        "--cwd", metavar="DIR", default=".", help="the folder to work in (default: the current one)"
-    )
-    add(
-        "--add-dir",
-        metavar="DIR",
-        action="append",
-        default=[],
-        help="an additional folder; may be repeated",
-    )
-    add("--mcp", metavar="FILE|NAME", action="append", default=[], help="MCP servers for the agent")
-    add("--mode", metavar="MODE", help="the mode to start in")
-    add("--model", metavar="MODEL", help="the model to use")
+    add_session_arguments(parser)
     allow = f"{KIND_WORDS}; edit covers files in the session's folders that are not executed"
     limits = "edit=PATH or execute=COMMAND allows only that"
     add("--allow", metavar="KINDS", action="append", default=[], help=f"allow: {allow}; {limits}")
