@@ -115,17 +115,16 @@ async def run_checks(
             if trouble:
                 return
             if time.monotonic() >= end:
-                runs[number] = unasked(
-                    check, f"the {run_seconds_max:g} s for the whole run were over"
-                )
+                said = f"the {run_seconds_max:g} s for the whole run were over"
+                runs[number] = unasked(check, said)
                 return
             began(check)
             try:
                 runs[number] = await ran(check)
             except NotStarted as error:
                 trouble.append(error)
-                return
-            done(runs[number])
+            else:
+                done(runs[number])
 
     # One check alone first: what answers nothing at all need not be asked seventy times.
     basic = next((number for number, check in enumerate(checks) if check.basic), None)
