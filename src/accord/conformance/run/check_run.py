@@ -34,6 +34,7 @@ from accord.conformance.run.program import NotStarted
 # What one check may take as a whole, and how many run at a time.
 CHECK_SECONDS_MAX = 60.0
 AT_ONCE = 4
+MUTE = "the program says nothing"
 # After this time no further check is begun.
 RUN_SECONDS_MAX = 1_200.0
 # After so much time of second tries no further one is begun.
@@ -132,8 +133,7 @@ async def run_checks(
         await one(basic, checks[basic])
     if basic in runs and is_mute(runs[basic]):
         _raise_if_failed(runs[basic])
-        said = "the program says nothing"
-        runs |= {n: unasked(check, said) for n, check in enumerate(checks) if n != basic}
+        runs |= {n: unasked(check, MUTE) for n, check in enumerate(checks) if n != basic}
     for is_basic in (True, False):
         async with anyio.create_task_group() as tasks:
             for number, check in enumerate(checks):
