@@ -68,6 +68,9 @@ _MAY_BEGIN = frozenset((b"{", b"[", b" ", b"\t", b"\r", b"\xef"))
 _TOO_MANY = b'{"reason":"too_many_requests"}'
 _UNVERSIONED = 'jsonrpc is not "2.0"'
 
+NULL_ID_VERSIONS = frozenset({1})
+BATCH_VERSIONS = frozenset({2})
+
 
 class Peer:
     """Guards the two sets of open requests: ours that are pending, and theirs unanswered."""
@@ -104,8 +107,8 @@ class Peer:
 
         With `accept_batches` arrays are read in v1 too.
         """
-        self._null_ids_allowed = version == 1
-        self._accept_batches = self._batches_wanted or version == 2
+        self._null_ids_allowed = version in NULL_ID_VERSIONS
+        self._accept_batches = self._batches_wanted or version in BATCH_VERSIONS
 
     # What we say
 
