@@ -116,8 +116,7 @@ async def run_checks(
             if trouble:
                 return
             if time.monotonic() >= end:
-                said = f"the {run_seconds_max:g} s for the whole run were over"
-                runs[number] = unasked(check, said)
+                runs[number] = unasked(check, f"the {run_seconds_max:g} s for the run were over")
                 return
             began(check)
             try:
