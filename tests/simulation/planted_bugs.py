@@ -14,15 +14,15 @@ from accord.agent.session.log_then_send import LogThenSend
 from accord.agent.session.prompt_queue import PromptQueue, Ticket
 from accord.agent.session.turn_state import TurnState
 from accord.agent.session.unfinished_work import Unfinished
-from accord.agent.terminals import terminals as agent_terminals
+from accord.agent.terminals import command_runner as agent_terminals
 from accord.client.permissions.open_requests import OpenRequest
 from accord.client.services.elicitation import Elicitations
-from accord.client.services.requests import DONE
+from accord.client.services.service_results import DONE
 from accord.client.services.services import Services
-from accord.client.session.exchange import Exchange
-from accord.client.session.inbox import Inbox
+from accord.client.session.prompt_exchange import Exchange
 from accord.client.session.state import SessionCore
 from accord.client.session.transcript_span import TranscriptSpan
+from accord.client.session.update_inbox import Inbox
 from accord.client.wire.v1 import files
 from accord.connection.backpressure import Reading
 from accord.connection.connection import Connection

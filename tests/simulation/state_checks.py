@@ -9,7 +9,7 @@ from typing import Any
 
 from accord.agent.session.session import session_state
 from accord.client import Client, Session
-from accord.client.session.inbox import Inbox
+from accord.client.session.update_inbox import Inbox
 from accord.store import SessionStore
 from accord.transcript import Transcript
 from tests.simulation.event_log import Chronicle

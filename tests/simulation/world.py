@@ -22,7 +22,7 @@ from anyio._core._eventloop import reset_current_async_library, set_current_asyn
 from accord.agent.preload import prepare
 from accord.agent.session.session import session_state
 from accord.client import Client
-from accord.client.session import inbox
+from accord.client.session import update_inbox
 from accord.connection import connection
 from accord.errors import AccordError, ConnectionLost, NotFound, RateLimited
 from accord.machine import clock
@@ -335,7 +335,7 @@ def _ruled_by_seed(world: World) -> Generator[io.StringIO]:
         mock.patch.object(connection, "monotonic", world.loop.time),
         mock.patch.object(clock, "seconds", seconds),
         mock.patch.object(connection, "FRAMES_AT_ONCE", at_once),
-        mock.patch.object(inbox, "READ_UPDATES_MAX", READ_UPDATES_MAX),
+        mock.patch.object(update_inbox, "READ_UPDATES_MAX", READ_UPDATES_MAX),
         mock.patch.object(os, "urandom", ids.randbytes),
         mock.patch.object(pipes, "os", world.kernel),
         mock.patch.object(pipes, "is_pipe", _yes),

@@ -25,7 +25,7 @@ from anyio.abc import TaskGroup
 
 from accord.jsonrpc.envelope import one_line
 from accord.jsonrpc.framing import Lines
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.transport.cookies import Cookies
 from accord.transport.http.connection_headers import ConnectionHeaders
 from accord.transport.http.connections.connection_pool import ConnectionPool

@@ -23,7 +23,7 @@ from anyio.abc import TaskGroup
 
 from accord.errors import ConnectFailed, LocalProtocolError
 from accord.jsonrpc.envelope import one_line
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.transport.cookies import Cookies
 from accord.transport.readiness import context_of_asyncio
 from accord.transport.remote_address import RemoteAddress

@@ -23,7 +23,7 @@ from websockets.protocol import OPEN
 from websockets.uri import WebSocketURI
 
 from accord.errors import ConnectFailed
-from accord.machine.logs import SILENT
+from accord.machine.redacted_logs import SILENT
 from accord.transport.connect_errors import connect_failed, status_refused
 from accord.transport.readiness import context_of_asyncio
 from accord.transport.remote_address import RemoteAddress

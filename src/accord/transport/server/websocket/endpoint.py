@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.transport.http.message_routes import CONNECTION_HEADER
 from accord.transport.remote_limits import RemoteLimits
 from accord.transport.resume.extension_messages import (

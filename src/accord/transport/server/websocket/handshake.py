@@ -7,7 +7,7 @@ import asyncio
 from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
-from accord.machine.logs import SILENT
+from accord.machine.redacted_logs import SILENT
 from accord.transport.http.message_routes import CONNECTION_HEADER
 from accord.transport.remote_limits import RemoteLimits
 from accord.transport.resume.extension_messages import (

@@ -17,7 +17,7 @@ from websockets.frames import Frame, Opcode
 from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
 
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.transport.readiness import context_of_asyncio
 from accord.transport.server.server_transport import LIMIT_EXCEEDED, NORMAL_CLOSURE
 from accord.transport.server.websocket.endpoint import close_reason
