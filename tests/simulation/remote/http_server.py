@@ -24,7 +24,7 @@ from websockets.http11 import Request as HandshakeRequest
 from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
 
-from accord.machine.logs import SILENT
+from accord.machine.redacted_logs import SILENT
 from accord.transport.server.listener.peer_liveness import is_gone, tcp_info
 from accord.transport.server.listener.protocol_choice import choose_protocol
 from tests.simulation.remote.loop import Listener, NetworkLoop
