@@ -456,8 +456,8 @@ async def judge_servers_again(stage: AgentStage, method: str, session: str, rule
     talk = stage.talk
     if method != "session/fork" and (talk.dialect.always_closes or talk.can(CLOSING)):
         await talk.peer.call("session/close", {"sessionId": session})
-    server, log = stage.mcp_server()
-    log.unlink(missing_ok=True)
+    # A session that cannot be closed may keep its servers: this one is new to it.
+    server, log = stage.mcp_server(f"accord-check-{method.rpartition('/')[2]}")
     params = {"sessionId": session, "cwd": str(talk.folder), "mcpServers": [server]}
     answer = await talk.call(method, params, timeout=talk.seconds)
     result = answer.get("result")
