@@ -59,10 +59,18 @@ class RemoteLimits:
     connections: int = 20_000
     # Session streams of one connection.
     session_streams: int = 1024
-    # The whole body of one request.
+    # From the first byte of a connection to the end of its first request's head.
+    head_seconds: float = 10.0
+    # One message: the body of a request, or a WebSocket message that comes in pieces.  Each
+    # `body_bytes_per_second` of it that have come allow one second more.
     body_seconds: float = 30.0
+    body_bytes_per_second: int = 16 * 1024
     # From the upgrade to `initialize`.
     initialize_seconds: float = 30.0
+
+    def body_seconds_for(self, size: int) -> float:
+        """Return how long a message may take of which `size` bytes have come."""
+        return self.body_seconds + size / self.body_bytes_per_second
 
     def checked(self) -> "RemoteLimits":
         """Return these limits if they are valid.

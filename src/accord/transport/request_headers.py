@@ -30,6 +30,11 @@ def fits_header(text: str) -> bool:
     return _PLAIN_VALUE.match(text) is not None
 
 
+def is_token(text: object) -> bool:
+    """Whether a text can be a bearer token: visible ASCII without spaces."""
+    return isinstance(text, str) and _TOKEN.match(text) is not None
+
+
 def request_headers(
     token: str | None = None, headers: Mapping[str, str] | None = None
 ) -> tuple[tuple[str, str], ...]:
@@ -53,7 +58,7 @@ def request_headers(
 
 
 def _check_token(token: object) -> None:
-    if not isinstance(token, str) or not _TOKEN.match(token):
+    if not is_token(token):
         raise LocalProtocolError("token= takes a token: visible ASCII without spaces")
 
 
@@ -67,4 +72,4 @@ def _check(name: object, value: object) -> None:
         raise LocalProtocolError(f"the header {name} belongs to the transport")
 
 
-__all__ = ["request_headers"]
+__all__ = ["is_token", "request_headers"]

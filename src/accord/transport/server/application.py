@@ -6,6 +6,8 @@ process, so a server must run it in one process, or send each client to the same
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import Iterable
 from types import TracebackType
 
@@ -94,7 +96,10 @@ class RemoteApplication:
             return
         answer = await self._answer(request, admitted, receive, send)
         if answer is not None:
-            await answer.send(send, self._cors(request))
+            # A client that does not read its answer does not keep the request for ever.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self.limits.stall_seconds):
+                    await answer.send(send, self._cors(request))
 
     async def admit(self, request: RemoteRequest) -> str | Refusal:
         """Return the principal of a request, or why the request is refused."""

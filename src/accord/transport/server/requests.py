@@ -13,12 +13,13 @@ class RemoteRequest:
     """One HTTP request or WebSocket upgrade, for an `auth` function.
 
     Header names are in lower case.  A header that was sent several times has all of its values,
-    joined by commas.  `client` is the address of the client, as far as the server knows it.
+    joined by commas.  `client` is the address of the client, as far as the server knows it.  Its
+    `repr` shows neither the headers nor the query, which may hold credentials.
     """
 
     method: str
     path: str
-    query: str
+    query: str = field(repr=False)
     headers: dict[str, str] = field(repr=False)
     client: str | None = None
     is_websocket: bool = False
@@ -83,23 +84,28 @@ async def read_body(request: RemoteRequest, receive: Receive, limits: RemoteLimi
     # More digits are over any limit, and costly to turn into a number.
     if declared.isdecimal() and int(declared[:20]) > bytes_max:
         raise too_long
-    pieces: list[bytes] = []
+    # One buffer: as many small pieces would need many times their size.
+    body = bytearray()
     size = 0
+    began = asyncio.get_running_loop().time()
     try:
-        async with asyncio.timeout(limits.body_seconds):
+        async with asyncio.timeout(limits.body_seconds) as patience:
             while True:
                 message = await receive()
                 if message["type"] == "http.disconnect":
                     raise BodyRefused(CLIENT_GONE, "The client is gone")
-                pieces.append(message.get("body", b""))
-                size += len(pieces[-1])
+                piece: bytes = message.get("body", b"")
+                size += len(piece)
                 is_last = not message.get("more_body", False)
                 if size > limits.message_bytes:
-                    pieces.clear()
+                    body.clear()
                     if is_last or size > bytes_max:
                         raise too_long
-                elif is_last:
-                    return b"".join(pieces)
+                else:
+                    body += piece
+                    if is_last:
+                        return bytes(body)
+                patience.reschedule(began + limits.body_seconds_for(size))
     except TimeoutError:
         raise BodyRefused(
             TOO_SLOW, f"The message took longer than body_seconds, {limits.body_seconds:g} s"
