@@ -12,7 +12,7 @@ What always holds
 
 import asyncio
 import ssl
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from websockets.client import ClientProtocol
@@ -24,10 +24,11 @@ from websockets.uri import WebSocketURI
 
 from accord.errors import ConnectFailed
 from accord.machine.logs import SILENT
-from accord.transport.connect_errors import connect_failed, status_refused
+from accord.transport.connect_errors import connect_failed, status_reason, status_refused
 from accord.transport.readiness import context_of_asyncio
 from accord.transport.remote_address import RemoteAddress
 from accord.transport.remote_limits import RemoteLimits
+from accord.transport.request_headers import HiddenValues
 from accord.transport.transport import BACKLOG_BYTES_LOW
 from accord.transport.websocket.frames import FrameReader, FrameWriter
 from accord.version import __version__
@@ -379,7 +380,7 @@ class ClientSocket(asyncio.Protocol):
 
 async def open_socket(
     address: RemoteAddress,
-    headers: Iterable[tuple[str, str]],
+    headers: Sequence[tuple[str, str]],
     limits: RemoteLimits,
     owner: SocketOwner,
     tls: ssl.SSLContext | None,
@@ -403,12 +404,13 @@ async def open_socket(
         raise
     except InvalidStatus as error:
         response = error.response
-        raise status_refused(
-            address,
+        reason = status_reason(
             response.status_code,
+            HiddenValues(headers),
             location=response.headers.get("Location"),
             body=bytes(response.body or b"").decode("utf-8", "replace"),
-        ) from None
+        )
+        raise status_refused(address, response.status_code, reason) from None
     except (OSError, EOFError) as error:
         raise connect_failed(address, error) from error
     except Exception as error:
@@ -416,13 +418,14 @@ async def open_socket(
         if isinstance(cause, EOFError | OSError):
             raise connect_failed(address, cause) from error
         raise ConnectFailed(
-            f"cannot connect to {address}: this is not a WebSocket endpoint ({error})"
+            f"cannot connect to {address}: this is not a WebSocket endpoint"
+            f" ({HiddenValues(headers).hide(str(error))}); check the host, the port and the path"
         ) from error
 
 
 async def _open_socket(
     address: RemoteAddress,
-    headers: Iterable[tuple[str, str]],
+    headers: Sequence[tuple[str, str]],
     limits: RemoteLimits,
     owner: SocketOwner,
     tls: ssl.SSLContext | None,
