@@ -28,8 +28,9 @@ class RemoteLimits:
     grace_seconds: float = 60.0
     # Frames that were sent and may be asked for again; over it the oldest are dropped.
     kept_bytes: int = 8 * MIB
-    # Frames that could not be sent yet; over it the writer waits.
-    backlog_bytes: int = 64 * MIB
+    # Frames that could not be sent yet; over it the writer waits.  With what is kept, and the
+    # history that the agent has of it, one client that is away costs less than 64 MiB.
+    backlog_bytes: int = 16 * MIB
     # A receiver acknowledges after so many frames or bytes, or so long after the first of them.
     acknowledge_frames: int = 256
     acknowledge_bytes: int = MIB

@@ -7,11 +7,11 @@ import pytest
 from accord.transport.http.connections.exchange import Answer
 from accord.transport.http.initialize_answer import Connected, read_initialize_answer
 from accord.transport.http.message_routes import MessageKeys
-from accord.transport.http.reconnection import Reconnection
 from accord.transport.http.refusals import reason_for
 from accord.transport.http.session_routes import CLOSED_SESSIONS_MAX, Arrival, SessionRoutes
 from accord.transport.remote_limits import RemoteLimits
 from accord.transport.request_headers import HiddenValues
+from accord.transport.resume.reconnection import Reconnection
 
 NOTHING = HiddenValues(())
 

@@ -42,7 +42,6 @@ from accord.transport.http.message_routes import (
     read_keys,
 )
 from accord.transport.http.outgoing_messages import OutgoingMessage, OutgoingMessages
-from accord.transport.http.reconnection import Reconnection
 from accord.transport.http.refusals import (
     NOT_READY,
     SCOPES,
@@ -56,6 +55,7 @@ from accord.transport.http.session_routes import SessionRoutes
 from accord.transport.readiness import Driver, driver_for
 from accord.transport.remote_address import RemoteAddress
 from accord.transport.remote_limits import RemoteLimits
+from accord.transport.resume.reconnection import Reconnection
 from accord.transport.transport import BACKLOG_BYTES_LOW, Ended, Receiver
 
 _log = logger("accord.transport")

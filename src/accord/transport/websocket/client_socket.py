@@ -402,7 +402,17 @@ async def open_socket(
         if work.done() and not work.cancelled() and work.exception() is None:
             work.result()[0].abort("cancelled")
         raise
-    except InvalidStatus as error:
+    except Exception as error:
+        # The socket is closed when the event loop comes round.
+        await asyncio.sleep(0)
+        raise _explained(address, headers, error) from error
+
+
+def _explained(
+    address: RemoteAddress, headers: Sequence[tuple[str, str]], error: Exception
+) -> ConnectFailed:
+    """Explain why there is no socket."""
+    if isinstance(error, InvalidStatus):
         response = error.response
         reason = status_reason(
             response.status_code,
@@ -410,17 +420,14 @@ async def open_socket(
             location=response.headers.get("Location"),
             body=bytes(response.body or b"").decode("utf-8", "replace"),
         )
-        raise status_refused(address, response.status_code, reason) from None
-    except (OSError, EOFError) as error:
-        raise connect_failed(address, error) from error
-    except Exception as error:
-        cause = error.__cause__ or error
-        if isinstance(cause, EOFError | OSError):
-            raise connect_failed(address, cause) from error
-        raise ConnectFailed(
-            f"cannot connect to {address}: this is not a WebSocket endpoint"
-            f" ({HiddenValues(headers).hide(str(error))}); check the host, the port and the path"
-        ) from error
+        return status_refused(address, response.status_code, reason)
+    for one in (error, error.__cause__):
+        if isinstance(one, OSError | EOFError):
+            return connect_failed(address, one)
+    return ConnectFailed(
+        f"cannot connect to {address}: this is not a WebSocket endpoint"
+        f" ({HiddenValues(headers).hide(str(error))}); check the host, the port and the path"
+    )
 
 
 async def _open_socket(
