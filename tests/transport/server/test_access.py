@@ -290,6 +290,25 @@ def test_a_port_does_not_change_a_host(host: str, port: int) -> None:
     assert without_port(host) == without_port(f"{host}:{port}") == host
 
 
+@pytest.mark.parametrize(
+    ("origin", "is_encrypted", "is_own"),
+    [
+        ("http://localhost:1", False, True),
+        ("https://localhost:1", False, True),
+        ("https://localhost:1", True, True),
+        ("http://localhost:1", True, False),
+        ("ws://localhost:1", False, False),
+    ],
+)
+def test_a_page_without_tls_is_foreign_to_a_server_with_it(
+    origin: str, is_encrypted: bool, is_own: bool
+) -> None:
+    """Ours: anybody on the way could have written it."""
+    headers = {"host": "localhost:1", "origin": origin}
+    asked = RemoteRequest("GET", "/acp", "", headers, "127.0.0.1", is_encrypted=is_encrypted)
+    assert (guard_of(None, None, has_auth=False).refusal(asked) is None) is is_own
+
+
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_a_strange_host_or_origin_is_never_served(host: str, origin: str) -> None:
     """Ours: whatever it looks like, only what is listed comes in."""

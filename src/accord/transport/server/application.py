@@ -66,6 +66,8 @@ class RemoteApplication:
         self.path = "/" + path.strip("/")
         self.guard = guard_of(hosts, origins, has_auth=auth is not None)
         self.connections = Connections(serve, self.limits)
+        # Whether TLS ends in front of the ASGI server, in this program.
+        self.is_encrypted = False
         self._auth = auth
         self._endpoint = Endpoint(self.connections, self.limits)
 
@@ -89,7 +91,7 @@ class RemoteApplication:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
             return
-        request = read_request(scope)
+        request = read_request(scope, is_encrypted=self.is_encrypted)
         admitted = await self.admit(request)
         if scope["type"] == "websocket":
             await serve_websocket(self.connections, self.limits, request, admitted, receive, send)

@@ -23,6 +23,7 @@ class RemoteRequest:
     headers: dict[str, str] = field(repr=False)
     client: str | None = None
     is_websocket: bool = False
+    is_encrypted: bool = False
 
     @property
     def bearer_token(self) -> str | None:
@@ -45,8 +46,11 @@ TOO_LONG = 413
 TOO_SLOW = 408
 
 
-def read_request(scope: Scope) -> RemoteRequest:
-    """Read what an ASGI server says about a request."""
+def read_request(scope: Scope, *, is_encrypted: bool = False) -> RemoteRequest:
+    """Read what an ASGI server says about a request.
+
+    `is_encrypted` if TLS ends in front of that server, in this program.
+    """
     headers: dict[str, str] = {}
     for raw_name, raw_value in scope["headers"]:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
@@ -59,6 +63,7 @@ def read_request(scope: Scope) -> RemoteRequest:
         headers=headers,
         client=str(client[0]) if client else None,
         is_websocket=scope["type"] == "websocket",
+        is_encrypted=is_encrypted or scope.get("scheme") in ("https", "wss"),
     )
 
 

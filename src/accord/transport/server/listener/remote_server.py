@@ -66,6 +66,7 @@ class RemoteServer:
         self._host = host
         self._asked_port = port
         self._tls = tls
+        application.is_encrypted = tls is not None
         self._server: asyncio.Server | None = None
         self._granian: GranianServer | None = None
         self._granian_task: asyncio.Task[None] | None = None

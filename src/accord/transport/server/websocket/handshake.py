@@ -59,6 +59,7 @@ class Handshake:
             headers=headers,
             client=str(peer[0]) if isinstance(peer, tuple) else None,
             is_websocket=True,
+            is_encrypted=self._transport.get_extra_info("sslcontext") is not None,
         )
 
     def refuse(self, refusal: Refusal) -> None:
