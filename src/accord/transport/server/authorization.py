@@ -31,22 +31,23 @@ async def principal_of(auth: AuthHook | None, request: RemoteRequest) -> str | N
         return LOCAL_USER
     try:
         answer = auth(request)
-        principal: object = await answer if inspect.isawaitable(answer) else answer
+        return _name(await answer if inspect.isawaitable(answer) else answer)
     except Exception as error:  # noqa: BLE001 - a failing check must refuse, not end the server
         # Its text may quote the token, as a KeyError does.
         _log.error("the auth function failed (%s); the request was refused", place_of(error))
         return None
-    if principal is None:
-        return None
-    # Names alone are taken: True and False say nothing about who it is.
-    if not isinstance(principal, str) or principal == LOCAL_USER:
-        _log.error(
-            "the auth function must return the name of a user, or None to refuse; it returned %s,"
-            " and the request was refused",
-            "an empty name" if principal == LOCAL_USER else f"a {type(principal).__name__}",
-        )
-        return None
-    return principal
+
+
+def _name(answer: object) -> str | None:
+    """Return a name, and nothing else: True and False say nothing about who it is."""
+    if answer is None or (isinstance(answer, str) and answer != LOCAL_USER):
+        return answer
+    _log.error(
+        "the auth function must return the name of a user, or None to refuse; it returned %s, and"
+        " the request was refused",
+        "an empty name" if answer == LOCAL_USER else f"a {type(answer).__name__}",
+    )
+    return None
 
 
 def bearer_tokens(tokens: Mapping[str, str]) -> AuthHook:

@@ -35,6 +35,8 @@ _log = logger("accord.transport")
 
 NOT_UTF_8: Final = 1007
 MESSAGE_TOO_BIG: Final = 1009
+# What a client may leave untaken in the event loop before it is not read any more.
+UNTAKEN_BYTES_MAX: Final = 1024 * 1024
 
 
 class _OddFrames(ServerProtocol):
@@ -107,9 +109,15 @@ class NativeSocket(asyncio.Protocol):
             self._partial_since = None
         elif self._partial_since is None:
             self._partial_since = self._heard_at
-        if not self._connection.reads and not self._is_closing:
+        if not self._may_read and not self._is_closing:
             self._is_paused = True
             self._transport.pause_reading()
+
+    @property
+    def _may_read(self) -> bool:
+        # Pings are answered at once: who takes none of the answers may send no more of them.
+        is_taken = self._transport.get_write_buffer_size() <= UNTAKEN_BYTES_MAX
+        return self._connection.reads and is_taken
 
     def _text_received(self, frame: bytes) -> None:
         if self._is_closing:
@@ -200,6 +208,8 @@ class NativeSocket(asyncio.Protocol):
     def resume_writing(self) -> None:
         self._is_full = False
         self._stop_stall_timer()
+        if self._is_paused and self._may_read:
+            self.read_again()
         self.wake()
 
     def _stalled(self) -> None:
