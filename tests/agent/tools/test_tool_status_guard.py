@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from time import monotonic
 from typing import Any
 
 import anyio
@@ -11,6 +12,8 @@ import pytest
 from accord.agent import Agent, Turn
 from accord.agent.tools.tool_call import ToolCallControl, ToolCallHandle
 from accord.agent.tools.tool_status_guard import STATUSES_MAX, ToolStatusGuard
+from accord.connection.connection import Connection
+from accord.connection.limits import CHECK_SECONDS_MAX
 from accord.errors import LocalProtocolError
 from accord.schema import v2
 from accord.schema.struct import UNSET
@@ -74,9 +77,10 @@ async def test_who_is_cancelled_before_it_is_sent_may_tell_another_status(versio
 
     async def work(turn: Turn) -> None:
         await turn.emit(update("in_progress"))
-        with anyio.CancelScope() as scope:
-            scope.cancel()
-            await anyio.sleep_forever()
+        # A sender that cancels itself notices it after this time.
+        end = monotonic() + CHECK_SECONDS_MAX
+        while monotonic() < end:
+            pass
         with anyio.CancelScope() as scope:
             scope.cancel()
             await turn.emit(update("completed"))
@@ -85,6 +89,25 @@ async def test_who_is_cancelled_before_it_is_sent_may_tell_another_status(versio
     client = await play(work, version)
     told = [one["status"] for one in client.updates() if one.get("status")]
     assert told == ["in_progress", "failed"]
+
+
+@VERSIONS
+async def test_a_sender_is_not_cancelled_between_its_status_and_its_update(
+    version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: the status would count although nothing was sent."""
+
+    async def work(turn: Turn) -> None:
+        await turn.emit(update("in_progress"))
+        due = iter([False])
+        with monkeypatch.context() as patched, anyio.CancelScope() as scope:
+            patched.setattr(Connection, "check_is_due", lambda _: next(due, True))
+            scope.cancel()
+            await turn.emit(update("completed"))
+
+    client = await play(work, version)
+    told = [one["status"] for one in client.updates() if one.get("status")]
+    assert told == ["in_progress", "completed"]
 
 
 @VERSIONS

@@ -31,6 +31,9 @@ class Empty:
     def stderr(self) -> str:
         return "log"
 
+    def exit_codes(self) -> Sequence[int]:
+        return []
+
 
 @asynccontextmanager
 async def open_stage(check: Check[Any], judge: Findings) -> AsyncGenerator[Empty]:

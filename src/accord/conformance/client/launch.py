@@ -130,6 +130,7 @@ async def launched(
     Raises:
         NotStarted: there is no such program, or it may not be run.
     """
+    command = from_here(command)
     if way == "stdio":
         async with started(command, folder=folder, env=env, patience=patience) as program:
             client = Launched(program.process, way, output=program.stderr)
@@ -158,6 +159,19 @@ async def launched(
             yield client
             await _leave(client, patience * LEAVING)
             tasks.cancel_scope.cancel()
+
+
+def from_here(command: Sequence[str]) -> list[str]:
+    """The command's words, with files that are named relative to the current folder made absolute.
+
+    The client is started in a folder of its own, where their names would mean nothing.
+    """
+    here = Path.cwd()
+    return [
+        # A program without a slash is looked up in PATH.
+        str(here / word) if (number or "/" in word) and (here / word).is_file() else word
+        for number, word in enumerate(command)
+    ]
 
 
 def with_agent(command: Sequence[str], agent: str) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +35,7 @@ from accord.conformance.frames.raw_peer import (
 from accord.conformance.rule import Version
 from accord.conformance.run.check_run import OpenStage
 from accord.conformance.run.failed_steps import Reached
+from accord.conformance.run.program import own_home
 
 # How long a client may take from its start to the first message.
 CONNECT_SECONDS = 30.0
@@ -55,6 +56,8 @@ class ClientStage:
     scenario: ClientScenario
     way: Way
     patience: float
+    # The variables that name its settings and state, which are its own in every check.
+    home: Mapping[str, str] = field(default_factory=dict)
     client: Launched | None = None
     talks: list[Conversation] = field(default_factory=list)
     programs: AsyncExitStack = field(default_factory=AsyncExitStack)
@@ -67,6 +70,10 @@ class ClientStage:
 
     def stderr(self) -> str:
         return b"".join(self._outputs).decode("utf-8", "backslashreplace")
+
+    def exit_codes(self) -> Sequence[int]:
+        code = None if self.client is None else self.client.process.returncode
+        return [] if code is None else [code]
 
     async def start(self, purpose: str = "prompt", *, manual: Sequence[str] = ()) -> Conversation:
         """Start the client for a purpose, and wait until it connects.
@@ -84,7 +91,7 @@ class ClientStage:
                 how.command,
                 way=self.way,
                 folder=str(self.folder),
-                env=self.scenario.environment,
+                env={**self.home, **self.scenario.environment},
                 patience=self.patience,
             )
         )
@@ -315,9 +322,11 @@ def client_stages(
 
     @asynccontextmanager
     async def opened(check: Check[Any], judge: Findings) -> AsyncGenerator[ClientStage]:
-        with tempfile.TemporaryDirectory(prefix="accord-client-") as folder:
-            here = _project(folder)
-            stage = ClientStage(judge, check.version, here, scenario, way, patience)
+        with tempfile.TemporaryDirectory(
+            prefix="accord-client-", ignore_cleanup_errors=True
+        ) as folder:
+            here, home = _folders(folder)
+            stage = ClientStage(judge, check.version, here, scenario, way, patience, home)
             if not check.faults:
                 # What a client does under faults says nothing about what it does without.
                 stage.reached = reached.setdefault(check.version, Reached())
@@ -327,8 +336,12 @@ def client_stages(
     return opened
 
 
-def _project(folder: str) -> Path:
-    """The folder that the client works in; links are followed, since clients compare so."""
-    here = Path(os.path.realpath(folder), "project")
+def _folders(root: str) -> tuple[Path, dict[str, str]]:
+    """The folder that the client works in, and the variables of its home.
+
+    Links are followed, since clients compare paths as texts.
+    """
+    real = Path(os.path.realpath(root))
+    here = real / "project"
     here.mkdir()
-    return here
+    return here, own_home(real)
