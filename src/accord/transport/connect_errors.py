@@ -19,7 +19,7 @@ _NOT_ACP: Final = (
     "this is not an ACP endpoint (status {status}); check the host, the port and the path"
 )
 _BY_STATUS: Final = {
-    401: "it wants credentials (status 401); give a token: token=… or --token-env",
+    401: "it wants credentials (status 401); give a token, by token or --token-env",
     403: (
         "it refuses this client (status 403); check the token, and the server's lists of origins"
         " and hosts"

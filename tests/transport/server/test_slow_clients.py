@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from websockets.asyncio.client import connect
 from websockets.frames import Frame, Opcode
 
-from accord import RemoteLimits
+from accord import RemoteLimits, RemoteServer
 from accord.transport.server.websocket import native_socket
 from tests.hang_limit import HANG_SECONDS
+from tests.machine.certificates import make_certificate
 from tests.transport.server.raw_http import INITIALIZE, RawClient, closed
-from tests.transport.server.served_agent import Served, serving
+from tests.transport.server.served_agent import Served, echo_agent, serving
 
 pytestmark = pytest.mark.anyio
 
@@ -240,3 +242,24 @@ async def test_a_silent_client_is_asked_and_left_before_the_bounds(
                     break
             assert heard_at < asked_at <= heard_at + 15
             assert heard_at + 24 < left_at <= heard_at + 30
+
+
+async def test_a_client_that_ends_its_tls_connection_is_not_reported(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Ours: asyncio warns about half of a TLS connection that stays open."""
+    made = make_certificate(tmp_path)
+    application = echo_agent().asgi()
+    async with (
+        asyncio.timeout(HANG_SECONDS),
+        RemoteServer(application, tls=made.server_context()) as server,
+    ):
+        reader, writer = await asyncio.open_connection(
+            "localhost", server.port, ssl=made.client_context()
+        )
+        writer.write(b"DELETE /acp HTTP/1.1\r\n" + HOST + b"\r\n")
+        assert (await reader.readline()).startswith(b"HTTP/1.1 400")
+        await closed(writer)
+        while server._incoming:
+            await asyncio.sleep(0)
+    assert caplog.text == ""
