@@ -66,6 +66,8 @@ class RemoteLimits:
     # `body_bytes_per_second` of it that have come allow one second more.
     body_seconds: float = 30.0
     body_bytes_per_second: int = 16 * 1024
+    # All bodies of one server that are being read; over it a request is refused with status 503.
+    bodies_bytes: int = 256 * MIB
     # From the upgrade to `initialize`.
     initialize_seconds: float = 30.0
 

@@ -263,3 +263,22 @@ async def test_a_client_that_ends_its_tls_connection_is_not_reported(
         while server._incoming:
             await asyncio.sleep(0)
     assert caplog.text == ""
+
+
+async def test_bodies_that_come_at_once_have_a_bound_together() -> None:
+    """Ours: each is within its limit, and so are all of them."""
+    body = json.dumps(INITIALIZE).encode()
+    limits = RemoteLimits(bodies_bytes=len(body) + 100)
+    async with serving(limits=limits) as served, asyncio.timeout(HANG_SECONDS):
+        head = JSON_POST + b"content-length: 5000\r\n\r\n"
+        first = await asyncio.open_connection("127.0.0.1", served.port)
+        first[1].write(head + b" " * (len(body) + 50))
+        bodies = served.application._endpoint._bodies
+        while not bodies.held_bytes:
+            await asyncio.sleep(0)
+        assert (await RawClient(served.port).post(INITIALIZE)).status == 503
+        first[1].transport.abort()
+        while bodies.held_bytes:
+            await asyncio.sleep(0)
+        assert (await RawClient(served.port).post(INITIALIZE)).status == 200
+        await closed(first[1])

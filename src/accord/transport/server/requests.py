@@ -44,6 +44,7 @@ class BodyRefused(Exception):
 CLIENT_GONE = 499
 TOO_LONG = 413
 TOO_SLOW = 408
+NO_ROOM = 503
 
 
 def read_request(scope: Scope, *, is_encrypted: bool = False) -> RemoteRequest:
@@ -73,48 +74,70 @@ def path_below_mount(scope: Scope) -> str:
     return "/" + path.removeprefix(scope.get("root_path", "")).strip("/")
 
 
-async def read_body(request: RemoteRequest, receive: Receive, limits: RemoteLimits) -> bytes:
-    """Read the whole body.
+class Bodies:
+    """The bodies that a server reads at the same time.
 
-    Raises:
-        BodyRefused: it is over a limit, or the client is gone.
+    Guards: together they hold at most `bodies_bytes`.
     """
-    too_long = BodyRefused(
-        TOO_LONG, f"The message is longer than message_bytes, {limits.message_bytes} bytes"
-    )
-    # A body that is a little too long is read to its end: over HTTP/1.1, an answer that comes while
-    # the client still sends is lost with the connection.
-    bytes_max = limits.message_bytes * 2
-    declared = request.headers.get("content-length", "")
-    # More digits are over any limit, and costly to turn into a number.
-    if declared.isdecimal() and int(declared[:20]) > bytes_max:
-        raise too_long
-    # One buffer: as many small pieces would need many times their size.
-    body = bytearray()
-    size = 0
-    began = asyncio.get_running_loop().time()
-    try:
-        async with asyncio.timeout(limits.body_seconds) as patience:
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise BodyRefused(CLIENT_GONE, "The client is gone")
-                piece: bytes = message.get("body", b"")
-                size += len(piece)
-                is_last = not message.get("more_body", False)
-                if size > limits.message_bytes:
-                    body.clear()
-                    if is_last or size > bytes_max:
+
+    def __init__(self, limits: RemoteLimits) -> None:
+        self._limits = limits
+        self.held_bytes = 0
+
+    async def read(self, request: RemoteRequest, receive: Receive) -> bytes:
+        """Read the whole body of a request.
+
+        Raises:
+            BodyRefused: it is over a limit, or the client is gone.
+        """
+        body = bytearray()
+        try:
+            await self._read(request, receive, body)
+            return bytes(body)
+        finally:
+            self.held_bytes -= len(body)
+
+    def _add(self, body: bytearray, piece: bytes) -> None:
+        # One buffer: as many small pieces would need many times their size.
+        body += piece
+        self.held_bytes += len(piece)
+        if self.held_bytes > self._limits.bodies_bytes:
+            raise BodyRefused(NO_ROOM, "Too many large messages at once (bodies_bytes)")
+
+    async def _read(self, request: RemoteRequest, receive: Receive, body: bytearray) -> None:
+        limits = self._limits
+        too_long = BodyRefused(
+            TOO_LONG, f"The message is longer than message_bytes, {limits.message_bytes} bytes"
+        )
+        # A body that is a little too long is read to its end: over HTTP/1.1, an answer that comes
+        # while the client still sends is lost with the connection.
+        bytes_max = limits.message_bytes * 2
+        declared = request.headers.get("content-length", "")
+        # More digits are over any limit, and costly to turn into a number.
+        if declared.isdecimal() and int(declared[:20]) > bytes_max:
+            raise too_long
+        size = 0
+        began = asyncio.get_running_loop().time()
+        try:
+            async with asyncio.timeout(limits.body_seconds) as patience:
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise BodyRefused(CLIENT_GONE, "The client is gone")
+                    piece: bytes = message.get("body", b"")
+                    size += len(piece)
+                    is_last = not message.get("more_body", False)
+                    if size <= limits.message_bytes:
+                        self._add(body, piece)
+                    elif is_last or size > bytes_max:
                         raise too_long
-                else:
-                    body += piece
                     if is_last:
-                        return bytes(body)
-                patience.reschedule(began + limits.body_seconds_for(size))
-    except TimeoutError:
-        raise BodyRefused(
-            TOO_SLOW, f"The message took longer than body_seconds, {limits.body_seconds:g} s"
-        ) from None
+                        return
+                    patience.reschedule(began + limits.body_seconds_for(size))
+        except TimeoutError:
+            raise BodyRefused(
+                TOO_SLOW, f"The message took longer than body_seconds, {limits.body_seconds:g} s"
+            ) from None
 
 
-__all__ = ["BodyRefused", "RemoteRequest", "path_below_mount", "read_body", "read_request"]
+__all__ = ["Bodies", "BodyRefused", "RemoteRequest", "path_below_mount", "read_request"]
