@@ -120,6 +120,7 @@ SEED ?= 1
 CUTS ?= 100000
 soak: setup
 	$(PYTHON) -m tests.simulation --worlds $(WORLDS) --seed $(SEED)
+	$(PYTHON) -m tests.simulation --worlds $(WORLDS) --seed $(SEED) --remote
 	$(PYTHON) -m tests.simulation --planted
 	$(PYTHON) -m tests.transport.random_cuts --cuts $(CUTS) --seed $(SEED)
 	ACCORD_SOAK=1 $(PYTEST) -n 2 tests/defects tests/client/shell

@@ -90,7 +90,7 @@ def test_a_program_that_does_not_exist_gives_three(capsys: pytest.CaptureFixture
 def test_a_program_that_fails_before_it_speaks_gives_three(
     side: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Ours: a wrong path or a missing module is no verdict, and its own message says most."""
+    """Ours: a wrong path or a missing module is not a verdict, and its own message says most."""
     broken = [sys.executable, "-c", "import sys; sys.exit('no module named agent')"]
     assert main(["check", side, "--", *broken]) == 3
     error = capsys.readouterr().err

@@ -15,7 +15,11 @@ from typing import TYPE_CHECKING, cast
 
 import anyio
 
-from accord.cli.agent_setup.remote_agents import add_remote_arguments, agent_command, given_words
+from accord.cli.agent_setup.remote_agent_command import (
+    add_remote_arguments,
+    agent_command,
+    given_words,
+)
 from accord.cli.check_progress import CheckProgress
 from accord.cli.console import complain, say, show
 from accord.cli.usage_error import UsageError

@@ -7,7 +7,11 @@ import stat
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from accord.cli.agent_setup.remote_agents import add_remote_arguments, agent_command, given_words
+from accord.cli.agent_setup.remote_agent_command import (
+    add_remote_arguments,
+    agent_command,
+    given_words,
+)
 from accord.cli.usage_error import UsageError
 
 DESCRIPTION = """\
@@ -47,8 +51,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Record until the agent exits; return its exit code."""
     from accord.errors import SpawnFailed
-    from accord.machine.console.open_lines import LINE_ENDS
-    from accord.machine.processes import own_exit as shutdown
+    from accord.machine.console.unfinished_lines import LINE_ENDS
+    from accord.machine.processes import exit_on_signal as shutdown
     from accord.tracing.recorder.recorder import Recorder, Settings, leave
     from accord.version import __version__
 
@@ -80,7 +84,7 @@ def run(arguments: Namespace) -> int:
 
 def _say(sentence: str) -> None:
     from accord.machine.console.control_characters import visible
-    from accord.machine.console.open_lines import LINE_ENDS
+    from accord.machine.console.unfinished_lines import LINE_ENDS
 
     line = f"accord record: {visible(sentence)}\n"
     try:

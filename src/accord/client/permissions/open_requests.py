@@ -8,23 +8,24 @@ import posixpath
 from typing import Any
 
 import anyio
+from anyio.lowlevel import checkpoint_if_cancelled
 
-from accord.client.permissions.call_input import (
-    input_command,
-    input_folder,
-    input_paths,
-    is_given_more,
-)
-from accord.client.permissions.patterns import host_of
+from accord.client.permissions.path_and_host_patterns import host_of
 from accord.client.permissions.request import (
     CANCELLED,
     Decision,
     PermissionOption,
     PermissionRequest,
 )
+from accord.client.permissions.tool_call_input import (
+    input_command,
+    input_folder,
+    input_paths,
+    is_given_more,
+)
 from accord.client.session.state import SessionCore
-from accord.client.wire.wire import PermissionAsked
-from accord.machine.logs import logger
+from accord.client.wire.wire_interface import PermissionAsked
+from accord.machine.redacted_logs import logger
 from accord.protocol.extensions import DECIDED_BY
 from accord.schema.codec import Invalid, encode, to_python
 from accord.transcript import ToolCall
@@ -46,7 +47,7 @@ class OpenRequest:
         # What refused the request, once it is refused.
         self._refused_by: str | None = None
         # Added at once, so that a cancel finds it before anybody is asked.
-        session.questions.add(self)
+        session.question_came(self)
 
     def withdraw(self) -> None:
         """Answer `cancelled`, whatever is decided."""
@@ -56,10 +57,13 @@ class OpenRequest:
         """Ask, and return the encoded result."""
         try:
             with self._scope:
+                # A turn that is cancelled already needs no decision.
+                await checkpoint_if_cancelled()
                 decision = await self._decide()
                 # A decision that never waited may not have noticed the withdrawal.
                 if not self._scope.cancel_called:
                     return self.encoded(decision)
+            self._refused_by = None
             return self.encoded(CANCELLED)
         finally:
             self._session.questions.discard(self)

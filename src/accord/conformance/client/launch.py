@@ -164,14 +164,19 @@ async def launched(
 def from_here(command: Sequence[str]) -> list[str]:
     """The command's words, with files that are named relative to the current folder made absolute.
 
-    The client is started in a folder of its own, where their names would mean nothing.
+    The client is started in a folder of its own, where their names would mean nothing.  A plain
+    word is left alone: it may be a module or a prompt even if a file has the same name.
     """
     here = Path.cwd()
     return [
-        # A program without a slash is looked up in PATH.
-        str(here / word) if (number or "/" in word) and (here / word).is_file() else word
+        str(here / word) if _names_file(word, number) and os.path.isfile(here / word) else word
         for number, word in enumerate(command)
     ]
+
+
+def _names_file(word: str, number: int) -> bool:
+    # A program without a slash is looked up in PATH.
+    return "/" in word or (number > 0 and bool(Path(word).suffix))
 
 
 def with_agent(command: Sequence[str], agent: str) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from accord.errors import LocalProtocolError
-from accord.machine.logs import logger, place_of
+from accord.machine.redacted_logs import logger, place_of
 from accord.transport.request_headers import is_token
 from accord.transport.server.requests import RemoteRequest
 

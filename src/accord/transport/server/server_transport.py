@@ -119,6 +119,8 @@ class ServerTransport:
         self._paused = False
         if self._inbox:
             self._deliver_soon()
+        elif self._receiver is not None:
+            self.reading_again()
 
     async def aclose(self) -> None:
         """End the connection for the client, once it has what was written."""
