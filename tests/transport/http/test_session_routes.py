@@ -7,13 +7,13 @@ import pytest
 from accord.transport.http.connections.exchange import Answer
 from accord.transport.http.initialize_answer import Connected, read_initialize_answer
 from accord.transport.http.message_routes import MessageKeys
-from accord.transport.http.reconnection import Reconnection
 from accord.transport.http.refusals import reason_for
 from accord.transport.http.session_routes import CLOSED_SESSIONS_MAX, Arrival, SessionRoutes
-from accord.transport.remote_address import parse_address
 from accord.transport.remote_limits import RemoteLimits
+from accord.transport.request_headers import HiddenValues
+from accord.transport.resume.reconnection import Reconnection
 
-ADDRESS = parse_address("https://example.com/acp?token=secret")
+NOTHING = HiddenValues(())
 
 
 def request(request_id: int, method: str, session_id: str | None) -> MessageKeys:
@@ -91,7 +91,7 @@ def test_closed_sessions_are_remembered_for_a_while() -> None:
 )
 def test_reasons_say_what_to_do(status: int, body: bytes, said: str) -> None:
     """transports.md 4.3; and the query of a URL is never shown."""
-    reason = reason_for(ADDRESS, Answer(status, [], body))
+    reason = reason_for(Answer(status, [], body), NOTHING)
     assert said in reason
     assert "secret" not in reason
 
@@ -101,16 +101,16 @@ def test_the_answer_to_initialize_makes_the_connection() -> None:
     keys = request(1, "initialize", None)
     body = b'{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":2,"connectionId":"r"}}'
     headers = [("acp-connection-id", "h"), ("accord-resume", "1")]
-    assert read_initialize_answer(ADDRESS, keys, Answer(200, headers, body)) == Connected(
+    assert read_initialize_answer(keys, Answer(200, headers, body), NOTHING) == Connected(
         "h", 2, resumes=True
     )
-    assert read_initialize_answer(ADDRESS, keys, Answer(200, [], body)) == Connected(
+    assert read_initialize_answer(keys, Answer(200, [], body), NOTHING) == Connected(
         "r", 2, resumes=False
     )
     bad = Answer(200, [("acp-connection-id", "a\x80")], b'{"id":1,"result":{}}')
-    assert "Acp-Connection-Id" in str(read_initialize_answer(ADDRESS, keys, bad))
+    assert "Acp-Connection-Id" in str(read_initialize_answer(keys, bad, NOTHING))
     error = Answer(500, [], b'{"id":1,"error":{"code":-32603,"message":"no"}}')
-    assert read_initialize_answer(ADDRESS, keys, error) is None
+    assert read_initialize_answer(keys, error, NOTHING) is None
 
 
 def test_attempts_are_made_until_the_grace_time_is_over() -> None:

@@ -60,7 +60,9 @@ def given_words(arguments: Namespace, url: str | None) -> list[str] | None:
     if after is not None:
         raise UsageError("give either a URL or a command after --, not both")
     if not _is_url(url):
-        raise UsageError(f"{url!r} is not a URL; a command comes after --")
+        from accord.transport.remote_address import shown_url
+
+        raise UsageError(f"{shown_url(url)!r} is not a URL; a command comes after --")
     return [url, *words]
 
 

@@ -39,9 +39,10 @@ class EventResponse:
         """Send events until either side is gone."""
         watch = self._loop.create_task(self._watch(receive))
         try:
-            await send(response_start(200, headers))
-            # Some servers send the headers together with the first bytes only.
-            await send({"type": "http.response.body", "body": KEEP_ALIVE, "more_body": True})
+            async with asyncio.timeout(self._transport.limits.stall_seconds):
+                await send(response_start(200, headers))
+                # Some servers send the headers together with the first bytes only.
+                await send({"type": "http.response.body", "body": KEEP_ALIVE, "more_body": True})
             await self._send_events(send)
         except TimeoutError:
             seconds = f"{self._transport.limits.stall_seconds:g} s"
@@ -68,7 +69,8 @@ class EventResponse:
             body = b"".join(transport.take(stream))
             if not body:
                 if transport.is_over:
-                    await send({"type": "http.response.body", "body": b"", "more_body": False})
+                    async with asyncio.timeout(seconds_max):
+                        await send({"type": "http.response.body", "body": b"", "more_body": False})
                     return
                 if not await self._wait():
                     continue

@@ -32,7 +32,8 @@ class RelayEnd(asyncio.Protocol):
         if self.other is None or not self.other.can_write_eof():
             return False
         self.other.write_eof()
-        return True
+        # TLS cannot be closed on one side alone.
+        return self._transport is not None and self._transport.can_write_eof()
 
     def pause_writing(self) -> None:
         if self.other is not None:
@@ -69,6 +70,7 @@ async def relay(
         on_lost()
         return
     client_end = RelayEnd(on_lost)
+    client_end.connection_made(transport)
     server_end.other, client_end.other = transport, inner
     transport.set_protocol(client_end)
     inner.write(head)
