@@ -116,8 +116,8 @@ class ServerTransport:
 
     def resume(self) -> None:
         self._paused = False
-        if self._inbox:
-            self._deliver_soon()
+        # Also with an empty inbox: whoever waits until the connection reads is told.
+        self._deliver_soon()
 
     async def aclose(self) -> None:
         """End the connection for the client, once it has what was written."""
