@@ -31,20 +31,25 @@ def read_remote_agent(arguments: Namespace) -> RemoteAgent:
     """
     try:
         remote_address(arguments.url, insecure=arguments.insecure)
-        token = None if arguments.token_env is None else _variable(arguments.token_env)
+        token = None if arguments.token_env is None else read_variable(arguments.token_env)
         headers: dict[str, str] = {}
         for text in arguments.header_env:
             name, found, variable = text.partition("=")
             if not found:
                 raise UsageError(f"--header-env takes HEADER=NAME, not {text!r}")
-            headers[name] = _variable(variable)
+            headers[name] = read_variable(variable)
         request_headers(token, headers)
     except LocalProtocolError as error:
         raise UsageError(str(error)) from None
     return RemoteAgent(arguments.url, token, headers, arguments.insecure)
 
 
-def _variable(name: str) -> str:
+def read_variable(name: str) -> str:
+    """Return the value of an environment variable.
+
+    Raises:
+        UsageError: it is not set.
+    """
     value = os.environ.get(name)
     if not value:
         raise UsageError(f"the environment variable {name!r} is not set")

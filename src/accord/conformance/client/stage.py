@@ -23,7 +23,7 @@ from accord.conformance.client.fake_agent import (
     Offer,
     modes,
 )
-from accord.conformance.client.launch import Launched, Way, launched
+from accord.conformance.client.launch import Launched, Listen, Way, launched
 from accord.conformance.client.scenario import ClientScenario
 from accord.conformance.client.session_service import SERVED, SessionService
 from accord.conformance.frames.raw_peer import (
@@ -32,6 +32,7 @@ from accord.conformance.frames.raw_peer import (
     NotAsked,
     Unanswered,
 )
+from accord.conformance.network.http_listener import HttpListener
 from accord.conformance.rule import Version
 from accord.conformance.run.check_run import OpenStage
 from accord.conformance.run.failed_steps import Reached
@@ -55,6 +56,8 @@ class ClientStage:
     scenario: ClientScenario
     way: Way
     patience: float
+    # Where the kit listens, over a network.
+    listen: Listen | None = None
     client: Launched | None = None
     talks: list[Conversation] = field(default_factory=list)
     programs: AsyncExitStack = field(default_factory=AsyncExitStack)
@@ -68,8 +71,17 @@ class ClientStage:
     def stderr(self) -> str:
         return b"".join(self._outputs).decode("utf-8", "backslashreplace")
 
-    async def start(self, purpose: str = "prompt", *, manual: Sequence[str] = ()) -> Conversation:
-        """Start the client for a purpose, and wait until it connects.
+    @property
+    def listener(self) -> HttpListener:
+        """What the client asked of the kit's server."""
+        assert self.client is not None
+        assert self.client.listener is not None
+        return self.client.listener
+
+    async def start(
+        self, purpose: str = "prompt", *, manual: Sequence[str] = (), way: Way | None = None
+    ) -> Conversation:
+        """Start the client for a purpose, and wait until it connects, in this way or as usual.
 
         Raises:
             NotAsked: nobody said how the client is started for it; noted for every open rule.
@@ -82,7 +94,8 @@ class ClientStage:
         client = await self.programs.enter_async_context(
             launched(
                 how.command,
-                way=self.way,
+                way=way or self.way,
+                listen=self.listen,
                 folder=str(self.folder),
                 env=self.scenario.environment,
                 patience=self.patience,
@@ -308,7 +321,11 @@ SPEAKS: dict[Version, Callable[[Frame], bool]] = {
 
 
 def client_stages(
-    scenario: ClientScenario, *, way: Way = "spawn", patience: float = ANSWER_SECONDS
+    scenario: ClientScenario,
+    *,
+    way: Way = "spawn",
+    patience: float = ANSWER_SECONDS,
+    listen: Listen | None = None,
 ) -> Callable[[Check[Any], Findings], AbstractAsyncContextManager[ClientStage]]:
     """What `run_checks` opens for each check of this client."""
     reached: dict[Version, Reached] = {}
@@ -317,7 +334,7 @@ def client_stages(
     async def opened(check: Check[Any], judge: Findings) -> AsyncGenerator[ClientStage]:
         with tempfile.TemporaryDirectory(prefix="accord-client-") as folder:
             here = _project(folder)
-            stage = ClientStage(judge, check.version, here, scenario, way, patience)
+            stage = ClientStage(judge, check.version, here, scenario, way, patience, listen)
             if not check.faults:
                 # What a client does under faults says nothing about what it does without.
                 stage.reached = reached.setdefault(check.version, Reached())

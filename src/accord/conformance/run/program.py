@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from subprocess import PIPE
+from typing import Protocol
 
 import anyio
 from anyio import to_thread
@@ -28,6 +29,24 @@ LEAVING = 1 / 20
 
 class NotStarted(Exception):
     """The command could not be started at all; says why."""
+
+
+class Counterpart(Protocol):
+    """Who is judged, as a check meets it: a process, or a connection to a server."""
+
+    @property
+    def peer(self) -> RawPeer: ...
+
+    @property
+    def stderr(self) -> bytearray: ...
+
+    async def close_input(self) -> None:
+        """Tell it that nothing more comes."""
+        ...
+
+    async def ended(self, seconds: float) -> int | None:
+        """How it ended, or None if it has not after this time."""
+        ...
 
 
 @dataclass(slots=True)
