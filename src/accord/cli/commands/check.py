@@ -22,6 +22,7 @@ from accord.cli.agent_setup.remote_agents import (
 )
 from accord.cli.check_progress import CheckProgress
 from accord.cli.console import complain, say, show
+from accord.cli.server_setup.listen_option import listen_address
 from accord.cli.usage_error import UsageError
 from accord.conformance import rules
 from accord.conformance.agent.scenario import DEFAULT, BadScenario, Scenario, load_scenario
@@ -215,12 +216,7 @@ def _listening(parsed: Namespace) -> Address:
     """Return the address at which a client is to find the kit."""
     if not parsed.client or parsed.client_stdio:
         raise Usage("--listen is for --client: the client is given the URL to connect to")
-    try:
-        address = read_address(parsed.listen)
-    except ValueError as error:
-        raise Usage(f"--listen: {error}") from None
-    if address.tls or not address.is_loopback:
-        raise Usage("--listen takes an address of this machine, such as http://127.0.0.1:0/acp")
+    address = listen_address(parsed.listen)
     if address.transport == "websocket":
         _install_websockets()
     return address

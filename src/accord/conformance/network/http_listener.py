@@ -37,6 +37,8 @@ CONNECTIONS_MAX = 64
 REASONS = {200: "OK", 202: "Accepted"}
 # How long a stream may be idle before a comment is sent.
 COMMENT_SECONDS = 15.0
+# How long a client may be without the stream of its connection before it counts as gone.
+AWAY_SECONDS = 2.0
 
 
 @dataclass(slots=True)
@@ -231,17 +233,29 @@ class HttpListener:
             await stream.send(
                 head_bytes("HTTP/1.1 200 OK", [*headers, ("Transfer-Encoding", "chunked")])
             )
-            while True:
-                line: bytes | None = b""
-                with anyio.move_on_after(COMMENT_SECONDS):
-                    line = await connection.next_for(session)
-                if line is None:
-                    break
-                event = self.event(line) if line else b":\n\n"
-                await stream.send(b"%x\r\n%b\r\n" % (len(event), event))
-            await stream.send(b"0\r\n\r\n")
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_wait_for_end, stream, tasks.cancel_scope)
+                await self._send_lines(stream, connection, session)
+                tasks.cancel_scope.cancel()
+        except* (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            pass
         finally:
             connection.detach(session)
+        if session is None:
+            await connection.wait_for_reader(AWAY_SECONDS)
+
+    async def _send_lines(
+        self, stream: ByteStream, connection: ServedHttp, session: str | None
+    ) -> None:
+        while True:
+            line: bytes | None = b""
+            with anyio.move_on_after(COMMENT_SECONDS):
+                line = await connection.next_for(session)
+            if line is None:
+                break
+            event = self.event(line) if line else b":\n\n"
+            await stream.send(b"%x\r\n%b\r\n" % (len(event), event))
+        await stream.send(b"0\r\n\r\n")
 
     def event(self, line: bytes) -> bytes:
         return b"data: " + line + b"\n\n"
@@ -265,6 +279,15 @@ class HttpListener:
         for connection in self.connections.values():
             connection.end()
         self.connections.clear()
+
+
+async def _wait_for_end(stream: ByteStream, scope: anyio.CancelScope) -> None:
+    """End a response when its client is gone; a client sends nothing behind its request."""
+    try:
+        while True:
+            await stream.receive()
+    except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        scope.cancel()
 
 
 def _session_in(message: Message) -> str | None:

@@ -37,6 +37,7 @@ class ServedHttp(LineStream):
         super().__init__()
         self.id = connection_id
         self.is_over = False
+        self.attached = anyio.Event()
         self.streams: dict[str | None, ServedStream] = {}
         # The session of each request: of the client's, where it is answered; of ours, where asked.
         self._asked_here: dict[str, str | None] = {}
@@ -65,11 +66,13 @@ class ServedHttp(LineStream):
     def session_of(self, message: Message) -> str | None:
         """The session that a message of the client belongs to, `?` where it does not say."""
         if "method" not in message:
-            return self._asked_there.get(as_json(message.get("id")))
+            # An error without an id does not say what it answers.
+            name = message.get("id")
+            return None if name is None else self._asked_there.get(as_json(name))
         params = message.get("params")
-        name = params.get("sessionId") if isinstance(params, dict) else None
-        if fits_header(name):
-            return str(name)
+        session = params.get("sessionId") if isinstance(params, dict) else None
+        if fits_header(session):
+            return str(session)
         return "?" if message.get("method") in SESSION_METHODS else None
 
     # What the kit says.
@@ -120,10 +123,20 @@ class ServedHttp(LineStream):
         if stream.has_reader:
             return False
         stream.has_reader = True
+        self.attached.set()
         return True
 
     def detach(self, session: str | None) -> None:
         self.streams[session].has_reader = False
+
+    async def wait_for_reader(self, seconds: float) -> None:
+        """End the connection unless its own stream gets a reader again in this time."""
+        with anyio.move_on_after(seconds):
+            while not self.is_over and not self.streams[None].has_reader:
+                self.attached = anyio.Event()
+                await self.attached.wait()
+        if not self.streams[None].has_reader:
+            self.end()
 
     async def next_for(self, session: str | None) -> bytes | None:
         """The next line of a stream; None when the connection is over."""
@@ -138,6 +151,7 @@ class ServedHttp(LineStream):
     def end(self) -> None:
         """End the connection: streams end, and nothing more arrives."""
         self.is_over = True
+        self.attached.set()
         self._answered.set()
         self.ended()
         for stream in self.streams.values():
