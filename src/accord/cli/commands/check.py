@@ -126,7 +126,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--jobs",
         metavar="N",
         type=int,
-        help="checks to run in parallel (default: 4; 1 with a URL, as checks share that server)",
+        help="programs to run in parallel (default: 4); a server is checked by one at a time",
     )
     add(
         "--timeout",
@@ -172,6 +172,8 @@ def _judge(parsed: Namespace) -> list[Report]:
         raise Usage("--client checks a program; a URL is that of an agent")
     if parsed.jobs is None:
         parsed.jobs = AT_ONCE if remote is None else 1
+    if remote is not None and parsed.jobs > 1:
+        raise Usage("checks of a server run one at a time, because they share its sessions")
     if parsed.jobs < 1 or min(parsed.timeout, parsed.time_limit) <= 0:
         raise Usage("--jobs, --timeout and --time-limit must be greater than zero")
     address = parsed.listening if remote is None else remote.address

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from ssl import SSLError
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 from anyio.abc import ByteStream
@@ -26,6 +26,7 @@ from accord.conformance.network.http1 import (
     cookie_pairs,
     head_bytes,
 )
+from accord.conformance.network.http2_exchange import Http2Exchange
 
 JSON_TYPE = "application/json"
 EVENTS_TYPE = "text/event-stream"
@@ -64,12 +65,41 @@ async def connect(address: Address, *protocols: str) -> ByteStream:
         raise NotReached(f"{address.url}: {error}") from None
 
 
+class ResponseReader(Protocol):
+    """Reads a response of either version of HTTP."""
+
+    async def head(self) -> Head | None: ...
+
+    async def body(self, head: Head, *, of_response: bool) -> bytes: ...
+
+    def parts(self, head: Head, *, of_response: bool) -> AsyncIterator[bytes]: ...
+
+
+async def speaks_http1(address: Address) -> bool:
+    """Whether a server answers HTTP/1.1; one that does not may speak HTTP/2 alone.
+
+    Raises:
+        NotReached: nobody listens.
+    """
+    stream = await connect(address, "http/1.1")
+    try:
+        with anyio.move_on_after(ANSWER_SECONDS):
+            headers = [("Host", address.authority), ("Connection", "close")]
+            await stream.send(head_bytes(f"OPTIONS {address.target} HTTP/1.1", headers))
+            return await HttpReader(stream).head() is not None
+    except (BadHttp, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        return False
+    finally:
+        await anyio.aclose_forcefully(stream)
+    return True
+
+
 @dataclass(slots=True)
 class EventStream:
     """An open stream of events: the head of the response, and what comes."""
 
     head: Head
-    reader: HttpReader
+    reader: ResponseReader
     flaws: list[str] = field(default_factory=list)
 
     async def events(self) -> AsyncIterator[Event]:
@@ -94,6 +124,7 @@ class HttpCaller:
     headers: dict[str, str] = field(default_factory=dict)
     cookies: dict[str, str] = field(default_factory=dict)
     patience: float = ANSWER_SECONDS
+    is_http2: bool = False
 
     async def request(
         self, method: str, headers: Wanted | None = None, body: bytes = b"", **how: Any
@@ -129,7 +160,7 @@ class HttpCaller:
         async with self._sent("GET", asked, b"") as (reader, head):
             yield EventStream(head, reader)
 
-    async def _body(self, reader: HttpReader, head: Head, method: str) -> bytes:
+    async def _body(self, reader: ResponseReader, head: Head, method: str) -> bytes:
         try:
             if head.content_type == EVENTS_TYPE:
                 # It has no end; that it was opened is all there is to know.
@@ -141,20 +172,27 @@ class HttpCaller:
     @asynccontextmanager
     async def _sent(
         self, method: str, headers: Wanted, body: bytes
-    ) -> AsyncGenerator[tuple[HttpReader, Head]]:
+    ) -> AsyncGenerator[tuple[ResponseReader, Head]]:
         try:
-            stream = await connect(self.server.address, "http/1.1")
+            stream = await connect(self.server.address, "h2" if self.is_http2 else "http/1.1")
         except NotReached as error:
             raise Gone(str(error)) from None
         try:
-            reader = HttpReader(stream)
-            yield reader, await self._head(stream, reader, method, headers, body)
+            with anyio.move_on_after(self.patience) as wait:
+                try:
+                    reader = await self._send(stream, method, headers, body)
+                    head = await self._final_head(reader, method)
+                except BadHttp as error:
+                    raise Unanswered(str(error)) from None
+            if wait.cancelled_caught:
+                raise Unanswered(f"an answer to {method} did not come within {self.patience:g} s")
+            yield reader, head
         finally:
             await anyio.aclose_forcefully(stream)
 
-    async def _head(
-        self, stream: ByteStream, reader: HttpReader, method: str, headers: Wanted, body: bytes
-    ) -> Head:
+    async def _send(
+        self, stream: ByteStream, method: str, headers: Wanted, body: bytes
+    ) -> ResponseReader:
         address = self.server.address
         given: dict[str, str | None] = {"host": address.authority, "connection": "close"}
         if body or method == "POST":
@@ -163,20 +201,22 @@ class HttpCaller:
             given["cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         given |= {**self.server.headers, **self.headers, **headers}
         pairs = [(name, value) for name, value in given.items() if value is not None]
-        said = head_bytes(f"{method} {address.target} HTTP/1.1", pairs)
-        with anyio.move_on_after(self.patience):
-            try:
-                await stream.send(said + body)
-            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                # It may have answered before it had read all.
-                pass
-            try:
-                while True:
-                    head = await reader.head()
-                    if head is None:
-                        raise Gone(f"the server closed the connection without answering {method}")
-                    if head.status >= 200 or head.status == 101:
-                        return head
-            except BadHttp as error:
-                raise Unanswered(str(error)) from None
-        raise Unanswered(f"an answer to {method} did not come within {self.patience:g} s")
+        if self.is_http2:
+            exchange = Http2Exchange(stream)
+            scheme = "https" if address.tls else "http"
+            await exchange.send(method, scheme, address.target, pairs, body)
+            return exchange
+        try:
+            await stream.send(head_bytes(f"{method} {address.target} HTTP/1.1", pairs) + body)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            # It may have answered before it had read all.
+            pass
+        return HttpReader(stream)
+
+    async def _final_head(self, reader: ResponseReader, method: str) -> Head:
+        while True:
+            head = await reader.head()
+            if head is None:
+                raise Gone(f"the server closed the connection without answering {method}")
+            if head.status >= 200 or head.status == 101:
+                return head

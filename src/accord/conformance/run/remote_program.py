@@ -13,7 +13,7 @@ import anyio
 
 from accord.conformance.frames.raw_peer import RawPeer
 from accord.conformance.network.address import RemoteServer
-from accord.conformance.network.http_caller import HttpCaller, NotReached, connect
+from accord.conformance.network.http_caller import HttpCaller, NotReached, speaks_http1
 from accord.conformance.network.http_link import HttpLink, http_link
 from accord.conformance.network.websocket_link import WebSocketLink, websocket_link
 from accord.conformance.run.program import NotStarted
@@ -50,8 +50,8 @@ async def connected(server: RemoteServer, patience: float) -> AsyncGenerator[Rem
         try:
             if server.address.transport == "http":
                 # A server that cannot be reached at all is no finding.
-                await anyio.aclose_forcefully(await connect(server.address, "http/1.1"))
-                caller = HttpCaller(server, patience=patience)
+                is_http2 = not await speaks_http1(server.address)
+                caller = HttpCaller(server, patience=patience, is_http2=is_http2)
                 link: HttpLink | WebSocketLink
                 link = await stack.enter_async_context(http_link(caller))
             else:

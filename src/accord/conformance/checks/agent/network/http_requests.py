@@ -95,10 +95,12 @@ async def a_connection_has_to_be_named(stage: AgentStage) -> None:
 @check("TR-HTTP-09")
 async def a_session_has_to_be_named(stage: AgentStage) -> None:
     session = await stage.talk.session()
+    # One that exists: an unknown session may be 404.
+    other = str((await stage.talk.new_session())["sessionId"])
     caller = http_link_of(stage).caller
     block = {"type": "text", "text": stage.talk.plain}
     params: Message = {"sessionId": session, stage.talk.dialect.prompt: [block]}
-    for name in (None, UNKNOWN):
+    for name in (None, other):
         said = "without Acp-Session-Id" if name is None else "with another session in its header"
         answer = await caller.post(request("session/prompt", **params), {SESSION: name})
         if not judge_status(stage, "TR-HTTP-09", f"session/prompt {said}", answer, 400):

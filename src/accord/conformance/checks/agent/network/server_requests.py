@@ -37,13 +37,14 @@ def websocket_of(stage: AgentStage) -> WebSocketLink:
 
 def stranger(stage: AgentStage) -> HttpCaller:
     """A caller that has no connection yet."""
-    return HttpCaller(server_of(stage), patience=stage.patience)
+    is_http2 = http_link_of(stage).caller.is_http2
+    return HttpCaller(server_of(stage), patience=stage.patience, is_http2=is_http2)
 
 
 def as_other_user(caller: HttpCaller, headers: dict[str, str] | None) -> HttpCaller:
     """The same caller with other credentials, or with none."""
     server = replace(caller.server, headers=headers or {})
-    return HttpCaller(server, dict(caller.headers), patience=caller.patience)
+    return replace(caller, server=server, headers=dict(caller.headers), cookies={})
 
 
 def hello(stage: AgentStage) -> Message:
