@@ -169,7 +169,7 @@ class FirstInitialize(LineStream):
         return await self.checked(line)
 
     async def checked(self, line: bytes) -> bytes:
-        """Answer what is no message here; the agent's peer only reads over it."""
+        """Answer here what is not a message; the agent's peer only skips it."""
         text = line.strip()
         code = -32700 if text == b"{" else -32600 if not text.startswith((b"{", b"[")) else 0
         if code:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import anyio
 
 from accord.errors import AccordError
+from accord.machine.console.stderr_passthrough import PassedOutput
 from accord.machine.processes import own_exit
 from accord.proxy.relay.translated_transport import carry
 from accord.tracing.recorder.recorded_transport import ConnectionRecording, RecordedTransport
@@ -54,7 +54,13 @@ class RecordingServer:
             redact=self.redact,
             failed=self.say,
         )
-        agent = SubprocessTransport(self.command, stderr=lambda data: self._stderr(recording, data))
+        shown = PassedOutput()
+
+        def stderr(data: bytes) -> None:
+            recording.take("stderr", data)
+            shown(data)
+
+        agent = SubprocessTransport(self.command, stderr=stderr)
         code = 0
         try:
             await carry(RecordedTransport(client, recording.take), agent)
@@ -65,13 +71,6 @@ class RecordingServer:
             await client.aclose()
             code = 1
         finally:
+            shown.finish()
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(recording.finish, code)
-
-    def _stderr(self, recording: ConnectionRecording, data: bytes) -> None:
-        recording.take("stderr", data)
-        try:
-            os.write(2, data)
-        except OSError:
-            # Stderr is closed, which must not end the session.
-            pass

@@ -5,6 +5,7 @@ What always holds: what a peer sends has a bound, and what it sends wrong raises
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -16,7 +17,8 @@ BODY_BYTES_MAX = 64 * 1024 * 1024
 READ_BYTES = 65_536
 # Status codes whose responses have no body.
 BODILESS = frozenset({204, 304})
-PART_BYTES = 1 << 16
+# Visible ASCII, with spaces inside.
+HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -51,7 +53,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Answer(Head):
-    """A whole response."""
+    """The head and the body that a server sent."""
 
     body: bytes = b""
 
@@ -155,7 +157,7 @@ def head_bytes(first: str, headers: Iterable[tuple[str, str]]) -> bytes:
 
 def fits_header(text: object) -> bool:
     """Whether a text can be the value of a header."""
-    return isinstance(text, str) and text.isascii() and text.isprintable() and bool(text.strip())
+    return isinstance(text, str) and HEADER_VALUE.fullmatch(text) is not None
 
 
 def cookie_pairs(answer: Head) -> Mapping[str, str]:

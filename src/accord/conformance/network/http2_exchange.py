@@ -78,7 +78,7 @@ class Http2Exchange:
             await self._read()
 
     async def body(self, head: Head, *, of_response: bool) -> bytes:
-        """The whole body."""
+        """All parts of the body together, up to the limit."""
         whole = bytearray()
         async for part in self.parts(head, of_response=of_response):
             whole += part

@@ -178,17 +178,20 @@ class HttpCaller:
         except NotReached as error:
             raise Gone(str(error)) from None
         try:
-            with anyio.move_on_after(self.patience) as wait:
-                try:
-                    reader = await self._send(stream, method, headers, body)
-                    head = await self._final_head(reader, method)
-                except BadHttp as error:
-                    raise Unanswered(str(error)) from None
-            if wait.cancelled_caught:
-                raise Unanswered(f"an answer to {method} did not come within {self.patience:g} s")
-            yield reader, head
+            yield await self._answered(stream, method, headers, body)
         finally:
             await anyio.aclose_forcefully(stream)
+
+    async def _answered(
+        self, stream: ByteStream, method: str, headers: Wanted, body: bytes
+    ) -> tuple[ResponseReader, Head]:
+        with anyio.move_on_after(self.patience):
+            try:
+                reader = await self._send(stream, method, headers, body)
+                return reader, await self._final_head(reader, method)
+            except BadHttp as error:
+                raise Unanswered(str(error)) from None
+        raise Unanswered(f"an answer to {method} did not come within {self.patience:g} s")
 
     async def _send(
         self, stream: ByteStream, method: str, headers: Wanted, body: bytes

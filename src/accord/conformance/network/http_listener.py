@@ -275,7 +275,7 @@ class HttpListener:
         await serve_websocket(stream, head, rest, self.connected, self.binary_frames)
 
     def end(self) -> None:
-        """End every connection."""
+        """Let go of all clients: their streams end."""
         for connection in self.connections.values():
             connection.end()
         self.connections.clear()

@@ -32,7 +32,7 @@ class NotStarted(Exception):
 
 
 class Counterpart(Protocol):
-    """Who is judged, as a check meets it: a process, or a connection to a server."""
+    """The judged program as a check meets it: a process, or a connection to a server."""
 
     @property
     def peer(self) -> RawPeer: ...

@@ -49,7 +49,7 @@ async def connected(server: RemoteServer, patience: float) -> AsyncGenerator[Rem
     async with AsyncExitStack() as stack:
         try:
             if server.address.transport == "http":
-                # A server that cannot be reached at all is no finding.
+                # A server that cannot be reached at all is not judged.
                 is_http2 = not await speaks_http1(server.address)
                 caller = HttpCaller(server, patience=patience, is_http2=is_http2)
                 link: HttpLink | WebSocketLink

@@ -54,7 +54,7 @@ async def judge_ids_as_credentials(stage: AgentStage) -> None:
 
 
 async def judge_upgrade_without_credentials(stage: AgentStage) -> None:
-    """TR-HTTP-21 over WebSocket."""
+    """TR-HTTP-21 over WebSocket: an upgrade is a request as any other."""
     server = server_of(stage)
     if not server.has_credentials:
         stage.judge.skip_open("the server was reached without credentials")
