@@ -147,8 +147,14 @@ OCCASIONS: Mapping[str, Occasion] = {
     "subagents": Occasion("tell of subagents", ("V1-PROXY-0[89]",), purposes=("subagent",)),
     "terminals": Occasion(
         "run commands in terminals of the client",
-        ("V1-TERM-07", "V1-TOOL-09"),
+        ("V1-TERM-07",),
         methods=("terminal/create",),
+    ),
+    "terminals in calls": Occasion(
+        "show terminals of the client in its tool calls",
+        ("V1-TOOL-09",),
+        methods=("session/update", "session/request_permission"),
+        keys=("terminalId",),
     ),
     "shown terminals": Occasion(
         "show terminals of its own",

@@ -11,6 +11,7 @@ import pytest
 from accord.agent import Agent, Turn
 from accord.agent.tools.tool_call import ToolCallControl, ToolCallHandle
 from accord.agent.tools.tool_status_guard import STATUSES_MAX, ToolStatusGuard
+from accord.connection.connection import Connection
 from accord.errors import LocalProtocolError
 from accord.schema import v2
 from accord.schema.struct import UNSET
@@ -69,15 +70,15 @@ async def test_an_update_of_ones_own_takes_no_call_back(version: int) -> None:
 
 
 @VERSIONS
-async def test_who_is_cancelled_before_it_is_sent_may_tell_another_status(version: int) -> None:
+async def test_who_is_cancelled_before_it_is_sent_may_tell_another_status(
+    version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Ours: one that is not sent has not happened."""
 
     async def work(turn: Turn) -> None:
         await turn.emit(update("in_progress"))
-        with anyio.CancelScope() as scope:
-            scope.cancel()
-            await anyio.sleep_forever()
-        with anyio.CancelScope() as scope:
+        with monkeypatch.context() as patched, anyio.CancelScope() as scope:
+            patched.setattr(Connection, "check_is_due", lambda _: True)
             scope.cancel()
             await turn.emit(update("completed"))
         await turn.emit(update("failed"))
@@ -85,6 +86,25 @@ async def test_who_is_cancelled_before_it_is_sent_may_tell_another_status(versio
     client = await play(work, version)
     told = [one["status"] for one in client.updates() if one.get("status")]
     assert told == ["in_progress", "failed"]
+
+
+@VERSIONS
+async def test_a_sender_is_not_cancelled_between_its_status_and_its_update(
+    version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: the status would count although nothing was sent."""
+
+    async def work(turn: Turn) -> None:
+        await turn.emit(update("in_progress"))
+        due = iter([False])
+        with monkeypatch.context() as patched, anyio.CancelScope() as scope:
+            patched.setattr(Connection, "check_is_due", lambda _: next(due, True))
+            scope.cancel()
+            await turn.emit(update("completed"))
+
+    client = await play(work, version)
+    told = [one["status"] for one in client.updates() if one.get("status")]
+    assert told == ["in_progress", "completed"]
 
 
 @VERSIONS

@@ -58,6 +58,17 @@ def test_a_broken_agent_gives_one_and_its_output_is_escaped(
     assert len(capsys.readouterr().out.splitlines()) == 1
 
 
+FIRST_MESSAGE = """
+import json, os, subprocess, sys
+assert os.listdir(os.environ["HOME"]) == []
+agent = subprocess.Popen([sys.argv[1]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+params = {"protocolVersion": 1, "clientCapabilities": {}}
+hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+agent.communicate(json.dumps(hello).encode() + b"\\n")
+"""
+"""A client that says one thing; its home is empty."""
+
+
 def test_wrong_usage_gives_two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Ours: told apart from a program that fails."""
     assert main(["check"]) == 2
@@ -73,6 +84,28 @@ def test_a_program_that_does_not_exist_gives_three(capsys: pytest.CaptureFixture
     """Ours: that says nothing about rules."""
     assert main(["check", "--only", "V1-INIT-06", "--", "/no/such/program"]) == 3
     assert "/no/such/program" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("side", ["--protocol=1", "--client", "--client-stdio"])
+def test_a_program_that_fails_before_it_speaks_gives_three(
+    side: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ours: a wrong path or a missing module is not a verdict, and its own message says most."""
+    broken = [sys.executable, "-c", "import sys; sys.exit('no module named agent')"]
+    assert main(["check", side, "--", *broken]) == 3
+    error = capsys.readouterr().err
+    assert "the program ended with exit code 1 before it" in error
+    assert "no module named agent" in error
+
+
+def test_a_client_may_be_named_by_a_relative_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: it runs in a folder of its own, and the name is that of the caller's folder."""
+    (tmp_path / "client.py").write_text(FIRST_MESSAGE)
+    monkeypatch.chdir(tmp_path)
+    only = ["check", "--client", "--only", "V1-INIT-02", "--quiet", "--"]
+    assert main([*only, sys.executable, "client.py"]) == 0
 
 
 def test_what_is_not_exercised_counts_when_all_is_required(tmp_path: Path) -> None:

@@ -97,6 +97,40 @@ async def test_cancelling_answers_every_open_request_as_cancelled(version: int) 
 
 
 @VERSIONS
+@pytest.mark.rule("V1-PERM-05")
+async def test_a_request_behind_the_cancel_is_cancelled_and_one_of_the_next_turn_is_not(
+    version: int,
+) -> None:
+    """V1-PERM-05: also where a policy would allow it at once."""
+
+    begun = anyio.Event()
+
+    async def script(agent: ScriptedAgent) -> None:
+        await agent.open_session()
+        prompt = await agent.begin_turn()
+        begun.set()
+        await agent.expect("session/cancel")
+        agent.ask_permission("t1")
+        assert (await agent.next())["result"] == CANCELLED
+        agent.end_turn(prompt, "cancelled")
+        prompt = await agent.begin_turn()
+        agent.ask_permission("t2")
+        assert (await agent.next())["result"] == selected("allow_once")
+        agent.end_turn(prompt)
+
+    yes = Decider(lambda _request: "allow_once")
+    async with connected(script, version, permissions=yes) as (client, _):
+        session = await client.new_session()
+        async with session.prompt("go") as turn:
+            await begun.wait()
+            await turn.cancel()
+            await turn.wait()
+        async with session.prompt("again") as turn:
+            await turn.wait()
+    assert [request.tool_call and request.tool_call.tool_call_id for request in yes.asked] == ["t2"]
+
+
+@VERSIONS
 @pytest.mark.rule(
     "V2-CANCEL-10", "V2-CANCEL-13", "V2-CANCEL-14", "V2-CANCEL-15", "V1-CREQ-02", "V1-CREQ-05"
 )

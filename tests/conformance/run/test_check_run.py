@@ -31,6 +31,9 @@ class Empty:
     def stderr(self) -> str:
         return "log"
 
+    def exit_codes(self) -> Sequence[int]:
+        return []
+
 
 @asynccontextmanager
 async def open_stage(check: Check[Any], judge: Findings) -> AsyncGenerator[Empty]:
@@ -163,9 +166,7 @@ async def test_a_run_begins_nothing_after_its_time() -> None:
     """Issue 13: bounded in time, as a whole too."""
     checks = [failing(AssertionError("begun"))] * 3
     runs = await run_checks(checks, [], open_stage, run_seconds_max=0)
-    assert {one.said for run in runs for one in run.findings} == {
-        "the 0 s for the whole run were over"
-    }
+    assert {one.said for run in runs for one in run.findings} == {"the 0 s for the run were over"}
 
 
 @pytest.mark.parametrize(

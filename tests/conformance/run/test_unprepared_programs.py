@@ -245,6 +245,21 @@ def test_a_rule_about_what_an_agent_may_do_waits_until_it_does() -> None:
     assert optional_behaviour.shown_in([[told]]) == frozenset()
 
 
+def test_a_terminal_that_no_tool_call_shows_leaves_nothing_to_judge() -> None:
+    """Issue 13: such an agent would be incomplete for good; V1-TERM-07 still applies."""
+    shows, releases = rules.load()["V1-TOOL-09"], rules.load()["V1-TERM-07"]
+    made = frame({"method": "terminal/create", "id": 1, "params": {"sessionId": "s"}})
+    read = {"sessionId": "s", "terminalId": "t"}
+    asked = frame({"method": "terminal/output", "id": 2, "params": read})
+    runs = optional_behaviour.shown_in([[made, asked]])
+    assert "in its tool calls" in optional_behaviour.excuse(shows, runs)
+    assert optional_behaviour.excuse(releases, runs) == ""
+    content = [{"type": "terminal", "terminalId": "t"}]
+    update = {"sessionUpdate": "tool_call_update", "toolCallId": "c", "content": content}
+    told = frame({"method": "session/update", "params": {"sessionId": "s", "update": update}})
+    assert optional_behaviour.excuse(shows, optional_behaviour.shown_in([[made, told]])) == ""
+
+
 @pytest.mark.parametrize(
     "table",
     [optional_behaviour.OCCASIONS, optional_behaviour.CLIENT_OCCASIONS],

@@ -30,6 +30,58 @@ class CountsLinesFromZero(AgentV1):
         return super().open_call(session, title, kind, **fields)
 
 
+@ODD.judged("V1-INIT-07")
+class HasNoVersionBelowOne(AgentV1):
+    """As agents do that speak version 2 as well, whose rules say so."""
+
+    def request_initialize(self, params: Json) -> Json:
+        if params.get("protocolVersion") == 0:
+            data = {"requested": 0, "supported": [1, 2]}
+            raise Refused(-32022, "Unsupported protocol version", data)
+        return super().request_initialize(params)
+
+
+@ODD.judged("V1-INIT-10", "V1-EXT-06", opens="V1-EXT-06")
+class TellsOfARefusedStart(AgentV1):
+    """By an extension, before it could announce any."""
+
+    def request_initialize(self, params: Json) -> Json:
+        try:
+            return super().request_initialize(params)
+        except Refused:
+            self.notify("_odd/refused", {})
+            raise
+
+
+@ODD.judged("V1-INIT-07", "V1-EXT-06", opens="V1-EXT-06")
+class AnnouncesInTheWordsOfTwo(AgentV1):
+    """It speaks version 2 too, and answers version 99 by that one, with an extension."""
+
+    def request_initialize(self, params: Json) -> Json:
+        asked = params.get("protocolVersion")
+        if asked != 99:
+            return super().request_initialize(params)
+        self.notify("_odd/ready", {})
+        info = {"name": "odd", "version": "1"}
+        return {"protocolVersion": 2, "info": info, "capabilities": {"_meta": {"odd": {}}}}
+
+
+@ODD.judged("V1-CFG-05", "V1-CFG-06", "V1-CFG-11", fails="V1-CFG-11")
+class IsConfusedByBadValues(AgentV1):
+    """It takes them, and can do nothing with the session's options afterwards."""
+
+    def set_config(self, session: Json, name: Any, value: Any) -> None:
+        try:
+            super().set_config(session, name, value)
+        except Refused:
+            if session.get("is_confused"):
+                raise
+            session["is_confused"] = True
+        else:
+            if session.get("is_confused"):
+                raise Refused(-32603, "Internal error")
+
+
 class FailsItsPrompts(AgentV1):
     def do_fail(self, session: Json, _rest: str) -> Work:
         self.open_call(session, "Break", "other")

@@ -40,6 +40,30 @@ class SetsAModeOnItsOwn(WorksOn):
         yield from super().ask(blocks)
 
 
+@ODD.judged("V1-CANCEL-03", "V1-PERM-05")
+class CancelsInsteadOfDeciding(WorksOn):
+    """Its user leaves every question open and stops the turn."""
+
+    def decide(self, _params: Json) -> Work:
+        self.notify("session/cancel", self.here())
+        yield from ()
+        return {"outcome": {"outcome": "cancelled"}}
+
+
+@ODD.judged("V1-CANCEL-03", "V1-PERM-05", fails="V1-CANCEL-03 V1-PERM-05")
+class RejectsAfterItsCancel(CancelsInsteadOfDeciding):
+    def decide(self, params: Json) -> Work:
+        yield from super().decide(params)
+        return {"outcome": {"outcome": "selected", "optionId": params["options"][-1]["optionId"]}}
+
+
+@ODD.judged("V1-EXT-04", fails="V1-EXT-04")
+class IgnoresUnknownRequests(ClientV1):
+    def refuse(self, request_id: Any, error: Json) -> None:
+        if error["code"] != -32601:
+            super().refuse(request_id, error)
+
+
 @ODD.judged("V1-CLOSE-23", "V1-CLOSE-25")
 class BringsBackWhatItArchived(WorksOn):
     def take_up(self) -> Work:

@@ -85,6 +85,67 @@ def test_a_prompt_of_the_past_has_the_id_that_its_answer_gave(again: bool) -> No
     assert asked(stage, "on") not in given
 
 
+# A row of prompts that the agent had no words for, such as cancelled ones; each is its blocks.
+ROWS = [
+    [["go"], ["on"]],
+    [["go"], ["go"], ["go"]],
+    [["go", "on"], ["on"], ["go"]],
+    [["go", "go"], ["go"]],
+    [["go\nnow"], ["go\nthen"], ["on"]],
+]
+
+
+def asked_blocks(stage: Stage, words: list[str]) -> str:
+    """A turn without a word of the agent; the id of its prompt."""
+    blocks = [block for one in words for block in text(one)]
+    key = stage.ask("session/prompt", {"sessionId": "s1", "prompt": blocks})
+    stage.wait(0.05)
+    stage.end()
+    message_id: str = stage.answer(key)["messageId"]
+    return message_id
+
+
+@pytest.mark.rule("V2-SESS-28")
+@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize("addition", ["", "<reminder>be kind</reminder>"])
+def test_prompts_with_nothing_between_them_keep_their_ids(
+    row: list[list[str]], addition: str
+) -> None:
+    """V2-SESS-28: the agent gives no ids; each prompt has the blocks that it had, or more."""
+    stage = Stage()
+    stage.start()
+    stage.new()
+    given = [asked_blocks(stage, words) for words in row]
+    past = [user(one) for words in row for one in [*words, *filter(None, [addition])]]
+    told = loaded(stage, *past, replayFrom=START)
+    assert ids(told) == given
+    contents = [one["content"] for one in told if one.get("sessionUpdate") == "user_message"]
+    assert contents == [text("".join([*words, addition])) for words in row]
+
+
+@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize("is_shown", [False, True])
+def test_prompts_that_are_replayed_as_one_do_not_lend_their_ids(
+    row: list[list[str]], is_shown: bool
+) -> None:
+    """Ours: another process cannot tell them apart, but the client may hold each of them."""
+    first = Stage()
+    first.start()
+    first.new()
+    given = [asked_blocks(first, words) for words in row]
+    past = [user(one) for words in row for one in words]
+    second = Stage()
+    second.start({"loadSession": True})
+    more: Json = {"replayFrom": START} if is_shown else {}
+    loaded(second, *past, **more)
+    later = [asked_blocks(second, words) for words in row]
+    assert set(given).isdisjoint(later)
+    third = Stage()
+    third.start()
+    told = loaded(third, *past, chunk("yes"), *past[:1], chunk("yes"), replayFrom=START)
+    assert ids(told) == [given[0], later[0]]
+
+
 @pytest.mark.rule("V2-SESS-10")
 def test_the_ids_last_where_the_past_was_left_out() -> None:
     """V2-SESS-28: what the user said before is counted all the same."""

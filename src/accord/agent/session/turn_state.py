@@ -92,8 +92,9 @@ class TurnState:
         if isinstance(update, v2.ToolCallUpdate):
             if session.connection.check_is_due():
                 await checkpoint_if_cancelled()
+            self.require_open()
             with session.tool_statuses.following(update):
-                await self.send(update, waits=waits)
+                await session.updates.emit(update, waits=waits, checks=False)
         else:
             await self.send(update, waits=waits)
             if isinstance(update, v2.PlanUpdate):

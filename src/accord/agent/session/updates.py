@@ -72,10 +72,13 @@ class SessionUpdates:
 
     # ---- sending
 
-    async def emit(self, update: Any, *, waits: bool = True) -> None:
-        """Log an update and send it.  Waits while the client is slow, unless told not to."""
+    async def emit(self, update: Any, *, waits: bool = True, checks: bool = True) -> None:
+        """Log an update and send it.  Waits while the client is slow, unless told not to.
+
+        With `checks=False` the caller has checked for its own cancellation.
+        """
         connection = self.connection
-        if connection.check_is_due():
+        if checks and connection.check_is_due():
             await checkpoint_if_cancelled()
         if self._replayed is not None:
             await self.present()
@@ -215,10 +218,10 @@ class HiddenUpdates(SessionUpdates):
         """Always, so that streamed text comes through `emit`."""
         return True
 
-    async def emit(self, update: Any, *, waits: bool = True) -> None:
+    async def emit(self, update: Any, *, waits: bool = True, checks: bool = True) -> None:
         """Send an action as the parent's; drop everything else."""
         if isinstance(update, _ACTIONS):
-            await self._parent.emit(update, waits=waits)
+            await self._parent.emit(update, waits=waits, checks=checks)
 
     def post(self, update: Any) -> None:
         """Send an action as the parent's; drop everything else."""

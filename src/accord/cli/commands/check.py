@@ -55,7 +55,7 @@ work: `generic` (the default) has prompts that any coding agent understands, `bu
 `accord agent`, `none` has none, and a FILE has your own.  The agent works in a temporary folder;
 its permission requests there are allowed, rejected and cancelled in turn.
 
-exit codes: 0 conformant, 1 not conformant, 2 wrong usage, 3 the program could not be started,
+exit codes: 0 conformant, 1 not conformant, 2 wrong usage, 3 the program does not start,
 4 incomplete: no rule failed, but not every applicable rule could be checked
 """
 EPILOG = """\
@@ -153,8 +153,7 @@ def run(parsed: Namespace) -> int:
         complain(f"accord check: {error}")
         return USAGE
     except NotStarted as error:
-        verb = "start" if parsed.remote is None else "reach"
-        complain(f"accord check: cannot {verb} {error}")
+        complain(f"accord check: {error}")
         return NOT_STARTED
     _write(parsed, reports)
     found = {report.conclusion for report in reports}

@@ -8,6 +8,7 @@ import posixpath
 from typing import Any
 
 import anyio
+from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.client.permissions.call_input import (
     input_command,
@@ -46,7 +47,7 @@ class OpenRequest:
         # What refused the request, once it is refused.
         self._refused_by: str | None = None
         # Added at once, so that a cancel finds it before anybody is asked.
-        session.questions.add(self)
+        session.question_came(self)
 
     def withdraw(self) -> None:
         """Answer `cancelled`, whatever is decided."""
@@ -56,10 +57,13 @@ class OpenRequest:
         """Ask, and return the encoded result."""
         try:
             with self._scope:
+                # A turn that is cancelled already needs no decision.
+                await checkpoint_if_cancelled()
                 decision = await self._decide()
                 # A decision that never waited may not have noticed the withdrawal.
                 if not self._scope.cancel_called:
                     return self.encoded(decision)
+            self._refused_by = None
             return self.encoded(CANCELLED)
         finally:
             self._session.questions.discard(self)

@@ -138,7 +138,7 @@ class Exchange:
         self.is_left = False
         # Set while the prompt waits to be sent again.
         self._waiting: Repeat | None = None
-        self._cancelled = False
+        self.is_cancelled = False
         self._retry_schedule = RetrySchedule(link.options.retry)
         # Called when the answer comes to a turn that was given up.
         self._on_late_end: Callable[[], None] | None = None
@@ -279,7 +279,7 @@ class Exchange:
     def _call_failed(self, error: Exception) -> None:
         if isinstance(error, Invalid):
             error = unreadable(self._request[0], error)
-        if isinstance(error, RequestCancelled) or (self._cancelled and _is_stopped(error)):
+        if isinstance(error, RequestCancelled) or (self.is_cancelled and _is_stopped(error)):
             self._refused()
             self._finish(Outcome("cancelled"))
         elif isinstance(error, RequestFailed):
@@ -334,7 +334,7 @@ class Exchange:
         self._session.exchange_waits(self)
 
     async def _call_after_login(self, error: AuthenticationRequired) -> None:
-        if self._cancelled:
+        if self.is_cancelled:
             raise error
         await self._session.log_in_after(error)
         await self._call()
@@ -380,7 +380,7 @@ class Exchange:
 
     def cancel_sent(self) -> None:
         """The agent was asked to stop."""
-        self._cancelled = True
+        self.is_cancelled = True
         if self._waiting is not None or not self._on_wire:
             # If it were sent after the cancel, nothing would stop it.
             if self._waiting is None:
@@ -410,7 +410,7 @@ class Exchange:
 
         An agent that has said or done something for the prompt would do it twice.
         """
-        if self.is_over or self._cancelled or not self.span.is_empty:
+        if self.is_over or self.is_cancelled or not self.span.is_empty:
             return False
         if inserted and self.overlaps:
             # Prompts that the agent took together cannot be told apart.
@@ -431,7 +431,7 @@ class Exchange:
         if not self.is_over:
             if outcome.stop_reason == "error":
                 error = failure_of(outcome.error)
-                if self._cancelled and _is_stopped(error):
+                if self.is_cancelled and _is_stopped(error):
                     outcome = Outcome("cancelled", outcome.usage)
                 elif self._is_repeated(error, inserted=True):
                     return

@@ -201,6 +201,12 @@ class SessionCore:
     def _resume_updates(self) -> None:
         vars(self).pop("apply", None)
 
+    def question_came(self, question: WithdrawableRequest) -> None:
+        """The agent asks for permission; a turn that was cancelled gets none."""
+        self.questions.add(question)
+        if self._exchanges and all(one.is_cancelled for one in self._exchanges):
+            self._settle_questions()
+
     def _settle_questions(self) -> None:
         """Withdraw the permission requests of cancelled work, but not of background work."""
         background = self.transcript.state.background or ()

@@ -42,7 +42,7 @@ from accord.conformance.network.address import RemoteServer, Transport
 from accord.conformance.rule import Version
 from accord.conformance.run.check_run import OpenStage
 from accord.conformance.run.failed_steps import Reached
-from accord.conformance.run.program import Counterpart, started
+from accord.conformance.run.program import Counterpart, own_home, started
 from accord.conformance.run.remote_program import connected
 from accord.machine.own_command_line import own_file
 
@@ -497,6 +497,10 @@ class AgentStage:
     def stderr(self) -> str:
         return "".join(talk.program.stderr.decode("utf-8", "replace") for talk in self.talks)
 
+    def exit_codes(self) -> Sequence[int]:
+        codes = (talk.program.exit_code for talk in self.talks)
+        return [code for code in codes if code is not None]
+
 
 def agent_stages(
     command: Sequence[str],
@@ -559,18 +563,13 @@ async def speaks(open_stage: OpenStage, version: Version) -> bool:
 
 def _prepare(name: str, scenario: Scenario) -> tuple[Path, dict[str, str]]:
     root = Path(os.path.realpath(name))
-    for folder in ("home", "work", "config", "state", "bin"):
+    for folder in ("work", "bin"):
         (root / folder).mkdir()
     _write_files(root / "work", scenario)
     (root / "secret.txt").write_text("what-is-outside\n", "utf-8")
     (root / "work" / "link.txt").symlink_to(root / "secret.txt")
     return root, {
-        "HOME": str(root / "home"),
-        "XDG_CONFIG_HOME": str(root / "config"),
-        "XDG_STATE_HOME": str(root / "state"),
-        "XDG_DATA_HOME": str(root / "state"),
-        "ACCORD_CONFIG_DIR": str(root / "config"),
-        "ACCORD_STATE_DIR": str(root / "state"),
+        **own_home(root),
         "PATH": f"{root / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         "NO_COLOR": "1",
         "TERM": "dumb",

@@ -142,6 +142,7 @@ async def launched(
     Raises:
         NotStarted: there is no such program, it may not be run, or the address cannot be used.
     """
+    command = from_here(command)
     if way in SCHEMES:
         where = listen or Listen()
         async with _connecting(command, way, folder, env, patience, where) as client:
@@ -199,7 +200,7 @@ async def _connecting(
     try:
         sockets = await anyio.create_tcp_listener(local_host=listen.host, local_port=listen.port)
     except OSError as error:
-        raise NotStarted(f"{listen.host}:{listen.port}: {error}") from None
+        raise NotStarted(f"cannot listen at {listen.host}:{listen.port}: {error}") from None
     port = sockets.extra(SocketAttribute.local_port)
     host = f"[{listen.host}]" if ":" in listen.host else listen.host
     url = f"{SCHEMES[way]}://{host}:{port}{listen.path}"
@@ -230,6 +231,24 @@ def with_url(command: Sequence[str], url: str) -> list[str]:
     if any(URL_PLACEHOLDER in word for word in command):
         return [word.replace(URL_PLACEHOLDER, url) for word in command]
     return [*command, url]
+
+
+def from_here(command: Sequence[str]) -> list[str]:
+    """The command's words, with files that are named relative to the current folder made absolute.
+
+    The client is started in a folder of its own, where their names would mean nothing.  A plain
+    word is left alone: it may be a module or a prompt even if a file has the same name.
+    """
+    here = Path.cwd()
+    return [
+        str(here / word) if _names_file(word, number) and os.path.isfile(here / word) else word
+        for number, word in enumerate(command)
+    ]
+
+
+def _names_file(word: str, number: int) -> bool:
+    # A program without a slash is looked up in PATH.
+    return "/" in word or (number > 0 and bool(Path(word).suffix))
 
 
 def with_agent(command: Sequence[str], agent: str) -> list[str]:

@@ -27,6 +27,8 @@ SERVED = (
 # How long a client that has prompted may rest before it counts as done.
 REST_SECONDS = 2.0
 REQUESTS_MAX = 100
+# How long a client may let a permission wait before its turn goes on.
+DECIDE_SECONDS = 3.0
 # The cursors that lead from one page to the next; in version 2 an empty text is one.
 CURSORS: dict[Version, tuple[str, ...]] = {
     "1": ('b64+/=\u0000 "\\ €',),
@@ -52,6 +54,8 @@ class SessionService:
     # What comes with a session beside its id.
     fields: Message | None = None
     status: str = "open"
+    # Whether every turn asks for a permission, and waits until it is given or the turn cancelled.
+    asks: bool = False
     opened: list[str] = field(default_factory=list)
     # The folders that the client gave when it opened its last session.
     place: Message = field(default_factory=dict)
@@ -83,7 +87,27 @@ class SessionService:
         self.talk.session_id = name if isinstance(name, str) else SESSION
         await self.talk.insert(prompt)
         await self.talk.say("Done.", f"m{len(self.talk.peer.frames)}")
-        await self.talk.finish(prompt, "end_turn")
+        reason = await self._ask_permission() if self.asks else "end_turn"
+        await self.talk.finish(prompt, reason)
+
+    async def _ask_permission(self) -> str:
+        """Ask, and wait for the answer; return the stop reason of the turn."""
+        peer = self.talk.peer
+        since = len(peer.frames)
+        name = await self.talk.ask("session/request_permission", **self.talk.permission())
+
+        def is_settled(frame: Frame) -> bool:
+            is_answer = frame.is_response and frame.object.get("id") == name
+            return not frame.sent and (is_answer or frame.method == "session/cancel")
+
+        try:
+            frame = await peer.expect(is_settled, "a decision", since=since, timeout=DECIDE_SECONDS)
+            if frame.is_response:
+                return "end_turn"
+            await peer.answer_to(name)
+        except Unanswered:
+            pass
+        return "cancelled"
 
     def _open(self, frame: Frame) -> Message:
         fields = modes(self.talk.version) if self.fields is None else self.fields

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,6 +36,7 @@ from accord.conformance.network.http_listener import HttpListener
 from accord.conformance.rule import Version
 from accord.conformance.run.check_run import OpenStage
 from accord.conformance.run.failed_steps import Reached
+from accord.conformance.run.program import own_home
 
 # How long a client may take from its start to the first message.
 CONNECT_SECONDS = 30.0
@@ -56,6 +57,8 @@ class ClientStage:
     scenario: ClientScenario
     way: Way
     patience: float
+    # The variables that name its settings and state, which are its own in every check.
+    home: Mapping[str, str] = field(default_factory=dict)
     # Where the kit listens, over a network.
     listen: Listen | None = None
     client: Launched | None = None
@@ -70,6 +73,10 @@ class ClientStage:
 
     def stderr(self) -> str:
         return b"".join(self._outputs).decode("utf-8", "backslashreplace")
+
+    def exit_codes(self) -> Sequence[int]:
+        code = None if self.client is None else self.client.process.returncode
+        return [] if code is None else [code]
 
     @property
     def listener(self) -> HttpListener:
@@ -97,7 +104,7 @@ class ClientStage:
                 way=way or self.way,
                 listen=self.listen,
                 folder=str(self.folder),
-                env=self.scenario.environment,
+                env={**self.home, **self.scenario.environment},
                 patience=self.patience,
             )
         )
@@ -332,9 +339,11 @@ def client_stages(
 
     @asynccontextmanager
     async def opened(check: Check[Any], judge: Findings) -> AsyncGenerator[ClientStage]:
-        with tempfile.TemporaryDirectory(prefix="accord-client-") as folder:
-            here = _project(folder)
-            stage = ClientStage(judge, check.version, here, scenario, way, patience, listen)
+        with tempfile.TemporaryDirectory(
+            prefix="accord-client-", ignore_cleanup_errors=True
+        ) as folder:
+            here, home = _folders(folder)
+            stage = ClientStage(judge, check.version, here, scenario, way, patience, home, listen)
             if not check.faults:
                 # What a client does under faults says nothing about what it does without.
                 stage.reached = reached.setdefault(check.version, Reached())
@@ -344,8 +353,12 @@ def client_stages(
     return opened
 
 
-def _project(folder: str) -> Path:
-    """The folder that the client works in; links are followed, since clients compare so."""
-    here = Path(os.path.realpath(folder), "project")
+def _folders(root: str) -> tuple[Path, dict[str, str]]:
+    """The folder that the client works in, and the variables of its home.
+
+    Links are followed, since clients compare paths as texts.
+    """
+    real = Path(os.path.realpath(root))
+    here = real / "project"
     here.mkdir()
-    return here
+    return here, own_home(real)

@@ -486,6 +486,30 @@ def quoted(text: str, words: str) -> str:
     return found[1] if found else ""
 
 
+def open_at_cancel(frames: Sequence[Frame], method: str) -> list[tuple[Frame, Frame | None]]:
+    """Requests of ours that were open when their session was cancelled, and their answers."""
+    found: list[tuple[Frame, Frame | None]] = []
+    waiting: dict[str, Frame] = {}
+    cancelled: dict[str, int] = {}
+    for frame in frames:
+        key = repr(frame.object.get("id"))
+        if frame.sent and frame.is_request and frame.method == method:
+            waiting[key] = frame
+        elif frame.sent:
+            continue
+        elif frame.method == "session/cancel":
+            name = frame.params.get("sessionId")
+            for key, request in waiting.items():
+                if request.params.get("sessionId") == name and key not in cancelled:
+                    cancelled[key] = len(found)
+                    found.append((request, None))
+        elif frame.is_response and key in waiting:
+            request = waiting.pop(key)
+            if key in cancelled:
+                found[cancelled[key]] = (request, frame)
+    return found
+
+
 def at(value: Any, path: str) -> Any:
     """The member at a dotted path, None where there is none."""
     for key in path.split("."):

@@ -8,6 +8,7 @@ finding and never the end of the run.
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -37,6 +38,10 @@ AT_ONCE = 4
 RUN_SECONDS_MAX = 1_200.0
 # After so much time of second tries no further one is begun.
 AGAIN_SECONDS_MAX = 60.0
+# How a program ends that was told to: by itself, or by our signal.
+ENDED_BY_US = frozenset({0, -signal.SIGTERM, -signal.SIGKILL})
+# How much of its stderr is shown of a program that fails at its start.
+STDERR_LINES_SHOWN = 5
 # The rule that every request is answered, by which it is failed where no other rule says so.
 ANSWERS = "V1-GEN-03"
 
@@ -55,6 +60,10 @@ class Stage(Protocol):
         """What the programs said beside the wire."""
         ...
 
+    def exit_codes(self) -> Sequence[int]:
+        """How the programs ended that are over by now."""
+        ...
+
 
 OpenStage = Callable[[Check[Any], Findings], AbstractAsyncContextManager[Stage]]
 
@@ -70,6 +79,7 @@ class CheckRun:
     stderr: str = ""
     # It came too late for what it is about, which a busy machine may be the reason of.
     late: bool = False
+    exit_codes: tuple[int, ...] = ()
 
 
 async def run_checks(
@@ -90,7 +100,7 @@ async def run_checks(
     again.  Those that came too late are run once more in the end, one at a time.
 
     Raises:
-        NotStarted: the program cannot be started at all.
+        NotStarted: the program cannot be started at all, or fails before it says anything.
     """
     runs: dict[int, CheckRun] = {}
     limiter = anyio.CapacityLimiter(at_once)
@@ -105,8 +115,7 @@ async def run_checks(
             if trouble:
                 return
             if time.monotonic() >= end:
-                said = f"the {run_seconds_max:g} s for the whole run were over"
-                runs[number] = unasked(check, said)
+                runs[number] = unasked(check, f"the {run_seconds_max:g} s for the run were over")
                 return
             began(check)
             try:
@@ -121,6 +130,7 @@ async def run_checks(
     if basic is not None:
         await one(basic, checks[basic])
     if basic in runs and is_mute(runs[basic]):
+        _raise_if_failed(runs[basic])
         said = "the program says nothing"
         runs |= {n: unasked(check, said) for n, check in enumerate(checks) if n != basic}
     for is_basic in (True, False):
@@ -174,6 +184,19 @@ def is_mute(run: CheckRun) -> bool:
     return not any(frame.is_response or run.check.role == "client" for frame in said)
 
 
+def _raise_if_failed(run: CheckRun) -> None:
+    """Raise NotStarted for a program that said nothing and ended with an error by itself."""
+    failed = [code for code in run.exit_codes if code not in ENDED_BY_US]
+    if not failed:
+        return
+    first = run.check.role == "agent"
+    before = "before it answered anything" if first else "before it started the agent"
+    how = f"exit code {failed[0]}" if failed[0] > 0 else f"signal {-failed[0]}"
+    last = run.stderr.strip().splitlines()[-STDERR_LINES_SHOWN:]
+    tail = "".join(f"\n  {line}" for line in last) or " nothing"
+    raise NotStarted(f"the program ended with {how} {before}. Its stderr says:{tail}")
+
+
 def unasked(check: Check[Any], said: str) -> CheckRun:
     """What comes of a check that is not run, for this reason."""
     return CheckRun(check, tuple(Finding(one, "not_exercised", said) for one in check.rules), 0.0)
@@ -222,6 +245,7 @@ async def run_check(
         tuple(tuple(frames) for frames in conversations),
         "".join(stage.stderr() for stage in stages),
         late,
+        tuple(code for stage in stages for code in stage.exit_codes()),
     )
 
 

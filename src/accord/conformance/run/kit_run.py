@@ -29,6 +29,7 @@ from accord.conformance.run.check_run import (
     OpenStage,
     run_checks,
 )
+from accord.conformance.run.program import NotStarted
 from accord.conformance.run.verdicts import JUDGED, Report, covered, results
 from accord.machine.redaction.redactor import Redactor
 
@@ -126,8 +127,11 @@ async def judge(
         began=began,
         done=done,
     )
-    runs = await _run_all(checks, role, version, scenario, wishes, ran)
     redactor = Redactor.of_environment()
+    try:
+        runs = await _run_all(checks, role, version, scenario, wishes, ran)
+    except NotStarted as error:
+        raise NotStarted(redactor.text(str(error))) from None
     runs = without_secrets(runs, redactor)
     found = results(
         rules.load_for(role),

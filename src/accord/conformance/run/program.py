@@ -10,6 +10,7 @@ import signal
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from subprocess import PIPE
 from typing import Protocol
 
@@ -28,7 +29,7 @@ LEAVING = 1 / 20
 
 
 class NotStarted(Exception):
-    """The command could not be started at all; says why."""
+    """The program cannot be judged, since it does not even start; says why."""
 
 
 class Counterpart(Protocol):
@@ -39,6 +40,11 @@ class Counterpart(Protocol):
 
     @property
     def stderr(self) -> bytearray: ...
+
+    @property
+    def exit_code(self) -> int | None:
+        """That of a process that has ended; a server has none."""
+        ...
 
     async def close_input(self) -> None:
         """Tell it that nothing more comes."""
@@ -56,6 +62,10 @@ class Program:
     process: Process
     peer: RawPeer
     stderr: bytearray = field(default_factory=bytearray)
+
+    @property
+    def exit_code(self) -> int | None:
+        return self.process.returncode
 
     async def close_input(self) -> None:
         """Tell the program that nothing more comes."""
@@ -87,7 +97,22 @@ async def open_program(
             start_new_session=True,
         )
     except OSError as error:
-        raise NotStarted(f"{command[0]}: {error.strerror or error}") from None
+        raise NotStarted(f"cannot start {command[0]}: {error.strerror or error}") from None
+
+
+def own_home(root: Path) -> dict[str, str]:
+    """Make folders for a program's settings and state below this one, and name them to it."""
+    folders = {name: root / name for name in ("home", "config", "state")}
+    for folder in folders.values():
+        folder.mkdir()
+    return {
+        "HOME": str(folders["home"]),
+        "XDG_CONFIG_HOME": str(folders["config"]),
+        "XDG_STATE_HOME": str(folders["state"]),
+        "XDG_DATA_HOME": str(folders["state"]),
+        "ACCORD_CONFIG_DIR": str(folders["config"]),
+        "ACCORD_STATE_DIR": str(folders["state"]),
+    }
 
 
 async def end_of(process: Process, seconds: float) -> int | None:

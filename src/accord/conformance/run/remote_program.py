@@ -28,6 +28,10 @@ class RemoteProgram:
     # What a server says beside the wire cannot be seen.
     stderr: bytearray = field(default_factory=bytearray)
 
+    @property
+    def exit_code(self) -> None:
+        return None
+
     async def close_input(self) -> None:
         await self.link.send_eof()
 
@@ -57,7 +61,7 @@ async def connected(server: RemoteServer, patience: float) -> AsyncGenerator[Rem
             else:
                 link = await stack.enter_async_context(websocket_link(server))
         except NotReached as error:
-            raise NotStarted(str(error)) from None
+            raise NotStarted(f"cannot reach {error}") from None
         program = RemoteProgram(link, RawPeer(link, link, patience=patience))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(program.peer.pump)

@@ -7,12 +7,17 @@ said before; agents are known to add to what the user said, but hardly before it
 other message is made of the prompt that began its turn, its kind, and how many of that kind the
 turn had before.
 
+Two prompts with nothing between them, as after a cancelled turn, are replayed like one prompt of
+two blocks.  They are told apart if both were sent in this process; else they become one message.
+Therefore every text block counts as a prompt, whether it began one or not.
+
 What always holds
     * No two messages of a session have the same id.  Where a later message could get the id of one
       that was said before, since not all of the past is known, it has one that no other process
       gives.
 
-Memory per session: at most `PROMPTS_KEPT` ids of prompts, and a few numbers.
+Memory per session: of at most `PROMPTS_KEPT` prompts the id, the length and a digest, and a few
+numbers.
 """
 
 from __future__ import annotations
@@ -35,7 +40,7 @@ _NO_PROMPT: Final = ""
 class PromptIds:
     """The ids of a session's user messages, by what they begin with and in their order."""
 
-    __slots__ = ("_count", "_ids", "_is_known", "_session_id", "_told")
+    __slots__ = ("_count", "_ids", "_is_known", "_last", "_next", "_session_id", "_sizes", "_told")
 
     def __init__(self, session_id: str, *, is_known: bool) -> None:
         """`is_known`: all that was said before in the session is known here."""
@@ -45,12 +50,24 @@ class PromptIds:
         self._count = 0
         # How many of each beginning were told since the past began to be told.
         self._told: dict[bytes, int] = {}
+        # By the id of a prompt that was said here: the length of its text, and what the prompt
+        # after it begins with.
+        self._sizes: dict[str, int] = {}
+        self._next: dict[str, bytes] = {}
+        self._last: str | None = None
 
     def fresh(self, blocks: list[Json], otherwise: str) -> str:
         """The id of a prompt that is said now; `otherwise` where it could be one of the past."""
         key = _beginning(blocks)
         made = self._made(key, len(self._ids.get(key, ()))) if self._is_known else otherwise
-        self._keep(key, made)
+        if self._last is not None:
+            self._next[self._last] = key
+        self._last = made if self._keep(key, made) else None
+        if self._last is not None:
+            self._sizes[made] = _text_size(blocks)
+        for block in list(filter(first_line, blocks))[1:]:
+            more = _beginning([block])
+            self._keep(more, self._made(more, len(self._ids.get(more, ()))))
         return made
 
     def begin_past(self) -> None:
@@ -74,16 +91,26 @@ class PromptIds:
         self._keep(key, made)
         return made
 
+    def is_over(self, prompt_id: str, blocks: list[Json], block: Json) -> bool:
+        """Whether a prompt is whole with its replayed `blocks`, and `block` begins the next."""
+        size = self._sizes.get(prompt_id)
+        return (
+            size is not None
+            and _text_size(blocks) >= size
+            and self._next.get(prompt_id) == _beginning([block])
+        )
+
     def _made(self, key: bytes, at: int) -> str:
         return _lasting("u", self._session_id.encode("utf-8", "replace"), key, b"%d" % at)
 
-    def _keep(self, key: bytes, made: str) -> None:
+    def _keep(self, key: bytes, made: str) -> bool:
         self._count += 1
         if self._count <= PROMPTS_KEPT:
             self._ids.setdefault(key, []).append(made)
-        else:
-            # From now on an id could be one that was given before.
-            self._is_known = False
+            return True
+        # From now on an id could be one that was given before.
+        self._is_known = False
+        return False
 
 
 class MessageIds:
@@ -139,6 +166,10 @@ def _beginning(blocks: list[Json]) -> bytes:
     line = next(filter(None, map(first_line, blocks)), None)
     begins = encode(blocks[:1]) if line is None else line.encode("utf-8", "replace")
     return sha256(begins).digest()[:16]
+
+
+def _text_size(blocks: list[Json]) -> int:
+    return sum(len(block["text"].strip()) for block in blocks if block.get("type") == "text")
 
 
 def first_line(block: Json) -> str:

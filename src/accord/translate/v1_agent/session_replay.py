@@ -82,13 +82,18 @@ class Replay:
 
     def begin_turn(self) -> None:
         """Something else follows the user's message, which is whole: it began a turn."""
-        if self._user is not None and self._user_id is None:
-            self._user_id = self._prompts.replayed(self._user[1])
+        if self._user is not None:
+            self._begin(self._user[1])
+
+    def _begin(self, first: list[Json]) -> str:
+        if self._user_id is None:
+            self._user_id = self._prompts.replayed(first)
             self._messages.begin_turn(self._user_id)
+        return self._user_id
 
     def _add_user(self, message_id: Any, block: Json) -> list[Json]:
         said: list[Json] = []
-        if self._user is not None and self._user[0] != message_id:
+        if self._user is not None and self._begins_another(self._user, message_id, block):
             said = self.rest()
         if self._user is None:
             self._user, self._bytes = (message_id, [], []), 0
@@ -103,6 +108,20 @@ class Replay:
         if self._bytes > MESSAGE_BYTES_MAX:
             said += self.rest()
         return said
+
+    def _begins_another(
+        self, user: tuple[Any, list[Json], list[Json]], message_id: Any, block: Json
+    ) -> bool:
+        """Whether a block is not of the message that is under way; if it is, it is counted."""
+        known, first, blocks = user
+        if known != message_id:
+            return True
+        if not first_line(block) or not any(map(first_line, first)):
+            return False
+        if self._prompts.is_over(self._begin(first), blocks, block):
+            return True
+        self._prompts.replayed([block])
+        return False
 
 
 def _is_plain(block: Json) -> bool:

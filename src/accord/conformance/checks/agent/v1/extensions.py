@@ -22,15 +22,19 @@ NOBODYS = -32077
 NO_DENIALS = TAKEN | {NOBODYS}
 # An address that nobody has but the kit.
 OWN_URL = "http://127.0.0.1:9/accord-check/"
+# Instead of the capabilities of a program that has not told them.
+UNKNOWN = object()
 # A list of members as `tracestate` and `baggage` have them; either may be empty.
 MEMBERS = re.compile(r"^$|^[^=,]+=[^,]*(,[^=,]+=[^,]*)*$")
 
 
 @monitor("V1-EXT-01", "V1-EXT-06", "V1-EXT-08", "V1-AUTH-17")
 def extensions(frames: Sequence[Frame], judge: Findings) -> None:
-    announced: Any = None
+    announced: Any = UNKNOWN
     for _, _, _, result in looking.answers(frames, "initialize"):
-        announced = looking.at(result, "agentCapabilities._meta")
+        # Asked for a later version, an agent answers in the words of that one.
+        is_v1 = looking.at(result, "protocolVersion") == 1
+        announced = looking.at(result, "agentCapabilities._meta") if is_v1 else UNKNOWN
     last: Any = None
     for frame in looking.received(frames):
         judge_extension(frame, announced, judge)
@@ -41,7 +45,10 @@ def extensions(frames: Sequence[Frame], judge: Findings) -> None:
 
 
 def judge_extension(frame: Frame, announced: Any, judge: Findings) -> None:
-    """What one frame shows of extensions; `announced` is `_meta` of its sender's capabilities."""
+    """What one frame shows of extensions; `announced` is `_meta` of its sender's capabilities.
+
+    It is UNKNOWN while the sender has not told its capabilities, as when `initialize` is refused.
+    """
     for meta in _metas(frame):
         trace = meta.get("traceparent")
         if trace is not None:
@@ -51,7 +58,7 @@ def judge_extension(frame: Frame, announced: Any, judge: Findings) -> None:
             if meta.get(key) is not None:
                 ok = isinstance(meta[key], str) and bool(MEMBERS.match(meta[key]))
                 judge.judge("V1-EXT-01", ok, f"{key} has no members", came=frame)
-    if (frame.method or "").startswith("_"):
+    if (frame.method or "").startswith("_") and announced is not UNKNOWN:
         ok = isinstance(announced, dict)
         judge.judge("V1-EXT-06", ok, "an extension that was not announced", came=frame)
 

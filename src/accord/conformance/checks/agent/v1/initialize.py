@@ -30,6 +30,7 @@ from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered, as
 # The prompts that make an agent use what a client offers.
 QUESTIONS = frozenset({"elicitation", "url"})
 FORKING = ("session/fork", "sessionCapabilities.fork")
+UNSUPPORTED_VERSION = -32022
 TOOL_PURPOSES = ("tool", "read", "edit", "terminal", "elicitation", "url", "plan")
 
 
@@ -53,7 +54,9 @@ async def unknown_versions_get_the_newest(stage: AgentStage) -> None:
         params = talk.hello(protocolVersion=asked)
         answer = await talk.peer.call("initialize", params)
         found = (answer.get("result") or {}).get("protocolVersion")
-        ok = type(found) is int and 1 <= found < 99
+        # An agent that speaks version 2 too has no version at or below 0 (V2-INIT-03).
+        is_too_old = asked == 0 and looking.at(answer, "error.code") == UNSUPPORTED_VERSION
+        ok = is_too_old or (type(found) is int and 1 <= found < 99)
         said = f"asked {asked}, answered {as_json(found)}: not a version that exists"
         if not stage.judge.judge("V1-INIT-07", ok, said, sent=params, came=answer):
             return
@@ -361,4 +364,5 @@ async def providers_change(stage: AgentStage) -> None:
         elif not error:
             again = (await talk.ask("providers/list", {})).get("providers") or []
             ok = any(o.get(key) == one.get(key) and not o.get("current") for o in again)
-            stage.judge.judge("V1-PROV-03", ok, "a disabled provider is in use", came=again)
+            said = "a disabled provider is missing from the list, or still has `current`"
+            stage.judge.judge("V1-PROV-03", ok, said, came=again)

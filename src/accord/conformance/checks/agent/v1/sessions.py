@@ -349,7 +349,8 @@ async def links_do_not_lead_out(stage: AgentStage) -> None:
     for text in (up, absolute):
         await talk.say(session, text)
     ok = "what-is-outside" not in talk.came()
-    stage.judge.judge("V1-SESS-18", ok, "a path with .. led out of the root", sent=[up, absolute])
+    said = "a link or a path with .. led out of the root"
+    stage.judge.judge("V1-SESS-18", ok, said, sent=[up, absolute])
 
 
 @check("V1-SESS-06", needs="outside")

@@ -261,7 +261,8 @@ async def cancelled_requests_are_answered_once(stage: AgentStage) -> None:
         # An id of the agent's own: nothing of ours has it.
         await talk.peer.notify("$/cancel_request", {"requestId": asked[0].object["id"]})
         came = [one for one in await talk.peer.settled() if one.is_response]
-        stage.judge.judge("V2-CANCEL-13", not came, "an id of its own was taken", came=came)
+        said = "a withdrawal that named one of the agent's own requests was acted on"
+        stage.judge.judge("V2-CANCEL-13", not came, said, came=came)
 
 
 @check("V2-PROMPT-20", version="2")

@@ -223,7 +223,7 @@ async def answers_at_once(stage: ClientStage) -> None:
     await talk.end_turn(prompt)
 
 
-@check("V1-GEN-02", "V1-EXT-04", "V1-EXT-07", role="client")
+@check("V1-EXT-04", "V1-GEN-02", "V1-EXT-07", role="client")
 async def answers_what_it_does_not_know(stage: ClientStage) -> None:
     """Requests of any id are answered with that id; unknown methods are -32601."""
     talk, prompt = await stage.to_prompt()

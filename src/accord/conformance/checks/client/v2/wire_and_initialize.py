@@ -83,7 +83,7 @@ envelopes = monitor("V1-GEN-03", "V1-GEN-05", "V1-GEN-08", role="client", versio
     v1.envelopes.look
 )
 stacks = monitor("V1-EXT-07", role="client", version="2")(v1.stacks.look)
-answers = check("V1-GEN-02", "V1-EXT-04", "V1-EXT-07", role="client", version="2")(
+answers = check("V1-EXT-04", "V1-GEN-02", "V1-EXT-07", role="client", version="2")(
     v1.answers_what_it_does_not_know.run
 )
 silence = check("V1-GEN-04", "V1-EXT-05", "V1-CREQ-01", role="client", version="2")(
