@@ -118,6 +118,7 @@ WORLDS ?= 20000
 SEED ?= 1
 soak: setup
 	$(PYTHON) -m tests.simulation --worlds $(WORLDS) --seed $(SEED)
+	$(PYTHON) -m tests.simulation --worlds $(WORLDS) --seed $(SEED) --remote
 	$(PYTHON) -m tests.simulation --planted
 	ACCORD_SOAK=1 $(PYTEST) -n 2 tests/defects tests/client/shell tests/transport/websocket/test_cuts.py
 

@@ -56,7 +56,7 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
 def fresh_lines() -> Iterator[None]:
     """Do not let an unfinished line of one test's output run into the next test's."""
     yield
-    module = sys.modules.get("accord.machine.console.open_lines")
+    module = sys.modules.get("accord.machine.console.unfinished_lines")
     if module is not None:
         module.LINE_ENDS.forget()
 

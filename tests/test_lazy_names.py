@@ -76,7 +76,7 @@ def test_an_agent_answers_before_it_loads_what_its_turns_need() -> None:
         "accord.agent.tools.files",
         "accord.agent.login.login",
         "accord.agent.session.session",
-        "accord.agent.terminals.terminals",
+        "accord.agent.terminals.command_runner",
         "accord.agent.tools.tool_call",
         "accord.client",
         "accord.store",
@@ -88,7 +88,7 @@ def test_an_agent_answers_before_it_loads_what_its_turns_need() -> None:
         "import sys\n"
         "before = set(sys.modules)\n"
         "from accord import Agent, Turn\n"
-        "import accord.agent.serving.v1.version, accord.transport.stdio\n"
+        "import accord.agent.serving.v1.differences, accord.transport.stdio\n"
         "print(*set(sys.modules) - before)\n"
     )
     done = subprocess.run(
@@ -98,4 +98,4 @@ def test_an_agent_answers_before_it_loads_what_its_turns_need() -> None:
     assert loaded & set(unneeded) == set()
     # Every logger has the filter; what that filters with is loaded with the first record.
     ours = {name for name in loaded if name.startswith("accord.machine.")}
-    assert ours == {"accord.machine.logs"}
+    assert ours == {"accord.machine.redacted_logs"}

@@ -13,7 +13,7 @@ import pytest
 from accord import Agent, LocalProtocolError, RequestError, Turn
 from accord.transport.memory import memory_pair
 from tests.agent.raw_client import RawClient, initialize_params, raw_client
-from tests.agent.test_mistakes import ended
+from tests.agent.test_agent_mistakes import ended
 from tests.hang_limit import HANG_SECONDS
 
 VERSIONS = pytest.mark.parametrize("version", [1, 2])

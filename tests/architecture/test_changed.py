@@ -9,9 +9,9 @@ from scripts.changed import ALWAYS, FILES_MAX, ROOT, all_tests, find_tests, modu
 
 def test_tests_of_the_same_name_and_tests_that_import_are_found() -> None:
     """Issue 14: what most changes need."""
-    about = find_tests([Path("src/accord/machine/package_sets.py")], all_tests())
-    assert about[0] == Path("tests/machine/test_package_sets.py")
-    assert Path("tests/builtin/llm/test_packages.py") in about
+    about = find_tests([Path("src/accord/machine/optional_packages.py")], all_tests())
+    assert about[0] == Path("tests/machine/test_optional_packages.py")
+    assert Path("tests/builtin/llm/test_llm_packages.py") in about
     assert Path("tests/machine/test_git.py") not in about
 
 

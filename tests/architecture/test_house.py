@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from collections import Counter
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -134,6 +136,13 @@ def test_the_page_lists_folders_from_the_bottom_up() -> None:
         for path in (SOURCE / folder).rglob("*.py"):
             used = {name.split(".")[1] for name in imports_of(path) if name.count(".")}
             assert used & set(order[place + 1 :]) == set(), path
+
+
+def test_the_main_program_loads_no_command_before_it_is_called() -> None:
+    """ARCHITECTURE.md, `cli/`: a command is imported when it is called."""
+    script = "import sys, accord.cli.main; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert [name for name in ran.stdout.split() if name.startswith("accord.cli.commands.")] == []
 
 
 def test_public_exceptions_derive_from_one_class() -> None:

@@ -24,12 +24,20 @@ WRONG = [
     ("agent/session/state.py", "agent.tools.files", "The agent: a turn uses tools"),
     ("client/session/state.py", "client.wire.v1.wire", "The client: what is version-neutral"),
     ("client/wire/v1/wire.py", "client.wire.draft.wire", "The client: the wires of the versions"),
-    ("client/shell/syntax.py", "client.permissions.rules", "The client: deciding does not know"),
+    (
+        "client/shell/syntax_tree.py",
+        "client.permissions.rules",
+        "The client: deciding does not know",
+    ),
     ("proxy/hop.py", "proxy.chain.conductor", "The proxy: its rooms"),
     ("connection/limits.py", "connection.connection", "The connection: its rooms"),
     ("terminal/screen/widgets/button.py", "terminal.screen.app", "The terminal client: the screen"),
     ("terminal/plain/input/key_reader.py", "terminal.plain.dialogs", "The terminal client: the li"),
-    ("terminal/render/syntax.py", "terminal.render.markdown", "The terminal client: rendering"),
+    (
+        "terminal/render/syntax_colours.py",
+        "terminal.render.markdown",
+        "The terminal client: rendering",
+    ),
     ("terminal/model/chat.py", "terminal.model.changes", "The terminal client: the model"),
     ("translate/draft/agent/state.py", "translate.draft.client", "The translators: the sides of"),
     (
@@ -38,7 +46,7 @@ WRONG = [
         "The conformance kit: checks",
     ),
     ("cli/console.py", "cli.run", "The command line: its rooms"),
-    ("builtin/workspace.py", "builtin.tools.toolbox", "The built-in agent: its rooms"),
+    ("builtin/session_state.py", "builtin.tools.toolbox", "The built-in agent: its rooms"),
     ("transport/websocket/client.py", "transport.server.connections", "The transports: the two"),
     ("mcp/results.py", "mcp.servers", "Rooms do not import each other in circles"),
 ]

@@ -26,7 +26,7 @@ STARTERS = {
     "conformance/agent/fake_client.py": KIT,
     "conformance/run/program.py": PERSON,
     "machine/processes/process_groups.py": SYSTEM,
-    "machine/package_sets.py": OWN,
+    "machine/optional_packages.py": OWN,
     "machine/processes/child_process.py": "the one way to start what others below ask for",
     "machine/terminals/terminals.py": ASKED,
     "mcp/server_process.py": ASKED,

@@ -118,7 +118,8 @@ def judge(program: Program, reports: Path) -> dict[str, Any]:
     with log:
         subprocess.run(
             [*command, "--", *program.command],
-            cwd=ROOT,
+            # Some agents leave files where they are started.
+            cwd=reports,
             env=env,
             stdin=subprocess.DEVNULL,
             stdout=log,

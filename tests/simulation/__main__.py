@@ -3,23 +3,29 @@
 import argparse
 import sys
 import time
+from collections.abc import Callable, Mapping
 
 from tests.simulation.plan import plan_of
-from tests.simulation.planted_bugs import PLANTED
-from tests.simulation.world import run_world
+from tests.simulation.planted_bugs import PLANTED, Plant
+from tests.simulation.remote.plan import remote_plan_of
+from tests.simulation.remote.planted_bugs import REMOTE_PLANTED
+from tests.simulation.remote.world import run_remote_world
+from tests.simulation.world import Verdict, run_world
+
+Run = Callable[[int], Verdict]
 
 
-def search(first: int, worlds: int) -> int:
-    """Search for every planted bug again and print the seed that finds it."""
+def search(planted: Mapping[str, Plant], run: Run, first: int, worlds: int) -> int:
+    """Search for every planted bug again, print the seed that finds it, and count those missed."""
     missed = 0
-    for name, plant in PLANTED.items():
+    for name, plant in planted.items():
         with plant():
-            verdicts = (run_world(seed) for seed in range(first, first + worlds))
+            verdicts = (run(seed) for seed in range(first, first + worlds))
             found = next((verdict for verdict in verdicts if verdict.violations), None)
         missed += found is None
         what = "not found" if found is None else f"seed {found.seed}: {found.violations[0][:100]}"
         print(f"{name}: {what}", flush=True)
-    return 1 if missed else 0
+    return missed
 
 
 def main() -> int:
@@ -27,18 +33,24 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--worlds", type=int, default=2000, help="how many, default 2000")
     parser.add_argument("--seed", type=int, default=1, help="the first seed, default 1")
+    parser.add_argument("--remote", action="store_true", help="worlds over HTTP and WebSocket")
     parser.add_argument("--keep-going", action="store_true", help="do not stop at a failure")
     parser.add_argument("--show", action="store_true", help="show the plan of each world")
     parser.add_argument("--planted", action="store_true", help="search for the planted bugs")
     chosen = parser.parse_args()
+    run: Run = run_remote_world if chosen.remote else run_world
+    plan: Callable[[int], object] = remote_plan_of if chosen.remote else plan_of
     if chosen.planted:
-        return search(chosen.seed, chosen.worlds)
+        missed = search(REMOTE_PLANTED, run_remote_world, chosen.seed, chosen.worlds)
+        if not chosen.remote:
+            missed += search(PLANTED, run_world, chosen.seed, chosen.worlds)
+        return 1 if missed else 0
     started = time.monotonic()
     failed = frames = prompts = 0
     for seed in range(chosen.seed, chosen.seed + chosen.worlds):
         if chosen.show:
-            print(plan_of(seed))
-        verdict = run_world(seed)
+            print(plan(seed))
+        verdict = run(seed)
         frames += verdict.frames
         prompts += verdict.prompts
         if chosen.show:

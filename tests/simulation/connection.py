@@ -41,6 +41,24 @@ class Parts:
     waiting: Callable[[], str]
 
 
+def client_options(plan: Plan, client: ClientSide) -> ClientOptions:
+    """What the client's program asks for."""
+    options: ClientOptions = {
+        "versions": (plan.version,),
+        "permissions": Permissions.ask(client.decide, per_session=plan.seed % 2 == 0),
+        "files": client.services.files,
+        "terminals": client.services.terminals,
+        "elicitation": Elicitations(on_form=client.services.user.fill_in),
+        "framing": plan.framing,
+        "limits": plan.limits,
+        "retry": plan.retry,
+        "strict": plan.strict,
+    }
+    if plan.needs_login:
+        options["login"] = LOGIN
+    return options
+
+
 class Wire:
     """One connection between the two sides."""
 
@@ -78,20 +96,7 @@ class Wire:
 
     def connect(self, client: ClientSide) -> AbstractAsyncContextManager[Client]:
         """The client's process."""
-        plan = self._parts.plan
-        options: ClientOptions = {
-            "versions": (plan.version,),
-            "permissions": Permissions.ask(client.decide, per_session=plan.seed % 2 == 0),
-            "files": client.services.files,
-            "terminals": client.services.terminals,
-            "elicitation": Elicitations(on_form=client.services.user.fill_in),
-            "framing": plan.framing,
-            "limits": plan.limits,
-            "retry": plan.retry,
-            "strict": plan.strict,
-        }
-        if plan.needs_login:
-            options["login"] = LOGIN
+        options = client_options(self._parts.plan, client)
         return Client.connect(self.client_transport, **options)
 
     async def agent_ends(self) -> None:

@@ -98,6 +98,7 @@ class Conversation:
         self.version = 0
         self.replaying: set[str] = set()
         self.frames = 0
+        self.cancel_seconds = CANCEL_SECONDS
         # Told when so many have been sent.
         self.alarm: tuple[int, Callable[[], None]] | None = None
 
@@ -154,7 +155,7 @@ class Conversation:
         """A turn is over; if it was cancelled, not too late."""
         told.over.add(text)
         at = self._chronicle.stopped_at.get(text)
-        if at is not None and self._now() - at > CANCEL_SECONDS:
+        if at is not None and self._now() - at > self.cancel_seconds:
             self._wrong(f"{text} ended {self._now() - at:g} s after its cancel")
 
     # ---- messages
@@ -318,6 +319,8 @@ class Watched:
         self._receiver: Receiver | None = None
         # A process that is dead does not write.
         self.muted = False
+        # Another connection has taken the place of this one.
+        self.is_stale = False
         self._ended = 0
 
     @property
@@ -356,7 +359,8 @@ class Watched:
         """Note it and pass it on."""
         if self._ended:
             self._conversation._wrong("bytes came after the end")
-        self._conversation.took(self._side, data, bool(getattr(self._receiver, "_unread", ())))
+        if not self.is_stale:
+            self._conversation.took(self._side, data, bool(getattr(self._receiver, "_unread", ())))
         assert self._receiver is not None
         self._receiver.data_received(data)
 

@@ -14,15 +14,15 @@ from accord.agent.session.log_then_send import LogThenSend
 from accord.agent.session.prompt_queue import PromptQueue, Ticket
 from accord.agent.session.turn_state import TurnState
 from accord.agent.session.unfinished_work import Unfinished
-from accord.agent.terminals import terminals as agent_terminals
+from accord.agent.terminals import command_runner as agent_terminals
 from accord.client.permissions.open_requests import OpenRequest
 from accord.client.services.elicitation import Elicitations
-from accord.client.services.requests import DONE
+from accord.client.services.service_results import DONE
 from accord.client.services.services import Services
-from accord.client.session.exchange import Exchange
-from accord.client.session.inbox import Inbox
+from accord.client.session.prompt_exchange import Exchange
 from accord.client.session.state import SessionCore
 from accord.client.session.transcript_span import TranscriptSpan
+from accord.client.session.update_inbox import Inbox
 from accord.client.wire.v1 import files
 from accord.connection.backpressure import Reading
 from accord.connection.connection import Connection
@@ -34,25 +34,33 @@ from accord.transcript.coalesced_updates import LateUpdates
 from accord.transport.pipes import PipeTransport
 
 Plant = Callable[[], "contextlib.AbstractContextManager[object]"]
+Register = Callable[[Callable[..., Any]], Callable[..., Any]]
 PLANTED: dict[str, Plant] = {}
 
 
-def _plant(owner: Any, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function as a broken form of a method; its own name says what is broken.
+def planter(planted: dict[str, Plant]) -> Callable[[Any, str], Register]:
+    """Return a decorator that registers a function as a broken form of a method.
 
-    It gets the method as it was, and returns the one that takes its place.
+    The function's own name says what is broken.  It gets the method as it was, and returns the one
+    that takes its place.
     """
 
-    def register(broken: Callable[..., Any]) -> Callable[..., Any]:
-        @contextlib.contextmanager
-        def patched() -> Generator[object]:
-            with mock.patch.object(owner, name, broken(getattr(owner, name))):
-                yield None
+    def plant(owner: Any, name: str) -> Register:
+        def register(broken: Callable[..., Any]) -> Callable[..., Any]:
+            @contextlib.contextmanager
+            def patched() -> Generator[object]:
+                with mock.patch.object(owner, name, broken(getattr(owner, name))):
+                    yield None
 
-        PLANTED[broken.__name__.strip("_")] = patched
-        return broken
+            planted[broken.__name__.strip("_")] = patched
+            return broken
 
-    return register
+        return register
+
+    return plant
+
+
+_plant = planter(PLANTED)
 
 
 @_plant(PipeTransport, "_write_gathered")
@@ -77,7 +85,7 @@ def _a_timer_outlives_its_transport(right: Any) -> Any:
     def stop_writing(self: Any) -> None:
         right(self)
         if self._driver is not None and self._stall_watched:
-            self._driver._timers = {}
+            self._driver._timers = set()
 
     return stop_writing
 

@@ -9,14 +9,13 @@ from typing import Any
 
 from accord.agent.session.session import session_state
 from accord.client import Client, Session
-from accord.client.session.inbox import Inbox
+from accord.client.session.update_inbox import Inbox
 from accord.store import SessionStore
 from accord.transcript import Transcript
 from tests.simulation.event_log import Chronicle
 from tests.simulation.frame_checks import Conversation
 from tests.simulation.peers.agent import AgentSide
 from tests.simulation.runtime.loop import SeededLoop
-from tests.simulation.runtime.simulated_pipes import Kernel
 
 # What the agent's handlers of a world may send beyond the bound, each one message.
 OVERSHOOT_BYTES = 40_000
@@ -208,7 +207,7 @@ def picture(transcript: Transcript, version: int) -> dict[str, Any]:
     }
 
 
-def check_leftovers(chronicle: Chronicle, loop: SeededLoop, kernel: Kernel, crashed: bool) -> None:
+def check_leftovers(chronicle: Chronicle, loop: SeededLoop, descriptors: list[int]) -> None:
     """When a world is over nothing of it is left: no task, no timer, no descriptor."""
     current = asyncio.current_task(loop)
     tasks = [task.get_name() for task in asyncio.all_tasks(loop) if task is not current]
@@ -216,4 +215,4 @@ def check_leftovers(chronicle: Chronicle, loop: SeededLoop, kernel: Kernel, cras
     timers = [repr(timer) for timer in loop.timers()]
     chronicle.check(not timers, f"timers are left: {timers}")
     chronicle.check(not loop.watched(), f"descriptors are watched: {loop.watched()}")
-    chronicle.check(not kernel.open_ends(), f"descriptors are open: {kernel.open_ends()}")
+    chronicle.check(not descriptors, f"descriptors are open: {descriptors}")

@@ -22,7 +22,7 @@ from anyio._core._eventloop import reset_current_async_library, set_current_asyn
 from accord.agent.preload import prepare
 from accord.agent.session.session import session_state
 from accord.client import Client
-from accord.client.session import inbox
+from accord.client.session import update_inbox
 from accord.connection import connection
 from accord.errors import AccordError, ConnectionLost, NotFound, RateLimited
 from accord.machine import clock
@@ -67,15 +67,20 @@ class Verdict:
     prompts: int
     # The same for two runs of one seed.
     digest: int
+    # What selects this kind of world.
+    option: str = ""
 
     @property
     def command(self) -> str:
         """How to see it again."""
-        return f"python -m tests.simulation --seed {self.seed} --worlds 1 --show"
+        return f"python -m tests.simulation{self.option} --seed {self.seed} --worlds 1 --show"
 
 
 class World:
     """What the parts of a world share."""
+
+    # Whoever was left by its peer, or is asked to end, ends within this.
+    end_seconds = END_SECONDS_MAX
 
     def __init__(self, plan: Plan, loop: SeededLoop, random: Random) -> None:
         self.plan = plan
@@ -166,19 +171,20 @@ class World:
         """After all prompts: nothing is open anywhere, and both sides tell the same story."""
         if self.chronicle.broken:
             return
-        with anyio.move_on_after(END_SECONDS_MAX) as patience:
+        self.comes_to_rest()
+        with anyio.move_on_after(self.end_seconds) as patience:
             for served in list(agent.sessions.values()):
                 await session_state(served).prompts.wait_idle()
         if patience.cancelled_caught:
             self.chronicle.wrong("an agent's session did not come to rest")
             return
-        with anyio.move_on_after(REST_SECONDS + END_SECONDS_MAX) as patience:
+        with anyio.move_on_after(REST_SECONDS + self.end_seconds) as patience:
             with contextlib.suppress(RateLimited):
                 # A bounded agent may still count a call that was given up a moment ago.
-                await connected.list_page()
+                await self.ask_agent(connected)
             # What the answers to given up calls need, and what is left behind.
             await anyio.sleep(REST_SECONDS)
-            await connected.list_page()
+            await self.ask_agent(connected)
         if patience.cancelled_caught:
             self.chronicle.wrong("the agent does not answer any more")
             return
@@ -203,27 +209,36 @@ class World:
         wire = self.wire("again")
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(wire.serve, agent)
-            async with wire.connect(client) as connected:
-                self.watch.look_at(connected, agent)
-                for name, old in before.sessions.items():
-                    try:
-                        session = await connected.load_session(old.id, "/")
-                    except NotFound:
-                        # One in which nothing was said is not kept.
-                        self._check_empty(old)
-                        continue
-                    client.sessions[name] = session
-                    await check_log(self.chronicle, agent.agent.store, session, self.plan.version)
-                    self._check_kept(old, session)
-                    for call in session.transcript.tool_calls:
-                        self.chronicle.check(call.is_final, f"nobody works on {call} any more")
-                for prompt in self.plan.again:
-                    if prompt.key[:2] in client.sessions:
-                        await client.prompt(client.sessions[prompt.key[:2]], prompt)
-                await self._come_to_rest(wire, connected, client, agent)
+            try:
+                await self._talk_again(wire, client, agent, before)
+            except* AccordError as errors:
+                told = f"nothing was broken, and yet {errors.exceptions!r}"
+                self.chronicle.check(self.chronicle.broken, told)
             wire.over = True
             await wire.agent_ends()
             tasks.cancel_scope.cancel()
+
+    async def _talk_again(
+        self, wire: Wire, client: ClientSide, agent: AgentSide, before: ClientSide
+    ) -> None:
+        async with wire.connect(client) as connected:
+            self.watch.look_at(connected, agent)
+            for name, old in before.sessions.items():
+                try:
+                    session = await connected.load_session(old.id, "/")
+                except NotFound:
+                    # One in which nothing was said is not kept.
+                    self._check_empty(old)
+                    continue
+                client.sessions[name] = session
+                await check_log(self.chronicle, agent.agent.store, session, self.plan.version)
+                self._check_kept(old, session)
+                for call in session.transcript.tool_calls:
+                    self.chronicle.check(call.is_final, f"nobody works on {call} any more")
+            for prompt in self.plan.again:
+                if prompt.key[:2] in client.sessions:
+                    await client.prompt(client.sessions[prompt.key[:2]], prompt)
+            await self._come_to_rest(wire, connected, client, agent)
 
     def _check_empty(self, old: Any) -> None:
         """A session that is gone had nothing that anybody saw."""
@@ -239,6 +254,34 @@ class World:
         if len(found) < len(seen) or not all(kept):
             pictures = f"\n  {shortened(seen)}\n  {shortened(found)}"
             self.chronicle.wrong(f"what was seen was lost:{pictures}")
+
+    async def ask_agent(self, connected: Client) -> None:
+        """Any call that the agent answers at once."""
+        await connected.list_page()
+
+    def comes_to_rest(self) -> None:
+        """Nobody begins anything any more."""
+
+    def ruled_by_seed(self) -> contextlib.AbstractContextManager[object]:
+        """What else would make two runs differ."""
+        return contextlib.nullcontext()
+
+    def open_descriptors(self) -> list[int]:
+        """What nobody has closed."""
+        return self.kernel.open_ends()
+
+    def verdict(self) -> Verdict:
+        """What came of it."""
+        conversations = self.conversations
+        sent = tuple(bytes(c.sent[side]) for c in conversations for side in ("agent", "client"))
+        return Verdict(
+            self.plan.seed,
+            (*self.chronicle.violations, *self.loop.failures),
+            self.loop.steps,
+            sum(one.frames for one in conversations),
+            self.chronicle.prompts_done,
+            _digest(sent, self.loop.steps),
+        )
 
     # ---- misfortunes
 
@@ -292,7 +335,7 @@ def _ruled_by_seed(world: World) -> Generator[io.StringIO]:
         mock.patch.object(connection, "monotonic", world.loop.time),
         mock.patch.object(clock, "seconds", seconds),
         mock.patch.object(connection, "FRAMES_AT_ONCE", at_once),
-        mock.patch.object(inbox, "READ_UPDATES_MAX", READ_UPDATES_MAX),
+        mock.patch.object(update_inbox, "READ_UPDATES_MAX", READ_UPDATES_MAX),
         mock.patch.object(os, "urandom", ids.randbytes),
         mock.patch.object(pipes, "os", world.kernel),
         mock.patch.object(pipes, "is_pipe", _yes),
@@ -310,8 +353,12 @@ def run_world(seed: int) -> Verdict:
     """Run the world of a seed; it never raises for what goes wrong in it."""
     plan = plan_of(seed)
     random = Random(seed ^ 0x5EED)
-    loop = SeededLoop(random, plan.policy)
-    world = World(plan, loop, random)
+    return run(World(plan, SeededLoop(random, plan.policy), random))
+
+
+def run(world: World) -> Verdict:
+    """Run a world that has just been made."""
+    plan, loop = world.plan, world.loop
     loop.on_round = world.watch.round_ended
     handler = world.watch.log_handler
     logger = logging.getLogger("accord")
@@ -320,7 +367,7 @@ def run_world(seed: int) -> Verdict:
     asyncio.set_event_loop(loop)
     claimed = set_current_async_library("asyncio")
     try:
-        with _ruled_by_seed(world) as stderr:
+        with _ruled_by_seed(world) as stderr, world.ruled_by_seed():
             try:
                 loop.run_until_complete(_main(world))
             except Stuck as stuck:
@@ -339,16 +386,7 @@ def run_world(seed: int) -> Verdict:
         loop.close()
         if world.folder is not None:
             shutil.rmtree(world.folder, ignore_errors=True)
-    chronicle = world.chronicle
-    sent = tuple(bytes(c.sent[side]) for c in world.conversations for side in ("agent", "client"))
-    return Verdict(
-        seed,
-        (*chronicle.violations, *loop.failures),
-        loop.steps,
-        sum(one.frames for one in world.conversations),
-        chronicle.prompts_done,
-        _digest(sent, loop.steps),
-    )
+    return world.verdict()
 
 
 def _digest(sent: tuple[bytes, ...], steps: int) -> int:
@@ -365,7 +403,7 @@ async def _main(world: World) -> None:
     if not world.chronicle.violations:
         # What still runs by itself, such as a commit, may end.
         await anyio.sleep(1)
-        check_leftovers(world.chronicle, world.loop, world.kernel, world.life.dead)
+        check_leftovers(world.chronicle, world.loop, world.open_descriptors())
 
 
 def _clean_up(loop: SeededLoop) -> None:

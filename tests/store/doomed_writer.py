@@ -1,4 +1,4 @@
-"""A program that writes sessions until it is killed; for `test_killed.py`.
+"""A program that writes sessions until it is killed; for `test_sqlite_killed.py`.
 
 Started once, it forks a warm child for every line on stdin (`PATH SEED`), says `pid N`, and
 `dead` once that child is.  A child says every update, after it was awaited, as `SESSION NUMBER`.

@@ -253,7 +253,7 @@ async def test_a_peer_that_takes_a_little_is_not_lost(monkeypatch: pytest.Monkey
     looks: list[Callable[[], None]] = []
     async with started() as ends:
         driver = ends.transport._driver
-        monkeypatch.setattr(driver, "later", lambda timer, seconds, look: looks.append(look))
+        monkeypatch.setattr(driver, "later", lambda seconds, look: looks.append(look))
         ends.transport.write(b"x" * (4 * MEBIBYTE))
         for _ in range(2):
             await ends.take(MEBIBYTE)

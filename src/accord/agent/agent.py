@@ -37,13 +37,14 @@ from accord.agent.session.options import (
 from accord.agent.turn import Turn
 from accord.connection import Connection, Limits
 from accord.errors import AccordError, ConnectionLost, LocalProtocolError
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.transport.transport import Transport
 
 if TYPE_CHECKING:
     from accord.agent.login.auth_status import StatusHook
     from accord.agent.login.login import AuthMethod
     from accord.agent.serving.unstable.providers import Provider, ProviderConfig, ProviderHook
+    from accord.schema.v2 import StopReason
     from accord.store import SessionStore
     from accord.transport.remote_limits import RemoteLimits
     from accord.transport.server.application import RemoteApplication
@@ -53,8 +54,8 @@ GARBAGE_THRESHOLDS = (10_000, 20, 20)
 
 _log = logger("accord.agent")
 
-PromptHandler = Callable[[Turn], Awaitable[str | None]]
-CommandHandler = Callable[[Turn, str], Awaitable[str | None]]
+PromptHandler = Callable[[Turn], Awaitable["StopReason | None"]]
+CommandHandler = Callable[[Turn, str], Awaitable["StopReason | None"]]
 F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
 
 INTERRUPTED = 130  # the exit code by which a shell reports an interrupt

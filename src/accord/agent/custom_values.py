@@ -11,7 +11,7 @@ from accord.errors import LocalProtocolError
 def checked(enum: str, value: str) -> str:
     """Return the value, or refuse it.  `enum` is the name of its type in the schema."""
     # Imported here to keep the start of an agent fast.
-    from accord.schema.v2.vocabulary import ENUMS
+    from accord.schema.v2.enumerations import ENUMS
 
     if value in ENUMS[enum].values or (value.startswith("_") and ENUMS[enum].open):
         return value

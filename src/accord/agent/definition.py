@@ -126,7 +126,7 @@ class AgentDefinition:
         """The sessions that a user of a server may see; "" is everybody where nobody logs in."""
         if not principal:
             return self.store
-        from accord.store.owned_sessions import OwnedSessions
+        from accord.store.user_sessions import OwnedSessions
 
         return OwnedSessions(self.store, principal)
 

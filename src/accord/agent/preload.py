@@ -21,7 +21,7 @@ _SPOKEN = {
 }
 _DECODED = frozenset({"NewSessionRequest", "PromptRequest"})
 # Used by nearly every handler.
-_USED = ("accord.agent.terminals.terminals", "accord.agent.session.plan", "pathlib")
+_USED = ("accord.agent.terminals.command_runner", "accord.agent.session.plan", "pathlib")
 
 
 def prepare(dialect: Dialect, *, files: bool) -> Generator[None]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 import anyio
 
 from accord.agent.custom_values import checked
-from accord.agent.extensions import call_extension, notify_extension
+from accord.agent.extension_calls import call_extension, notify_extension
 from accord.agent.serving.wire import FileDetails
 from accord.agent.session.messages import Compaction, MessageStream, as_block
 from accord.agent.session.options import OptionValue
@@ -32,13 +32,13 @@ from accord.schema.struct import UNSET, UnsetType
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from accord.agent.serving.unstable.tokens import TokenCount
+    from accord.agent.serving.unstable.token_usage import TokenCount
     from accord.agent.session.plan import EntryLike, PlanHandle
 
     # What the methods below import themselves is loaded behind the answer to `initialize`.
     from accord.agent.session.session import AgentSession
     from accord.agent.session.state import SessionState
-    from accord.agent.terminals.commands import Done
+    from accord.agent.terminals.command_and_result import Done
     from accord.agent.terminals.own_terminals import TerminalHandle
     from accord.agent.tools.elicitation import Answer, FormField
     from accord.agent.tools.tool_call import ToolCallHandle
@@ -154,7 +154,9 @@ class Turn:
             raise LocalProtocolError(f"UsageUpdate cannot be sent: {error}") from None
         await self.emit(update)
 
-    async def notice(self, severity: str, title: str, description: str | None = None) -> None:
+    async def notice(
+        self, severity: v2.NoticeSeverity, title: str, description: str | None = None
+    ) -> None:
         """Show the user a notice, if the client can show notices."""
         if not title.strip():
             raise LocalProtocolError("a notice needs a title")
@@ -185,7 +187,7 @@ class Turn:
         self,
         title: str,
         *,
-        kind: str = "other",
+        kind: v2.ToolKind = "other",
         name: str | None = None,
         locations: Sequence[str | tuple[str, int]] = (),
         raw_input: object = UNSET,
@@ -280,7 +282,7 @@ class Turn:
         output_bytes: int = 1024 * 1024,
     ) -> Done:
         """Run a command in the client's terminal if it offers one, else in a process."""
-        from accord.agent.terminals.terminals import job_of, run_command
+        from accord.agent.terminals.command_runner import job_of, run_command
 
         job = job_of(self._state.session, command, args, cwd, env, timeout, output_bytes)
         return await run_command(self._state, job, title=title, reason=reason)
@@ -299,7 +301,7 @@ class Turn:
 
         It runs in a process of the agent until it exits, is stopped, or the session ends.
         """
-        from accord.agent.terminals.terminals import job_of, start_command
+        from accord.agent.terminals.command_runner import job_of, start_command
 
         job = job_of(self._state.session, command, args, cwd, env, None, output_bytes)
         return await start_command(self._state, job, title=title, reason=reason)

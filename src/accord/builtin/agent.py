@@ -63,7 +63,7 @@ class BuiltIn:
         self.agent.on_session(self._begin)
         self.agent.on_prompt(self._answer)
         if is_set_up:
-            from accord.builtin.logins import add_logins
+            from accord.builtin.model_login import add_logins
 
             add_logins(self.agent, self.setup)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from accord.machine import package_sets
+from accord.machine import optional_packages
 
 if TYPE_CHECKING:
     from accord.agent.turn import Turn
@@ -16,8 +16,8 @@ async def provide_packages(turn: Turn, name: str) -> None:
     Raises:
         ConfigError: it could not be installed.
     """
-    if not package_sets.is_missing(name):
+    if not optional_packages.is_missing(name):
         return
-    title = f"Install the packages for {package_sets.LABELS[name]} (only once)"
+    title = f"Install the packages for {optional_packages.LABELS[name]} (only once)"
     async with turn.tool_call(title) as call:
-        await package_sets.install(name, call.show)
+        await optional_packages.install(name, call.show)

@@ -13,14 +13,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from accord.builtin.folder_checks import faults_of
-from accord.builtin.logins import require_key
+from accord.builtin.model_login import require_key
 from accord.builtin.models.providers import AUTO_DETECTED
 from accord.builtin.offline.brain import OfflineBrain
 from accord.builtin.offline.prompt.message import read_message
 from accord.builtin.session_options import MCP_COMMANDS, model_option
+from accord.builtin.session_state import Workspace, open_workspace
+from accord.builtin.session_title import title_of
 from accord.builtin.tools.toolbox import Toolbox
 from accord.builtin.user_setup import OFFLINE
-from accord.builtin.workspace import Workspace, open_workspace
 from accord.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from accord.builtin.user_setup import Setup
     from accord.mcp.servers import McpServers
 
-TITLE_CHARACTERS_MAX = 60
 
 SERVERS_SECONDS_MAX = 60.0
 """How long servers may take until the commands for their tools are shown anyway."""
@@ -183,12 +183,3 @@ class Conversation:
             await turn.notice("warning", problem)
         else:
             await turn.say(f"Note: {problem}")
-
-
-def title_of(text: str) -> str:
-    """The title of a session that begins with this prompt."""
-    words = " ".join(text.split())
-    if len(words) <= TITLE_CHARACTERS_MAX:
-        return words or "Untitled"
-    head = words[: TITLE_CHARACTERS_MAX - 1]
-    return f"{head.rpartition(' ')[0] or head}…"

@@ -23,9 +23,9 @@ from accord.builtin.models.available_models import (
 )
 from accord.builtin.models.packages import can_be_had, missing_words
 from accord.builtin.models.providers import AUTO_DETECTED
-from accord.configuration.config import Config, load_config
+from accord.configuration.config_file import Config, load_config
 from accord.errors import ConfigError
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.store import MemoryStore
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import sys
 from typing import TYPE_CHECKING, TextIO
 
 from accord.machine.console.control_characters import visible, visible_json
-from accord.machine.console.open_lines import LINE_ENDS
+from accord.machine.console.unfinished_lines import LINE_ENDS
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is not None:
         return _main(arguments)
     _mend_clock()
-    from accord.machine.processes import own_exit as shutdown
+    from accord.machine.processes import exit_on_signal as shutdown
 
     # The recorder forks, which is safe only while it has one thread.
     shutdown.own_process(in_thread="record" not in sys.argv[1:2])

@@ -18,11 +18,11 @@ from accord.cli.agent_setup.permissions import Wishes, deciding
 from accord.cli.console import say, say_json
 from accord.client.audit.services import shown_rule
 from accord.client.permissions.grants import Grant, Place
-from accord.client.permissions.policy import Facts, ReadRule, judge, read_rules
 from accord.client.permissions.request import own_request
+from accord.client.permissions.rule_matcher import Facts, ReadRule, judge, read_rules
 from accord.client.permissions.rules import Effect
-from accord.client.shell.syntax import Program, Reading
-from accord.configuration.config import Config, load_config
+from accord.client.shell.syntax_tree import Program, Reading
+from accord.configuration.config_file import Config, load_config
 from accord.configuration.grants_file import GrantsFile, grants_path
 from accord.configuration.policy_file import policy_path
 from accord.errors import ConfigError

@@ -15,7 +15,7 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from accord.machine.console.open_lines import LINE_ENDS
+from accord.machine.console.unfinished_lines import LINE_ENDS
 
 if TYPE_CHECKING:
     from accord.machine.redaction.redactor import Redactor
@@ -64,7 +64,7 @@ class _Text:
     @property
     def _redactor(self) -> Redactor:
         if self._known is None:
-            from accord.machine.logs import log_redactor
+            from accord.machine.redacted_logs import log_redactor
 
             self._known = log_redactor()
         return self._known

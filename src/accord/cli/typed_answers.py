@@ -37,14 +37,6 @@ class Answers:
         self.is_terminal = is_terminal
         self._kept = b""
 
-    @classmethod
-    def of_stdin(cls) -> "Answers":
-        """Return a reader of standard input."""
-        # None, despite its type, if the descriptor was closed at the start.
-        if sys.stdin is None or sys.stdin.closed:  # type: ignore[redundant-expr,unused-ignore]
-            return cls(None, is_terminal=False)
-        return cls(sys.stdin.fileno(), is_terminal=sys.stdin.isatty())
-
     async def yes(self, put: Callable[[str], object], show: Callable[[str], object]) -> bool:
         """Ask until the answer is understood; `show` gets the answer as it was understood.
 

@@ -5,7 +5,7 @@ from accord.client.connection.capabilities import AgentCapabilities
 from accord.client.connection.extensions import Extensions
 from accord.client.connection.implementation import Implementation
 from accord.client.session.session import PromptTurn, Reply, Session
-from accord.client.wire.wire import AuthMethod, SessionInfo, SessionPage
+from accord.client.wire.wire_interface import AuthMethod, SessionInfo, SessionPage
 
 __all__ = [
     "AgentCapabilities",

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import anyio
 
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.transport.readiness import is_task_cancelled
 
 T = TypeVar("T")

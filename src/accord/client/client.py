@@ -28,7 +28,7 @@ from accord.client.options import ClientOptions, make_options
 from accord.client.session.request_checks import absolute, checked_id, command_words, make_setup
 from accord.client.session.session import Session, begin_with
 from accord.client.session.state import SessionCore, UpdateListener
-from accord.client.wire.wire import AuthMethod, Request, SessionInfo, SessionPage, Setup
+from accord.client.wire.wire_interface import AuthMethod, Request, SessionInfo, SessionPage, Setup
 from accord.errors import ConnectionLost, LocalProtocolError, NotFound, RemoteProtocolError
 from accord.protocol.extensions import check_name, read_advertised
 from accord.schema.codec import decode, to_python

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import anyio
 
 from accord.client.callbacks import call
-from accord.client.wire.wire import AuthMethod
+from accord.client.wire.wire_interface import AuthMethod
 from accord.errors import AccordError, AuthenticationRequired, LocalProtocolError, SpawnFailed
 
 # The id of a method to log in by, or a function that chooses one; None means that the user does not

@@ -25,7 +25,7 @@ from accord.version import __version__
 if TYPE_CHECKING:
     from accord.client.connection.traffic_tap import Listener
     from accord.client.credential import Credential, CredentialSource
-    from accord.client.services.protocols import (
+    from accord.client.services.service_interfaces import (
         AnswersElicitations,
         Decides,
         LocatesFiles,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         RunsTerminals,
         WritesFiles,
     )
-    from accord.client.wire.wire import AuthStatus
+    from accord.client.wire.wire_interface import AuthStatus
 
 
 class ClientOptions(TypedDict, total=False):
@@ -110,7 +110,7 @@ class Options:
 
     info: Implementation
     permissions: "Decides"
-    # Some of the interfaces in `services/protocols.py`.
+    # Some of the interfaces in `services/service_interfaces.py`.
     files: Any = None
     terminals: "RunsTerminals | None" = None
     elicitation: "AnswersElicitations | None" = None

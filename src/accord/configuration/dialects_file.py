@@ -18,7 +18,7 @@ from typing import Any
 
 from accord.configuration.user_paths import replace_file, state_folder
 from accord.errors import ConfigError
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 
 AGENTS_MAX = 500
 """How many agents are remembered; the oldest entry is forgotten first."""

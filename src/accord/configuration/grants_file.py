@@ -26,7 +26,7 @@ from accord.configuration.policy_file import read_rule
 from accord.configuration.toml_table import Table, read_toml
 from accord.configuration.user_paths import locked, make_private, replace_file, state_folder
 from accord.errors import ConfigError
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 
 _HEAD = """\
 # Remembered answers to permission requests; written by accord.

@@ -1,6 +1,6 @@
 """Reads permission rules: the user's `permissions.toml`, or a file named on the command line.
 
-Must not know how rules match; `accord.client.permissions.policy` does.
+Must not know how rules match; `accord.client.permissions.rule_matcher` does.
 
     otherwise = "ask"            # if no rule applies: allow, ask or reject
 

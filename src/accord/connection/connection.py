@@ -47,7 +47,7 @@ from accord.jsonrpc import events
 from accord.jsonrpc.envelope import CARRIAGE_RETURN, LINE_FEED, notification_head, one_line
 from accord.jsonrpc.framing import FrameTooLong, Framing, splitter_for
 from accord.jsonrpc.peer import Peer
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.schema.codec import encode
 from accord.schema.method import CANCEL_REQUEST
 from accord.schema.struct import Raw

@@ -79,7 +79,7 @@ def unforeseen(error: BaseException, method: str) -> tuple[int, str, Any]:
 def report(error: BaseException, heading: str) -> None:
     """Print an exception with its traceback on stderr, for the author of the handler."""
     from accord.machine.console.control_characters import visible
-    from accord.machine.logs import log_redactor
+    from accord.machine.redacted_logs import log_redactor
 
     text = "".join(traceback.format_exception(error))
     # The peer gets its answer even if stderr is closed.

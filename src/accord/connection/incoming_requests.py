@@ -17,7 +17,7 @@ from accord.errors import LocalProtocolError
 from accord.jsonrpc.batch import OpenBatch
 from accord.jsonrpc.framing import COPIED_BYTES_MAX, Splitter
 from accord.jsonrpc.peer import Peer
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.schema.codec import to_python
 from accord.schema.struct import Raw
 

@@ -15,7 +15,7 @@ from accord.connection.limits import BAD_LINE_BYTES_SHOWN
 from accord.errors import RequestError
 from accord.jsonrpc.error_codes import PARSE_ERROR
 from accord.jsonrpc.events import FrameRejected, StrayAnswer
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.schema.codec import Invalid
 
 _log = logger("accord.connection")

@@ -6,7 +6,7 @@ They are looked for only if the log is read at the level at which they are logge
 import logging
 from functools import partial
 
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.schema.codec import Decoding, Report, ignore
 
 # `Connection.tolerate` writes to this log.

@@ -23,6 +23,7 @@ from msgspec import UNSET, Raw
 
 from accord.errors import LocalProtocolError
 from accord.jsonrpc.batch import BATCH_ENTRIES_MAX, OpenBatch, OpenBatches, array_frame, entries_of
+from accord.jsonrpc.call_ids import PENDING_MAX, PendingCalls
 from accord.jsonrpc.envelope import (
     Envelope,
     Id,
@@ -59,7 +60,6 @@ from accord.jsonrpc.malformed_frames import (
     salvage,
     too_deep,
 )
-from accord.jsonrpc.pending_calls import PENDING_MAX, PendingCalls
 from accord.jsonrpc.responses import joined, malformed, read_error, settled
 
 _BLANK = BlankSkipped()
@@ -67,6 +67,9 @@ _BLANK = BlankSkipped()
 _MAY_BEGIN = frozenset((b"{", b"[", b" ", b"\t", b"\r", b"\xef"))
 _TOO_MANY = b'{"reason":"too_many_requests"}'
 _UNVERSIONED = 'jsonrpc is not "2.0"'
+
+NULL_ID_VERSIONS = frozenset({1})
+BATCH_VERSIONS = frozenset({2})
 
 
 class Peer:
@@ -104,8 +107,8 @@ class Peer:
 
         With `accept_batches` arrays are read in v1 too.
         """
-        self._null_ids_allowed = version == 1
-        self._accept_batches = self._batches_wanted or version == 2
+        self._null_ids_allowed = version in NULL_ID_VERSIONS
+        self._accept_batches = self._batches_wanted or version in BATCH_VERSIONS
 
     # What we say
 

@@ -1,7 +1,8 @@
 """This computer: files opened without races, process groups, terminals.
 
 For agents and clients alike.  It knows no wire types and no methods of the protocol; plain
-values go in and out, and what goes wrong is an error of `errors.py` or `SpawnFailed`.
+values go in and out, and what goes wrong is an error of
+`file_and_terminal_errors.py` or `SpawnFailed`.
 
 A module is imported when one of its names is first used: an agent that reads one file does not
 need processes and terminals, and every import delays its start.
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from accord.lazy_names import on_first_use
 
 if TYPE_CHECKING:
-    from accord.machine.errors import (
+    from accord.machine.file_and_terminal_errors import (
         AccessDenied,
         AlreadyThere,
         FileFailure,
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     )
     from accord.machine.filesystem.async_files import Files
     from accord.machine.filesystem.local_files import FILE_BYTES_MAX, FileInfo, LocalFiles
-    from accord.machine.filesystem.overlay import Overlay
     from accord.machine.filesystem.roots import Roots
+    from accord.machine.filesystem.unsaved_text import Overlay
     from accord.machine.processes.child_process import (
         KILL_SECONDS,
         STDIN_SECONDS,
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "accord.machine.processes.descendants": ("adopt_orphans", "end_descendants", "kept"),
-    "accord.machine.errors": (
+    "accord.machine.file_and_terminal_errors": (
         "AccessDenied",
         "AlreadyThere",
         "FileFailure",
@@ -78,7 +79,7 @@ _PLACES = {
         "OUTPUT_BYTES_MAX",
         "OutputBuffer",
     ),
-    "accord.machine.filesystem.overlay": ("Overlay",),
+    "accord.machine.filesystem.unsaved_text": ("Overlay",),
     "accord.machine.processes.child_process": (
         "Exit",
         "GroupProcess",

@@ -22,8 +22,8 @@ from anyio import to_thread
 
 from accord.agent.callbacks import sole
 from accord.errors import AccordError
-from accord.machine import package_sets
-from accord.machine.logs import logger
+from accord.machine import optional_packages
+from accord.machine.redacted_logs import logger
 from accord.machine.redaction.redactor import Redactor
 from accord.mcp.elicitation import Done, Elicit, ServerQuestions
 from accord.mcp.error_messages import McpFault, explain, was_unreachable
@@ -167,9 +167,9 @@ class ServerConnection:
             await self._context.on_change(self)
 
     async def _serve(self, settled: anyio.Event, stop: anyio.Event) -> None:
-        if package_sets.is_missing("mcp"):
+        if optional_packages.is_missing("mcp"):
             _log.info("installing the packages for MCP servers")
-            await package_sets.install("mcp")
+            await optional_packages.install("mcp")
         # In a thread, because it takes most of a second while a client waits.
         await to_thread.run_sync(_load_sdk, abandon_on_cancel=True)
         seconds = self.spec.seconds or self._context.connect_seconds

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from accord.agent.session.session import session_state
 from accord.agent.tools.elicitation import Answer, elicit_schema, elicit_url
 from accord.errors import LocalProtocolError
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.mcp.schema_validation import problem
 
 if TYPE_CHECKING:

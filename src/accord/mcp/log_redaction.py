@@ -14,7 +14,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.machine.redaction.redactor import Redactor
 
 _SDK_LOGGERS = ("client", "httpcore2", "httpx2", "mcp", "mcp_types")

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-from accord.machine.logs import log_redactor
 from accord.machine.processes.child_process import GroupProcess, environment, spawn
 from accord.machine.processes.program_lookup import with_program
+from accord.machine.redacted_logs import log_redactor
 from accord.mcp.server_spec import ServerSpec
 
 if TYPE_CHECKING:

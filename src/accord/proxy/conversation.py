@@ -18,7 +18,7 @@ from anyio.abc import TaskGroup
 from accord.connection.error_responses import report
 from accord.jsonrpc.error_codes import INVALID_REQUEST, REQUEST_CANCELLED, text_of
 from accord.jsonrpc.framing import FRAME_BYTES_MAX
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.proxy.direction_queue import DirectionQueue, QueueHold
 from accord.proxy.handler_registry import Handler, Handlers
 from accord.proxy.hop import Endpoint, Hop, OpenRequest, Outbox

@@ -27,7 +27,7 @@ from accord.jsonrpc.envelope import NO_PARAMS, Id, notification_frame, one_line
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_PARAMS
 from accord.jsonrpc.framing import FRAME_BYTES_MAX, Detecting, FrameTooLong, Framing, splitter_for
 from accord.jsonrpc.peer import Peer
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.proxy.successor import SUCCESSOR_METHODS, Wrapped, wrapped
 from accord.schema.codec import Invalid, reading, to_python
 from accord.schema.method import CANCEL_REQUEST

@@ -9,16 +9,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from accord.client.permissions.call_input import (
+from accord.client.permissions.command_lines import terminal_line
+from accord.client.permissions.path_and_host_patterns import host_of
+from accord.client.permissions.request import PermissionOption, PermissionRequest, own_request
+from accord.client.permissions.tool_call_input import (
     brief_input,
     input_command,
     input_folder,
     input_paths,
     is_given_more,
 )
-from accord.client.permissions.commands import terminal_line
-from accord.client.permissions.patterns import host_of
-from accord.client.permissions.request import PermissionOption, PermissionRequest, own_request
 from accord.transcript.items.tool_call import DEFAULT_KIND, KINDS_OF_TOOL
 
 Json = dict[str, Any]

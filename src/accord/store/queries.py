@@ -16,7 +16,7 @@ from accord.errors import StoreError
 from accord.machine import clock
 from accord.schema.codec import Invalid, encode, to_python
 from accord.store.interface import BadCursor, Page, SessionRecord
-from accord.store.lease import Owner, is_alive
+from accord.store.owner_process import Owner, is_alive
 
 # The fields of a record that have columns of their own; the others are one JSON text.
 _COLUMNS = ("session_id", "cwd", "title", "updated_at", "archived")

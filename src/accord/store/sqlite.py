@@ -1,6 +1,6 @@
 """Stores sessions in one SQLite file that several processes can share.
 
-`writer_thread.py` explains when a write is durable, `lease.py` who owns a session, and
+`writer_thread.py` explains when a write is durable, `owner_process.py` who owns a session, and
 `migrations.py` what is in the file.
 
 What always holds
@@ -28,8 +28,8 @@ from accord.store.chunk_merge import Coalescer
 from accord.store.damage import explained
 from accord.store.database_file import Synchronous, close_unchanged, open_file
 from accord.store.interface import Page, SessionLog, SessionRecord, check_kept
-from accord.store.lease import Owner, is_alive, this_process
 from accord.store.memory import PAGE_SESSIONS
+from accord.store.owner_process import Owner, is_alive, this_process
 from accord.store.writer_thread import Writer
 
 # How many updates are read at a time: enough to be fast, and few enough not to block writers.

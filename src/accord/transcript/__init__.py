@@ -3,17 +3,7 @@
 Pure.  `Transcript` takes the updates; everything else here is what it shows.
 """
 
-from accord.transcript.items.message import Message, Role, SessionMessage
-from accord.transcript.items.notice import Compaction, Notice
-from accord.transcript.items.plan import MAIN_PLAN_ID, Plan, PlanEntry
-from accord.transcript.items.session_info import Cost, SessionInfo, Usage
-from accord.transcript.items.session_options import Choice, Command, ConfigOption, Mode, Modes
-from accord.transcript.items.session_state import BackgroundItem, State
-from accord.transcript.items.subagent import Subagent
-from accord.transcript.items.terminal import TERMINAL_BYTES_MAX, ExitStatus, Terminal, TerminalSize
-from accord.transcript.items.tool_call import FileDiff, Location, ToolCall
-from accord.transcript.transcript import Dialect, Transcript
-from accord.transcript.update import (
+from accord.transcript.changes import (
     KINDS,
     Change,
     CommandsChanged,
@@ -38,6 +28,16 @@ from accord.transcript.update import (
     UsageChanged,
     UserMessageChanged,
 )
+from accord.transcript.items.message import Message, Role, SessionMessage
+from accord.transcript.items.notice import Compaction, Notice
+from accord.transcript.items.plan import MAIN_PLAN_ID, Plan, PlanEntry
+from accord.transcript.items.session_info import Cost, SessionInfo, Usage
+from accord.transcript.items.session_options import Choice, Command, ConfigOption, Mode, Modes
+from accord.transcript.items.session_state import BackgroundItem, State
+from accord.transcript.items.subagent import Subagent
+from accord.transcript.items.terminal import TERMINAL_BYTES_MAX, ExitStatus, Terminal, TerminalSize
+from accord.transcript.items.tool_call import FileDiff, Location, ToolCall
+from accord.transcript.transcript import Dialect, Transcript
 
 __all__ = [
     "KINDS",

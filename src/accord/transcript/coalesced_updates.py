@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from accord.transcript.changes import Update
 from accord.transcript.items.content import Content
-from accord.transcript.update import Update
 
 TEXT_CHARS_MAX = 1024 * 1024
 _PIECES_MAX = 1024

@@ -22,6 +22,8 @@ from typing import Any, Literal, TypeAlias
 
 from accord.schema.codec import Invalid, encode, to_python
 from accord.schema.struct import UnknownVariant
+from accord.transcript.changes import Entry, TerminalChanged, Update
+from accord.transcript.entities import View
 from accord.transcript.folds.fold_types import Fold, Setup
 from accord.transcript.items.content import Block
 from accord.transcript.items.message import Message, SessionMessage
@@ -33,8 +35,6 @@ from accord.transcript.items.session_state import State
 from accord.transcript.items.subagent import Subagent
 from accord.transcript.items.terminal import ExitStatus, Terminal
 from accord.transcript.items.tool_call import ToolCall
-from accord.transcript.update import Entry, TerminalChanged, Update
-from accord.transcript.view import View
 
 Dialect: TypeAlias = Literal["v1", "v2"]
 

@@ -1,4 +1,4 @@
-"""File changes: two texts as v2's changes and git patch, and a patch as two texts where it can be.
+"""File changes as v2's changes and git patches, and a patch as two texts where it can be.
 
 A patch is an illustration, so a file too large to compare in reasonable time gets none.
 """
@@ -134,3 +134,42 @@ def _hunks(patch: str) -> dict[str, tuple[list[str], list[str]]]:
                 new.append(line[1:])
             previous = line[0]
     return sections
+
+
+def deletion_of(path: str, old_text: str | None) -> v2.Diff:
+    """A file that goes.  Without its text (not a text, or too long) there is no patch."""
+    if old_text is None:
+        return v2.Diff(changes=[v2.DiffDelete(path=path)])
+    return v2.Diff(
+        changes=[v2.DiffDelete(path=path, file_type="text")],
+        patch=_deleted(path, old_text),
+        path=path,
+        old_text=old_text,
+        new_text="",
+    )
+
+
+def move_of(path: str, target: str) -> v2.Diff:
+    """A file or folder that gets another name, with nothing else about it changed."""
+    old, new = quoted(path), quoted(target)
+    text = f"diff --git {old} {new}\nsimilarity index 100%\nrename from {old}\nrename to {new}\n"
+    return v2.Diff(
+        changes=[v2.DiffMove(old_path=path, path=target)],
+        patch=v2.DiffPatch(format="git_patch", text=text),
+    )
+
+
+def _deleted(path: str, text: str) -> v2.DiffPatch | UnsetType:
+    name = quoted(path)
+    *lines, last = text.split("\n")
+    count = len(lines) + bool(last)
+    if count > PATCH_LINES_MAX:
+        return UNSET
+    parts = [f"diff --git {name} {name}\ndeleted file mode 100644\n--- {name}\n+++ /dev/null\n"]
+    if count:
+        span = "1" if count == 1 else f"1,{count}"
+        parts.append(f"@@ -{span} +0,0 @@\n")
+        parts.extend(f"-{line}\n" for line in lines)
+        if last:
+            parts.append(f"-{last}\n\\ No newline at end of file\n")
+    return v2.DiffPatch(format="git_patch", text="".join(parts))

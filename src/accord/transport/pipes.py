@@ -220,7 +220,7 @@ class PipeTransport:
     def _watch_stall(self) -> None:
         assert self._driver is not None
         taken_now = self._taken_bytes
-        self._driver.later("stall", self._stall_seconds, lambda: self._check_stall(taken_now))
+        self._driver.later(self._stall_seconds, lambda: self._check_stall(taken_now))
 
     def _flush(self) -> None:
         waiting = self._waiting
@@ -263,7 +263,7 @@ class PipeTransport:
         self._stop_writing()
         if self._driver is not None and not self._ended:
             end = Ended("the peer closed its reading side")
-            self._driver.later("unread", UNREAD_SECONDS_MAX, lambda: self.end(end))
+            self._driver.later(UNREAD_SECONDS_MAX, lambda: self.end(end))
 
     def _stop_writing(self) -> None:
         if self._write_open and self._driver is not None:

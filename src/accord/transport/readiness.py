@@ -51,7 +51,7 @@ class Driver:
     def watch_hang_up(self, fd: int, callback: Callable[[], None]) -> None: ...
     def unwatch_hang_up(self, fd: int) -> None: ...
     def soon(self, callback: Callable[[], None]) -> None: ...
-    def later(self, timer: str, seconds: float, callback: Callable[[], None]) -> None: ...
+    def later(self, seconds: float, callback: Callable[[], None]) -> None: ...
     def close(self) -> None: ...
 
 
@@ -67,7 +67,7 @@ class LoopDriver(Driver):
         # Copied for each use, since an entered context cannot be entered again.
         self._context = context_of_asyncio()
         self._files: dict[int, asyncio.Handle] = {}
-        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._timers: set[asyncio.TimerHandle] = set()
         self._hang_ups: set[int] = set()
 
     def watch_read(self, fd: int, callback: Callable[[], None]) -> None:
@@ -109,11 +109,16 @@ class LoopDriver(Driver):
     def _soon(self, callback: Callable[..., None], *given: object) -> asyncio.Handle:
         return self._loop.call_soon(callback, *given, context=self._context.copy())
 
-    def later(self, timer: str, seconds: float, callback: Callable[[], None]) -> None:
-        self._timers[timer] = self._loop.call_later(seconds, callback, context=self._context.copy())
+    def later(self, seconds: float, callback: Callable[[], None]) -> None:
+        def ring() -> None:
+            self._timers.discard(handle)
+            callback()
+
+        handle = self._loop.call_later(seconds, ring, context=self._context.copy())
+        self._timers.add(handle)
 
     def close(self) -> None:
-        for timer in self._timers.values():
+        for timer in self._timers:
             timer.cancel()
 
 
@@ -123,6 +128,7 @@ class TaskDriver(Driver):
     def __init__(self, tasks: TaskGroup) -> None:
         self._tasks = tasks
         self._scopes: dict[tuple[str, int], anyio.CancelScope] = {}
+        self._timers: set[anyio.CancelScope] = set()
 
     def watch_read(self, fd: int, callback: Callable[[], None]) -> None:
         wait = anyio.lowlevel.checkpoint if _is_file(fd) else lambda: anyio.wait_readable(fd)
@@ -150,12 +156,14 @@ class TaskDriver(Driver):
 
         self._tasks.start_soon(call)
 
-    def later(self, timer: str, seconds: float, callback: Callable[[], None]) -> None:
-        scope = self._scopes[(timer, 0)] = anyio.CancelScope()
+    def later(self, seconds: float, callback: Callable[[], None]) -> None:
+        scope = anyio.CancelScope()
+        self._timers.add(scope)
 
         async def wait() -> None:
             with scope:
                 await anyio.sleep(seconds)
+                self._timers.discard(scope)
                 callback()
 
         self._tasks.start_soon(wait)
@@ -179,7 +187,7 @@ class TaskDriver(Driver):
             scope.cancel()
 
     def close(self) -> None:
-        for scope in self._scopes.values():
+        for scope in (*self._scopes.values(), *self._timers):
             scope.cancel()
 
 

@@ -18,10 +18,10 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskGroup
 
-from accord.machine.logs import log_redactor
 from accord.machine.own_command_line import readable_command
 from accord.machine.processes.child_process import Exit, GroupProcess, spawn
 from accord.machine.processes.program_lookup import with_program
+from accord.machine.redacted_logs import log_redactor
 from accord.transport.pipes import PipeTransport
 from accord.transport.transport import STALL_SECONDS_MAX, Ended, Receiver
 

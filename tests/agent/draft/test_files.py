@@ -9,7 +9,12 @@ import pytest
 
 from accord.agent import Agent, Turn
 from accord.errors import LocalProtocolError, RemoteProtocolError, RequestFailed
-from accord.machine.errors import AccessDenied, AlreadyThere, FileFailure, NoSuchFile
+from accord.machine.file_and_terminal_errors import (
+    AccessDenied,
+    AlreadyThere,
+    FileFailure,
+    NoSuchFile,
+)
 from tests.agent.draft.draft_client import draft_client
 from tests.agent.raw_client import Message, raw_client
 

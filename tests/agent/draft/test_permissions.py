@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accord.agent import Agent, Turn
-from accord.agent.tools.permission_options import PermissionOption
+from accord.agent.tools.permission_request import PermissionOption
 from tests.agent.draft.draft_client import OFFER, DraftClient, draft_client
 
 

@@ -13,7 +13,7 @@ from accord import Agent, LocalProtocolError, Turn
 from accord.schema import v2
 from accord.schema.struct import UnknownVariant
 from tests.agent.raw_client import RawClient, raw_client
-from tests.agent.test_mistakes import ended
+from tests.agent.test_agent_mistakes import ended
 
 VERSIONS = pytest.mark.parametrize("version", [1, 2])
 Misuse = Callable[[Turn], Awaitable[Any]]

@@ -2,8 +2,7 @@
 
 import pytest
 
-from accord.agent.session.config_options import config_option
-from accord.agent.session.options import Choice, Option
+from accord.agent.session.options import Choice, Option, config_option
 from accord.schema import v2
 
 LIMIT = Option("limit", "Limit", "none", (Choice("none", "No limit"), Choice("10", "10 tokens")))

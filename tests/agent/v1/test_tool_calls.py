@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from accord.agent import Agent, Turn
-from accord.agent.tools.permission_options import PermissionOption
+from accord.agent.tools.permission_request import PermissionOption
 from accord.errors import LocalProtocolError
 from accord.schema import v2
 from accord.translate.diffs import diff_of

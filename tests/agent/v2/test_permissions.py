@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from accord.agent import Agent, Turn
-from accord.agent.tools.permission_options import PermissionOption
+from accord.agent.tools.permission_request import PermissionOption
 from accord.errors import LocalProtocolError
 from tests.agent.v2.play import chosen, idle, insert, made, playing, statuses, text, turn
 

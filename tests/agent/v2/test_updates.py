@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from accord.agent import Agent, Turn
-from accord.agent.tools.permission_options import PermissionOption
+from accord.agent.tools.permission_request import PermissionOption
 from accord.errors import LocalProtocolError
 from accord.schema import v2
 from tests.agent.v2.play import allow, idle, insert, made, playing, statuses, text, turn

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from accord.builtin.models.api_keys import Credentials
 from accord.builtin.models.available_models import (
     default_choice,
     find_models,
@@ -13,9 +14,8 @@ from accord.builtin.models.available_models import (
     servers_to_ask,
     wrong_addresses,
 )
-from accord.builtin.models.credentials import Credentials
 from accord.builtin.models.providers import PROVIDERS, ModelChoice, Secret
-from accord.configuration.config import Config, ModelSettings
+from accord.configuration.config_file import Config, ModelSettings
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from anyio.abc import ByteStream, SocketAttribute
 
 from accord.builtin.models.model_servers import Listing, models_at, probe_models
 from accord.builtin.models.providers import OLLAMA_ADDRESS, ModelChoice, Secret
-from accord.configuration.config import Config, ModelSettings
+from accord.configuration.config_file import Config, ModelSettings
 from tests.fake_llm import serve
 from tests.hang_limit import HANG_SECONDS
 

@@ -17,7 +17,7 @@ from accord.cli.agent_setup.permissions import (
 from accord.cli.run.exit_status import Outcome
 from accord.client.permissions.request import OWN_OPTIONS, Decided, PermissionRequest
 from accord.client.permissions.rules import Rule
-from accord.configuration.config import Config, PermissionSettings
+from accord.configuration.config_file import Config, PermissionSettings
 from accord.errors import ConfigError
 from accord.transcript.items.tool_call import KINDS_OF_TOOL
 

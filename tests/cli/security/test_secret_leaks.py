@@ -32,10 +32,10 @@ from accord.conformance.rule import Rule
 from accord.conformance.run.check_run import CheckRun
 from accord.conformance.run.verdicts import Report, Result
 from accord.connection.error_responses import report
-from accord.machine.logs import LOGGERS, log_redactor
+from accord.machine.redacted_logs import LOGGERS, log_redactor
 from accord.machine.redaction.redactor import Redactor
 from accord.proxy.builtin.guard.guard import guard
-from accord.proxy.builtin.guard.request_redaction import ACTS
+from accord.proxy.builtin.guard.message_redaction import ACTS
 from accord.schema import v2
 from accord.schema.codec import Invalid, decode
 from accord.store.interface import SessionRecord
@@ -286,7 +286,7 @@ def test_every_module_has_its_logger_from_the_one_place() -> None:
     assert len(found) > 5
     assert found <= set(LOGGERS)
     # `mcp/log_redaction.py` has a filter for the loggers of other packages.
-    own = {Path("machine/logs.py"), Path("mcp/log_redaction.py")}
+    own = {Path("machine/redacted_logs.py"), Path("mcp/log_redaction.py")}
     assert {path for path, text in source.items() if "getLogger" in text} == own
 
 

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from accord.client.connection.unstable import Provider
-from accord.client.wire.wire import AuthStatus
+from accord.client.wire.wire_interface import AuthStatus
 from accord.errors import LocalProtocolError
 from tests.client.scripted_agent import Hearing, Json, ScriptedAgent, connected, playing_with
 

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accord import Permissions, Rule
-from accord.client.permissions.call_input import input_paths
 from accord.client.permissions.changed_files import title_paths
-from accord.client.permissions.policy import Facts, ReadRule, judge
 from accord.client.permissions.request import OWN_OPTIONS, PermissionRequest
+from accord.client.permissions.rule_matcher import Facts, ReadRule, judge
 from accord.client.permissions.rules import Effect
+from accord.client.permissions.tool_call_input import input_paths
 from tests.client.scripted_agent import Json, ScriptedAgent, connected
 
 EDIT = Rule(effect="allow", kind="edit")

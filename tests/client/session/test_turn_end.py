@@ -77,7 +77,7 @@ def test_a_cancel_of_work_that_never_began_needs_no_confirmation() -> None:
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """A moment is short here."""
-    monkeypatch.setattr("accord.client.session.exchange.QUIET_SECONDS_MAX", 0.02)
+    monkeypatch.setattr("accord.client.session.prompt_exchange.QUIET_SECONDS_MAX", 0.02)
 
 
 @pytest.mark.rule("V2-PROMPT-08", "V2-PROMPT-15")

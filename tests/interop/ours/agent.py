@@ -16,7 +16,7 @@ import anyio
 from accord import Agent, FormField, RequestError, Turn
 from accord.agent.serving.outgoing_checks import describe
 from accord.agent.session.session import session_state
-from accord.agent.tools.permission_options import PermissionOption
+from accord.agent.tools.permission_request import PermissionOption
 from accord.schema import v2
 
 OPTIONS = [

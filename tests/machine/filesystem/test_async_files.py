@@ -9,8 +9,8 @@ import anyio
 import pytest
 from anyio import to_thread
 
-from accord.machine.errors import OutsideRoots
-from accord.machine.filesystem import file_text
+from accord.machine.file_and_terminal_errors import OutsideRoots
+from accord.machine.filesystem import newline_style
 from accord.machine.filesystem.async_files import INLINE_BYTES_MAX, Files
 from tests.hang_limit import HANG_SECONDS
 
@@ -42,7 +42,7 @@ async def test_small_reads_stay_in_the_thread_and_big_ones_leave_it(
 ) -> None:
     """Ours: a big file must not hold up the loop."""
     readers: list[bool] = []
-    real = file_text.decode_text
+    real = newline_style.decode_text
     loop_thread = threading.get_ident()
 
     def noting(data: bytes, *, from_start: bool) -> str:

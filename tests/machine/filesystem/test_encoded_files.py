@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from accord.machine.errors import AlreadyThere, FileMissing, NotText, OutsideRoots, TooLarge
+from accord.machine.file_and_terminal_errors import (
+    AlreadyThere,
+    FileMissing,
+    NotText,
+    OutsideRoots,
+    TooLarge,
+)
 from accord.machine.filesystem.encoded_files import (
     UnknownEncoding,
     read_part,
@@ -13,7 +19,7 @@ from accord.machine.filesystem.encoded_files import (
     write_encoded,
 )
 from accord.machine.filesystem.local_files import LocalFiles
-from accord.machine.filesystem.overlay import Overlay
+from accord.machine.filesystem.unsaved_text import Overlay
 
 
 @pytest.mark.parametrize("name", ["utf-8", "UTF8", "latin-1", "utf_16", "cp1252", "utf-8-sig"])

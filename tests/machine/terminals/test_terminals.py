@@ -13,7 +13,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from accord.errors import SpawnFailed
-from accord.machine.errors import MachineError, TerminalUnknown, TooManyTerminals
+from accord.machine.file_and_terminal_errors import MachineError, TerminalUnknown, TooManyTerminals
 from accord.machine.processes.child_process import Exit
 from accord.machine.processes.process_groups import live_groups
 from accord.machine.terminals.terminals import Terminals, command_line

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import accord.schema.v1 as v1
 from accord.schema.codec import decode, encode
 from accord.schema.struct import UNSET, Raw, WireStruct
+from accord.schema.v1 import enumerations as v1_enumerations
 from accord.schema.v1 import methods as v1_methods
-from accord.schema.v1 import vocabulary as v1_vocabulary
 from tests.schema.comparison import Book, Comparison, has_gate, misplaced, structs_of
 from tests.schema.generation import BASE64, JSON, PATHS, WORDS, FromSchema, FromTypes, canonical
 from tests.schema.official_schema import load
@@ -25,7 +25,7 @@ SEED = "is in no schema, but agents speak it"
 
 BOOK = Book(
     package=v1,
-    enums=v1_vocabulary.ENUMS,
+    enums=v1_enumerations.ENUMS,
     exempt={
         **dict.fromkeys(
             [

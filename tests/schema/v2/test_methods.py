@@ -3,8 +3,8 @@
 import pytest
 
 from accord.schema import v2
+from accord.schema.v2 import enumerations as v2_enumerations
 from accord.schema.v2 import methods as v2_methods
-from accord.schema.v2 import vocabulary as v2_vocabulary
 
 BASELINE = ["new", "list", "resume", "close", "prompt", "cancel"]
 
@@ -61,10 +61,10 @@ def test_rows_agree_with_their_types() -> None:
 
 def test_all_words_are_open_but_one() -> None:
     """The schema: only the type of a form is closed."""
-    assert [name for name, words in v2_vocabulary.ENUMS.items() if not words.open] == [
+    assert [name for name, words in v2_enumerations.ENUMS.items() if not words.open] == [
         "ElicitationSchemaType"
     ]
-    assert v2_vocabulary.ENUMS["ToolCallStatus"].values == (
+    assert v2_enumerations.ENUMS["ToolCallStatus"].values == (
         "pending",
         "in_progress",
         "paused",

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import accord.schema.v2 as v2
 from accord.schema.codec import Invalid, decode, encode, to_raw
 from accord.schema.struct import UNSET, NonEmpty, Raw
+from accord.schema.v2 import enumerations as v2_enumerations
 from accord.schema.v2 import methods as v2_methods
-from accord.schema.v2 import vocabulary as v2_vocabulary
 from tests.schema.comparison import Book, Comparison, has_gate, misplaced
 from tests.schema.generation import BASE64, JSON, PATHS, WORDS, FromSchema, FromTypes
 from tests.schema.official_schema import load
@@ -24,7 +24,7 @@ SHARED = "fields that several structs have in common"
 
 BOOK = Book(
     package=v2,
-    enums=v2_vocabulary.ENUMS,
+    enums=v2_enumerations.ENUMS,
     exempt={
         **dict.fromkeys(
             [
@@ -239,7 +239,7 @@ def _states(struct: Any) -> Any:
     """Running and waiting have no stop reason, and only the reason `error` has an error."""
     none = {"stop_reason": st.just(UNSET), "error": st.just(UNSET), "usage": st.just(UNSET)}
     busy = st.sampled_from(["running", "requires_action", "unknown"])
-    reasons = [word for word in v2_vocabulary.ENUMS["StopReason"].values if word != "error"]
+    reasons = [word for word in v2_enumerations.ENUMS["StopReason"].values if word != "error"]
 
     def made(types: FromTypes) -> Any:
         idle = {"state": st.just("idle"), "stop_reason": st.none() | st.sampled_from(reasons)}

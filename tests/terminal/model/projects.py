@@ -10,8 +10,8 @@ from accord.terminal.model.changes.journal import Journal
 from accord.terminal.model.changes.journaled_file_service import JournaledFiles
 from accord.terminal.model.chat import Chat
 from accord.transcript import ToolCall
+from accord.transcript.changes import ToolCallChanged
 from accord.transcript.items.tool_call import FileDiff
-from accord.transcript.update import ToolCallChanged
 
 OLD = "one\ntwo\nthree\nfour\nfive\n"
 NEW = "one\nTWO\nthree\nfour\nFIVE\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from accord.configuration.config import Config, load_config
+from accord.configuration.config_file import Config, load_config
 from accord.errors import ConfigError
 from accord.terminal.model.key_bindings import ACTIONS
 from accord.terminal.model.settings import Settings, settings_of, theme_for

@@ -9,7 +9,7 @@ from rich.style import Style
 
 from accord.terminal.render.conversation_colours import CONTRAST, DARK, LIGHT, NONE, Palette
 from accord.terminal.render.render_options import Look
-from accord.terminal.render.syntax import style_of
+from accord.terminal.render.syntax_colours import style_of
 
 
 def test_without_colours_there_is_none() -> None:

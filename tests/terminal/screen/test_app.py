@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from accord.client.permissions.request import OWN_OPTIONS, Decision, PermissionRequest
-from accord.client.wire.wire import AuthMethod
+from accord.client.wire.wire_interface import AuthMethod
 from accord.terminal.model.chat import Problem
 from accord.terminal.model.prompt.unsent_prompt import Draft
 from accord.terminal.model.settings import Settings

@@ -7,7 +7,7 @@ import gc
 import pytest
 
 from accord.terminal.engine import garbage_collection
-from accord.terminal.render import syntax as code
+from accord.terminal.render import syntax_colours as code
 from accord.terminal.screen import warm_up
 
 

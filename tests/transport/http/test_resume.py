@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import anyio
 import pytest
@@ -197,6 +198,55 @@ async def test_a_server_that_is_not_ready_is_asked_again(status: int) -> None:
         talk.send(method="_posted")
         await script.until(lambda: script.messages)
         assert refused == 4
+
+
+async def test_a_message_that_was_refused_for_a_while_does_not_use_up_the_grace_time() -> None:
+    """Ours: the streams were open all along, so that nothing else shows that all is well."""
+    script = AcpScript(resumes=True)
+    refused = False
+
+    async def refuse_once(request: ServedRequest) -> bool:
+        nonlocal refused
+        if request.method == "POST" and not refused:
+            refused = True
+            await request.answer(503)
+            return True
+        return False
+
+    async with serve(script) as server, connected(server.port) as talk:
+        await script.until(lambda: script.stream().reader)
+        script.before = refuse_once
+        talk.send(method="_posted")
+        await script.until(lambda: script.messages)
+        await talk.call("session/new")
+        assert refused
+        assert talk.transport._reconnection.lost_at is None
+
+
+async def test_a_post_on_a_half_open_connection_is_repeated_on_another() -> None:
+    """Issue 16: half-open connections are found; HTTP/1.1 has no PING that would show it."""
+    script = AcpScript(resumes=True)
+    numbers: list[str] = []
+
+    async def answer_late(request: ServedRequest) -> bool:
+        if request.method != "POST" or "accord-message" not in request.headers:
+            return False
+        numbers.append(request.headers["accord-message"])
+        if len(numbers) == 1:
+            await request.is_gone.wait()
+            return True
+        return False
+
+    script.before = answer_late
+    limits = replace(NOBODY_WAITS, silence_seconds=0.1, keep_alive_seconds=0.01)
+    async with (
+        serve(script, "http/1.1") as server,
+        connected(server.port, limits=limits) as talk,
+    ):
+        talk.send(method="_once")
+        await script.until(lambda: script.messages)
+    assert [one["method"] for one in script.messages] == ["_once"]
+    assert set(numbers) == {"1"}
 
 
 async def test_messages_wait_while_there_is_no_connection() -> None:

@@ -111,6 +111,22 @@ async def test_a_session_that_is_loaded_without_the_header_replays_on_the_connec
             assert any("remember" in json.dumps(one) for one in seen[:-1])
 
 
+async def test_the_answer_to_a_load_follows_the_history_where_a_client_resumes() -> None:
+    """The extension: on one stream, so that no cut can put the answer before the history."""
+    async with serving() as served:
+        client = await opened(served.port, resumes=True)
+        session_id = await new_session(client)
+        header = {"acp-session-id": session_id}
+        load = {"sessionId": session_id, "cwd": "/tmp", "mcpServers": []}
+        message = {"jsonrpc": "2.0", "id": 3, "method": "session/load", "params": load}
+        async with client.stream(header) as session:
+            await client.post(prompt(session_id, "remember"), header)
+            await session.until(2)
+            assert (await client.post(message, header)).status == 202
+            seen = await session.until(3)
+            assert any("remember" in json.dumps(one) for one in seen[:-1])
+
+
 @pytest.mark.rule("TR-HTTP-12")
 async def test_delete_ends_the_connection_and_its_streams() -> None:
     async with serving() as served:

@@ -13,7 +13,11 @@ import pytest
 from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request, Response
 
-from accord.transport.resume.extension_messages import connection_frame, received_frame
+from accord.transport.resume.extension_messages import (
+    TAKEN_OVER,
+    connection_frame,
+    received_frame,
+)
 from accord.transport.websocket.client import SILENT_STARTS_MAX
 from tests.hang_limit import HANG_SECONDS
 from tests.transport.websocket.scripted_server import QUICK, Script, connected, cut, serving
@@ -401,6 +405,27 @@ async def test_a_server_that_never_says_anything_is_not_tried_for_ever() -> None
     async with serving(script) as url, connected(url, limits=PATIENT) as (_, receiver):
         await receiver.end()
     assert starts == SILENT_STARTS_MAX
+
+
+async def test_a_socket_that_an_earlier_attempt_displaced_is_opened_again() -> None:
+    """Ours: an upgrade that reaches the server late takes over, though nobody waits for it."""
+
+    async def displaced(server: ServerConnection) -> None:
+        await greet(server)
+        await server.send("one")
+        await server.close(1008, TAKEN_OVER)
+
+    async def second(server: ServerConnection) -> None:
+        await greet(server)
+        await server.send("two")
+        await server.wait_closed()
+
+    async with (
+        serving(in_turn(displaced, second)) as url,
+        connected(url, limits=PATIENT) as (_, receiver),
+    ):
+        await receiver.until(lambda: receiver.data == b"one\ntwo\n" or receiver.ends)
+        assert not receiver.ends
 
 
 async def test_a_pause_survives_a_cut() -> None:

@@ -15,10 +15,13 @@ import pytest
 from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
+from websockets.server import ServerProtocol
 
 from accord.errors import ConnectFailed
+from accord.transport.remote_address import parse_address
 from accord.transport.remote_limits import RemoteLimits
 from accord.transport.websocket.client import tls_context
+from accord.transport.websocket.client_socket import ClientSocket, SocketLost
 from tests.machine.certificates import Certificate
 from tests.transport.websocket.scripted_server import connected, cut, serving
 
@@ -156,6 +159,57 @@ async def test_the_server_is_something_else(data: bytes, words: str) -> None:
     """Ours: not ACP, not WebSocket, not HTTP."""
     async with answering(data) as url:
         assert words in str(await fails(url))
+
+
+class Wire(asyncio.Transport):
+    """A transport that keeps what is written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = b""
+
+    def write(self, data: Any) -> None:
+        self.written += bytes(data)
+
+    def is_closing(self) -> bool:
+        return False
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None: ...
+    def pause_reading(self) -> None: ...
+    def resume_reading(self) -> None: ...
+    def abort(self) -> None: ...
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+
+@pytest.mark.parametrize("size", [1, 5, 11, 12, 13, 1000])
+async def test_the_response_and_the_first_frame_come_in_any_pieces(size: int) -> None:
+    """Ours: also if the first piece is shorter than what tells an upgrade from a refusal."""
+    told: list[bytes] = []
+
+    class Owner:
+        def messages_received(self, messages: list[bytes]) -> None:
+            told.extend(messages)
+
+        def socket_drained(self) -> None: ...
+        def socket_lost(self, socket: ClientSocket, lost: SocketLost) -> None: ...
+
+    client = ClientSocket(parse_address("ws://127.0.0.1/acp"), (), RemoteLimits(), Owner())
+    wire, server = Wire(), ServerProtocol()
+    client.connection_made(wire)
+    server.receive_data(wire.written)
+    (request,) = server.events_received()
+    assert isinstance(request, Request)
+    server.send_response(server.accept(request))
+    server.send_text(b"first")
+    answer = b"".join(server.data_to_send())
+    client.start()
+    await anyio.lowlevel.checkpoint()
+    for at in range(0, len(answer), size):
+        client.data_received(answer[at : at + size])
+    assert (await client.upgraded).status_code == 101
+    assert told == [b"first"]
+    client.abort("over")
 
 
 async def test_the_server_does_not_answer() -> None:

@@ -19,7 +19,7 @@ from accord.agent.session import turn_run
 from accord.agent.session.unfinished_work import cut_off_error, interruption
 from accord.connection import Connection
 from accord.errors import ConnectionLost, LocalProtocolError, RequestError, StoreError
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 
 if TYPE_CHECKING:
     # Loaded behind the answer to `initialize`.

@@ -41,7 +41,7 @@ from accord.schema.struct import UNSET, Raw, UnknownVariant
 
 if TYPE_CHECKING:
     from accord.agent.definition import AgentDefinition
-    from accord.agent.serving.unstable.tokens import TokenCount
+    from accord.agent.serving.unstable.token_usage import TokenCount
     from accord.agent.session.state import SessionState
 
 PROMPT = "session/prompt"

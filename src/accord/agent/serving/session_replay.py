@@ -3,15 +3,15 @@
 What always holds
     * Notices and states, which are of the moment, are left out.
     * Parts that the client may still show are reset before they are sent again
-      (`replayed_chunks.py`), and what has one value is sent once (`replayed_state.py`).
+      (`replay_resets.py`), and what has one value is sent once (`condensed_replay.py`).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from accord.agent.serving.replayed_chunks import CHUNKS, MESSAGES, ReplayResets
-from accord.agent.serving.replayed_state import FOLDED, ReplayedState
+from accord.agent.serving.condensed_replay import FOLDED, ReplayedState
+from accord.agent.serving.replay_resets import CHUNKS, MESSAGES, ReplayResets
 from accord.agent.session.unfinished_work import Unfinished
 from accord.agent.session.updates import OF_THE_MOMENT
 from accord.schema import v2

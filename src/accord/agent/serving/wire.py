@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
-from accord.agent.tools.permission_options import PermissionAsk, PermissionOption
+from accord.agent.tools.permission_request import PermissionAsk, PermissionOption
 from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import Raw
 
 if TYPE_CHECKING:
-    from accord.agent.terminals.commands import Done, Job
+    from accord.agent.terminals.command_and_result import Done, Job
     from accord.schema.method import Method
 
 

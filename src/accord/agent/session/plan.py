@@ -10,7 +10,7 @@ from accord.errors import LocalProtocolError
 from accord.schema import v2
 
 Emit = Callable[[Any], Awaitable[None]]
-EntryLike = str | tuple[str, str] | v2.PlanEntry
+EntryLike = str | tuple[str, v2.PlanEntryPriority] | v2.PlanEntry
 
 
 def as_entry(entry: object) -> v2.PlanEntry:

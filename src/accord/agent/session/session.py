@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from accord.agent.serving.wire import Features
+from accord.agent.session.background_tasks import CloseCallback
 from accord.agent.session.options import MODE_OPTION_ID, Mode, OptionValue
 from accord.agent.session.state import SessionState
-from accord.agent.session.tasks import CloseCallback
-from accord.agent.terminals.commands import Job, check_environment, check_words
+from accord.agent.terminals.command_and_result import Job, check_environment, check_words
 from accord.errors import LocalProtocolError
 
 if TYPE_CHECKING:

@@ -14,17 +14,23 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
 
-from accord.agent.serving.client_answers import chose_what_was_not_offered, decided_by, heard
+from accord.agent.serving.client_answer_checks import chose_what_was_not_offered, decided_by, heard
 from accord.agent.serving.outgoing_checks import check_update
 from accord.agent.serving.wire import Wire
-from accord.agent.session.config_options import available_commands, config_options
-from accord.agent.session.options import MODE_OPTION_ID, Mode, Offer, OptionValue
+from accord.agent.session.background_tasks import SessionTasks
+from accord.agent.session.options import (
+    MODE_OPTION_ID,
+    Mode,
+    Offer,
+    OptionValue,
+    available_commands,
+    config_options,
+)
 from accord.agent.session.prompt_queue import PromptQueue
-from accord.agent.session.record import StoredSession
-from accord.agent.session.tasks import SessionTasks
+from accord.agent.session.stored_record import StoredSession
 from accord.agent.session.updates import HiddenUpdates, NoLog, SessionUpdates
 from accord.agent.terminals.own_terminals import OwnTerminals
-from accord.agent.tools.permission_options import PermissionAsk, PermissionOption
+from accord.agent.tools.permission_request import PermissionAsk, PermissionOption
 from accord.agent.tools.tool_status_guard import ToolStatusGuard
 from accord.connection import Connection
 from accord.errors import LocalProtocolError, RequestCancelled

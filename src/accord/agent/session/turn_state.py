@@ -16,7 +16,7 @@ import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.agent.serving.outgoing_checks import check_update
-from accord.agent.serving.unstable.tokens import TokenCount
+from accord.agent.serving.unstable.token_usage import TokenCount
 from accord.agent.session.messages import Compaction, MessageStream
 from accord.errors import LocalProtocolError
 from accord.schema import v2

@@ -26,7 +26,7 @@ from accord.agent.serving.wire import Wire
 from accord.agent.session.log_then_send import LogThenSend
 from accord.connection import Connection
 from accord.errors import ConnectionLost, LocalProtocolError
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.schema import v2
 from accord.schema.codec import encode
 from accord.schema.method import SESSION_UPDATE

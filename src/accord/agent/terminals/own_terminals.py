@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import anyio
 
 from accord.agent.session.updates import SessionUpdates
-from accord.agent.terminals.commands import Done, Job
+from accord.agent.terminals.command_and_result import Done, Job
 from accord.errors import LocalProtocolError
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.schema import v2
 from accord.schema.struct import UNSET
 

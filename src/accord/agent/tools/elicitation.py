@@ -11,7 +11,7 @@ from logging import WARNING
 from typing import Any, Literal, NamedTuple, Protocol
 
 from accord.agent.custom_values import checked
-from accord.agent.serving.client_answers import heard
+from accord.agent.serving.client_answer_checks import heard
 from accord.agent.serving.wire import Wire
 from accord.connection import Connection
 from accord.errors import LocalProtocolError, RequestCancelled

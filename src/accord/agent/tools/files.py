@@ -3,13 +3,13 @@
 import os
 from typing import TYPE_CHECKING
 
-from accord.agent.serving.client_answers import heard
+from accord.agent.serving.client_answer_checks import heard
 from accord.agent.serving.outgoing_checks import check_text
 from accord.agent.serving.wire import FileDetails
 from accord.agent.session.paths import absolute, relative
 from accord.agent.tools.tool_call import new_tool_call
 from accord.errors import LocalProtocolError, NotFound, RemoteProtocolError, RequestFailed
-from accord.machine.errors import (
+from accord.machine.file_and_terminal_errors import (
     AccessDenied,
     AlreadyThere,
     FileFailure,
@@ -19,8 +19,7 @@ from accord.machine.errors import (
 )
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
-from accord.translate.diffs import diff_of
-from accord.translate.file_changes import deletion_of, move_of
+from accord.translate.diffs import deletion_of, diff_of, move_of
 
 if TYPE_CHECKING:
     from accord.agent.session.state import SessionState

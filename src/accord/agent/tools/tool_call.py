@@ -14,13 +14,7 @@ from anyio.lowlevel import checkpoint_if_cancelled
 from accord.agent.custom_values import checked
 from accord.agent.serving.outgoing_checks import checked_content, raw_of, several
 from accord.agent.session.paths import absolute
-from accord.agent.tools.permission_options import (
-    OptionLike,
-    PermissionAsk,
-    PermissionOption,
-    permission_options,
-)
-from accord.agent.tools.remembered_answers import (
+from accord.agent.tools.always_answers import (
     Act,
     call_act,
     command_act,
@@ -28,11 +22,17 @@ from accord.agent.tools.remembered_answers import (
     options_for,
     remember,
 )
+from accord.agent.tools.permission_request import (
+    OptionLike,
+    PermissionAsk,
+    PermissionOption,
+    permission_options,
+)
 from accord.errors import LocalProtocolError
 from accord.protocol.tool_status import is_final, may_follow
 from accord.schema import v2
 from accord.schema.struct import UNSET, Raw, UnsetType
-from accord.translate.content import asked_contents
+from accord.translate.content_structs import asked_contents
 from accord.translate.diffs import diff_of
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class CallFacts(NamedTuple):
     """What is known of a tool call when it is announced."""
 
     title: str
-    kind: str
+    kind: v2.ToolKind
     name: str | None
     locations: list[v2.ToolCallLocation]
     raw_input: Raw | UnsetType
@@ -456,7 +456,7 @@ def new_tool_call(
     turn: TurnState,
     title: str,
     *,
-    kind: str = "other",
+    kind: v2.ToolKind = "other",
     name: str | None = None,
     locations: Sequence[str | tuple[str, int]] = (),
     raw_input: object = UNSET,

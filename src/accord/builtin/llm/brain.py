@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import anyio
 
 from accord.builtin.llm.model_request import RetryPolicy
-from accord.builtin.models.credentials import Credentials
+from accord.builtin.models.api_keys import Credentials
 from accord.builtin.models.model_loader import LoadedModel, load_model
 from accord.builtin.models.providers import ModelChoice
 from accord.builtin.package_install import provide_packages
@@ -25,8 +25,8 @@ from accord.errors import ConfigError, RequestError
 
 if TYPE_CHECKING:
     from accord.agent.turn import Turn
+    from accord.builtin.session_state import Workspace
     from accord.builtin.tools.toolbox import Toolbox
-    from accord.builtin.workspace import Workspace
 
 LOAD_FAILED: Final = -32603
 CLOSE_SECONDS: Final = 2.0

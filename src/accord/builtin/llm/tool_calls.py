@@ -19,7 +19,7 @@ from accord.builtin.llm.offered_tools import Offered
 from accord.builtin.llm.prompt_content import data_content
 from accord.builtin.llm.tool_arguments import BadArguments, fitted
 from accord.builtin.models.providers import ModelChoice
-from accord.builtin.tools.result import ToolResult, ended, failed
+from accord.builtin.tools.tool_result import ToolResult, ended, failed
 from accord.builtin.tools.toolbox import Toolbox
 from accord.errors import AccordError, ConnectionLost
 from accord.schema import v2

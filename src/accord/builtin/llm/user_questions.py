@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from accord.agent.tools.elicitation import FormField
 from accord.agent.turn import Turn
-from accord.builtin.tools.result import ToolResult, done, failed
+from accord.builtin.tools.tool_result import ToolResult, done, failed
 
 NAME: Final = "ask_user"
 CHOICES_MAX: Final = 10

@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from accord.builtin.models.credentials import Credentials
+from accord.builtin.models.api_keys import Credentials
 from accord.builtin.models.providers import OLLAMA_ADDRESS, PROVIDERS, ModelChoice, Provider, Secret
-from accord.configuration.config import Config, ModelSettings
+from accord.configuration.config_file import Config, ModelSettings
 
 MODEL_VARIABLE = "ACCORD_MODEL"
 

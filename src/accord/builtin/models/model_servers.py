@@ -23,7 +23,7 @@ from anyio.abc import ByteStream
 
 from accord.builtin.models.available_models import answers_prompts, servers_to_ask
 from accord.builtin.models.providers import AUTO_DETECTED, OLLAMA_ADDRESS, ModelChoice
-from accord.configuration.config import Config
+from accord.configuration.config_file import Config
 
 PROBE_SECONDS: Final = 2.0
 NAMED_SECONDS: Final = 5.0

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from urllib.parse import unquote, urlsplit
 
 from accord.builtin.models.providers import ModelChoice
-from accord.machine import package_sets
+from accord.machine import optional_packages
 from accord.machine.own_command_line import interpreter
 
 PACKAGE = "pydantic_ai"
@@ -23,7 +23,7 @@ EXTRA = "models"
 
 def can_be_had() -> bool:
     """Whether models can be asked: the packages are there, or come with the first prompt."""
-    return package_sets.is_missing(EXTRA) or _are_installed()
+    return optional_packages.is_missing(EXTRA) or _are_installed()
 
 
 def _are_installed() -> bool:
@@ -35,7 +35,7 @@ def _are_installed() -> bool:
 
 def support_words() -> str:
     """A sentence on what is there and what to do, for somebody who wants a model."""
-    if package_sets.is_missing(EXTRA):
+    if optional_packages.is_missing(EXTRA):
         return "Model support is installed with the first prompt to a model."
     if _are_installed():
         return "Model support is installed."

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import anyio
 
 from accord.builtin.offline.actions import (
-    code_lookup,
-    content_questions,
+    attachment_questions,
+    code_questions,
     edits,
     help_text,
     mcp_servers,
@@ -30,8 +30,8 @@ from accord.builtin.tools.search.project_files import project_files
 if TYPE_CHECKING:
     from accord.agent.turn import Turn
     from accord.builtin.offline.prompt.message import Message
+    from accord.builtin.session_state import Workspace
     from accord.builtin.tools.toolbox import Toolbox
-    from accord.builtin.workspace import Workspace
 
 Action = Callable[[Work, Intent], Awaitable[None]]
 
@@ -52,13 +52,13 @@ async def several(work: Work, intent: Intent) -> None:
 
 
 ACTIONS: Mapping[str, Action] = {
-    "map": code_lookup.show_map,
-    "files": code_lookup.show_files,
-    "show": code_lookup.show_file,
-    "explain": code_lookup.explain,
-    "where": code_lookup.where,
-    "callers": code_lookup.callers,
-    "find": code_lookup.find,
+    "map": code_questions.show_map,
+    "files": code_questions.show_files,
+    "show": code_questions.show_file,
+    "explain": code_questions.explain,
+    "where": code_questions.where,
+    "callers": code_questions.callers,
+    "find": code_questions.find,
     "rename": edits.rename_symbol,
     "change": edits.change_text,
     "move": edits.move,
@@ -72,8 +72,8 @@ ACTIONS: Mapping[str, Action] = {
     "several_lines": shell_commands.several_lines,
     "not_a_command": shell_commands.not_a_command,
     "half_understood": unknown_request.half_understood,
-    "contents": content_questions.contents,
-    "about": content_questions.about_words,
+    "contents": attachment_questions.contents,
+    "about": attachment_questions.about_words,
     "mcp": mcp_servers.show_mcp,
     "call": mcp_servers.call,
     "plan": plan.show_plan,
@@ -141,7 +141,7 @@ class OfflineBrain:
         if intent.name == "unknown":
             texts = "\n".join((*message.others, message.text))
             head, _, pasted = texts.strip().partition("\n")
-            if pasted.strip() and content_questions.is_about_this(parse(head)):
+            if pasted.strip() and attachment_questions.is_about_this(parse(head)):
                 work.paste(pasted.strip("\n"))
                 return parse(head)
         if intent.name == "map" and message.attached and _THIS.search(message.text):

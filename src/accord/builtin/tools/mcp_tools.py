@@ -15,10 +15,10 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from accord.agent.tools.remembered_answers import tool_act
+from accord.agent.tools.always_answers import tool_act
 from accord.agent.tools.tool_call import ToolCallHandle
-from accord.builtin.tools.result import ToolResult, done, failed
 from accord.builtin.tools.tool_call import ToolFailed, permit, shown
+from accord.builtin.tools.tool_result import ToolResult, done, failed
 
 if TYPE_CHECKING:
     from accord.builtin.tools.tool_context import ToolContext

@@ -6,11 +6,11 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from accord.agent.tools.permission_options import PermissionOption
-from accord.agent.tools.remembered_answers import Act
+from accord.agent.tools.always_answers import Act
+from accord.agent.tools.permission_request import PermissionOption
 from accord.builtin.mode_permissions import ASK, AUTO_EDIT, PLAN
-from accord.builtin.tools.result import ToolResult, done, failed
 from accord.builtin.tools.tool_call import ToolFailed, permit, shown
+from accord.builtin.tools.tool_result import ToolResult, done, failed
 from accord.schema import v2
 
 if TYPE_CHECKING:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from accord.agent.session.paths import absolute, relative
 from accord.agent.session.session import session_state
-from accord.agent.terminals.commands import Done, Job
-from accord.agent.terminals.terminals import carry_out, circumstances
-from accord.agent.tools.remembered_answers import command_act
+from accord.agent.terminals.command_and_result import Done, Job
+from accord.agent.terminals.command_runner import carry_out, circumstances
+from accord.agent.tools.always_answers import command_act
 from accord.agent.turn import turn_state
 from accord.builtin.tools.files.path_lookup import look_at
-from accord.builtin.tools.result import REFUSALS, ToolResult, capped, done, failed
 from accord.builtin.tools.tool_call import ToolFailed, counted, permit, shown
+from accord.builtin.tools.tool_result import REFUSALS, ToolResult, capped, done, failed
 from accord.errors import SpawnFailed
 from accord.machine.redaction.secret_patterns import KNOWN_NAMES, SECRET_PATTERNS
 from accord.machine.terminals.omitted_output import EARLIER_OUTPUT_OMITTED

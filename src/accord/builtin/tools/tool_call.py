@@ -13,12 +13,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from accord.agent.session.session import session_state
-from accord.agent.tools.remembered_answers import Act, decided
+from accord.agent.tools.always_answers import Act, decided
 from accord.agent.tools.tool_call import ToolCallHandle
 from accord.builtin.mode_permissions import decision, refusal
-from accord.builtin.tools.result import REFUSALS, Denial, ToolResult, failed
+from accord.builtin.tools.tool_result import REFUSALS, Denial, ToolResult, failed
 from accord.errors import AccordError, ConnectionLost, LocalProtocolError, RequestFailed
-from accord.machine.errors import (
+from accord.machine.file_and_terminal_errors import (
     AccessDenied,
     AlreadyThere,
     FileFailure,
@@ -30,7 +30,7 @@ from accord.machine.errors import (
 from accord.schema.struct import UNSET
 
 if TYPE_CHECKING:
-    from accord.agent.tools.permission_options import PermissionOption
+    from accord.agent.tools.permission_request import PermissionOption
     from accord.builtin.tools.tool_context import ToolContext
 
 Work = Callable[[ToolCallHandle], Awaitable[ToolResult]]

@@ -8,7 +8,7 @@ from accord.machine.redaction.redactor import Redactor
 
 if TYPE_CHECKING:
     from accord.agent.turn import Turn
-    from accord.builtin.workspace import Workspace
+    from accord.builtin.session_state import Workspace
 
 
 class ToolContext:

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 from accord.builtin.mode_permissions import READ_ONLY
 from accord.builtin.tools import mcp_tools, plan_and_task, run
 from accord.builtin.tools.files import edit, move_delete_undo, read
-from accord.builtin.tools.result import ToolResult
 from accord.builtin.tools.search import glob_grep
 from accord.builtin.tools.tool_call import ToolFailed
 from accord.builtin.tools.tool_context import ToolContext
+from accord.builtin.tools.tool_result import ToolResult
 from accord.errors import RequestFailed
-from accord.machine.errors import MachineError
+from accord.machine.file_and_terminal_errors import MachineError
 
 if TYPE_CHECKING:
     from accord.agent.turn import Turn
-    from accord.builtin.workspace import Workspace
+    from accord.builtin.session_state import Workspace
 
 RunTask = Callable[[str, "Toolbox"], Awaitable[str]]
 """Runs a prompt as a subtask with the tools it is given, and returns the answer."""

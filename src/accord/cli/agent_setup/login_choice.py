@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from accord.cli.console import complain, ends_line
 from accord.cli.typed_answers import ATTEMPTS_MAX, Answers, discard_typed_input, has_keyboard
-from accord.client.wire.wire import AuthMethod
+from accord.client.wire.wire_interface import AuthMethod
 from accord.machine.console.control_characters import visible_line
 
 KNOWN_KINDS = frozenset({"agent", "terminal"})

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from accord.configuration.config import Config, McpEntry, mcp_entry
+from accord.configuration.config_file import Config, McpEntry, mcp_entry
 from accord.configuration.toml_table import FILE_BYTES_MAX, Table, read_toml
 from accord.errors import ConfigError
 from accord.mcp.server_handoff import wire_of

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from accord import Permissions, Rule
-from accord.client.permissions.patterns import WILD
+from accord.client.permissions.path_and_host_patterns import WILD
 from accord.client.permissions.permissions import Callback
 from accord.client.permissions.rules import Effect
-from accord.configuration.config import Config
+from accord.configuration.config_file import Config
 from accord.configuration.grants_file import GrantsFile, grants_path
 from accord.configuration.policy_file import Policy, load_policy, policy_path
 from accord.errors import ConfigError

@@ -75,7 +75,7 @@ def _log_in(provider: str) -> int:
     import sys
     from getpass import getpass
 
-    from accord.builtin.models.credentials import login, provider_named
+    from accord.builtin.models.api_keys import login, provider_named
     from accord.cli.console import say
 
     provider_named(provider)
@@ -86,7 +86,7 @@ def _log_in(provider: str) -> int:
 
 
 def _log_out(provider: str) -> int:
-    from accord.builtin.models.credentials import Credentials, provider_named
+    from accord.builtin.models.api_keys import Credentials, provider_named
     from accord.cli.console import say
 
     name = provider_named(provider).name

@@ -9,14 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 
-from accord.cli.agent_setup.chat import orders_of
-from accord.cli.agent_setup.credentials import dialect_memory
+from accord.cli.agent_setup.chat_agents import orders_of
+from accord.cli.agent_setup.dialects_and_credentials import dialect_memory
 from accord.cli.agent_setup.permissions import Wishes, deciding
-from accord.cli.agent_setup.remote_agents import add_remote_arguments
+from accord.cli.agent_setup.remote_agent_command import add_remote_arguments
+from accord.cli.agent_setup.session_arguments import add_session_arguments
 from accord.cli.console import complain
 from accord.cli.usage_error import UsageError
 from accord.client.audit.log import AuditLog
-from accord.configuration.config import Config, load_config
+from accord.configuration.config_file import Config, load_config
 from accord.configuration.user_paths import audit_file
 from accord.errors import ConfigError
 from accord.terminal.engine.chat_controller import ChatController
@@ -51,19 +52,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add = parser.add_argument
     names = "an agent from the configuration, built-in, or the URL of a remote agent"
     add("agent", nargs="?", metavar="NAME|URL", help=names)
-    add(
-        "--cwd", metavar="DIR", default=".", help="the folder to work in (default: the current one)"
-    )
-    add(
-        "--add-dir",
-        metavar="DIR",
-        action="append",
-        default=[],
-        help="an additional folder; may be repeated",
-    )
-    add("--mcp", metavar="FILE|NAME", action="append", default=[], help="MCP servers for the agent")
-    add("--mode", metavar="MODE", help="the mode to start in")
-    add("--model", metavar="MODEL", help="the model to use")
+    add_session_arguments(parser)
     going_on = parser.add_mutually_exclusive_group()
     going_on.add_argument("--session", metavar="ID", help="resume this session")
     going_on.add_argument(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 
 import anyio
 
-from accord.cli.agent_setup.remote_agents import (
+from accord.cli.agent_setup.remote_agent_command import (
     add_remote_arguments,
     given_words,
     remote_agent,
@@ -40,7 +40,7 @@ from accord.conformance.run.check_run import (
 from accord.conformance.run.kit_run import NoSuchRule, Wishes, judge, select
 from accord.conformance.run.program import NotStarted
 from accord.conformance.run.verdicts import Conclusion, Report
-from accord.machine import package_sets
+from accord.machine import optional_packages
 
 if TYPE_CHECKING:
     from accord.conformance.client.launch import Way
@@ -224,9 +224,9 @@ def _listening(parsed: Namespace) -> Address:
 
 
 def _install_websockets() -> None:
-    if package_sets.is_missing("remote"):
+    if optional_packages.is_missing("remote"):
         complain("accord check: installing the packages for HTTP and WebSocket (only once)")
-        anyio.run(package_sets.install, "remote")
+        anyio.run(optional_packages.install, "remote")
 
 
 def _remote(parsed: Namespace, words: Sequence[str]) -> RemoteServer | None:
@@ -236,7 +236,7 @@ def _remote(parsed: Namespace, words: Sequence[str]) -> RemoteServer | None:
         if parsed.other_token_env is not None:
             raise Usage("--other-token-env is for agents with a URL")
         return None
-    from accord.cli.agent_setup.remote_options import read_variable
+    from accord.cli.agent_setup.remote_agent_options import read_variable
     from accord.transport.request_headers import request_headers
 
     other = None

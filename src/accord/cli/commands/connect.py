@@ -5,12 +5,12 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from accord.cli.agent_setup.remote_agents import add_remote_arguments
+from accord.cli.agent_setup.remote_agent_command import add_remote_arguments
 from accord.cli.console import complain
 from accord.cli.usage_error import UsageError
 
 if TYPE_CHECKING:
-    from accord.cli.agent_setup.remote_options import RemoteAgent
+    from accord.cli.agent_setup.remote_agent_options import RemoteAgent
 
 DESCRIPTION = """\
 Connects to a remote agent and passes messages between it and stdin and stdout: for editors that
@@ -43,7 +43,7 @@ def run(arguments: Namespace) -> int:
     """Pass messages on until either side is gone."""
     import anyio
 
-    from accord.cli.agent_setup.remote_options import read_remote_agent
+    from accord.cli.agent_setup.remote_agent_options import read_remote_agent
     from accord.errors import AccordError
 
     try:
@@ -64,14 +64,14 @@ def run(arguments: Namespace) -> int:
 
 
 async def _connect(agent: RemoteAgent) -> int:
-    from accord.machine import package_sets
+    from accord.machine import optional_packages
     from accord.proxy.relay.translated_transport import carry
     from accord.transport.remote_transport import remote_transport
     from accord.transport.stdio import StdioTransport
 
-    if package_sets.is_missing("remote"):
+    if optional_packages.is_missing("remote"):
         complain("accord connect: installing the packages for HTTP and WebSocket (only once)")
-        await package_sets.install("remote")
+        await optional_packages.install("remote")
     make = remote_transport(
         agent.url, token=agent.token, headers=agent.headers, insecure=agent.insecure
     )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from accord.configuration.config import load_config
+from accord.configuration.config_file import load_config
 from accord.errors import ConfigError
 from accord.machine.own_command_line import own_command
 from accord.terminal.model.settings import Settings, settings_of, theme_for

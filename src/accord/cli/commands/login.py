@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from accord.cli.agent_setup.agent_choice import named_agent
-from accord.cli.agent_setup.credentials import credential_of, dialect_memory
+from accord.cli.agent_setup.agent_argument import named_agent
+from accord.cli.agent_setup.dialects_and_credentials import credential_of, dialect_memory
 from accord.cli.agent_setup.login_choice import LoginQuestion, described, is_attended, usable
-from accord.cli.agent_setup.remote_agents import add_remote_arguments
+from accord.cli.agent_setup.remote_agent_command import add_remote_arguments
 from accord.cli.console import complain, say
 from accord.cli.usage_error import UsageError
 from accord.client.client import Client
 from accord.client.options import ClientOptions, DraftOptions
-from accord.client.wire.wire import AuthMethod
-from accord.configuration.config import AgentEntry, load_config
+from accord.client.wire.wire_interface import AuthMethod
+from accord.configuration.config_file import AgentEntry, load_config
 from accord.errors import AccordError, ConfigError, LocalProtocolError
 from accord.machine.console.control_characters import visible_line
 

@@ -14,7 +14,7 @@ from accord.cli.console import complain, say, say_json
 from accord.client.audit.services import shown_rule
 from accord.client.permissions.grants import Grant
 from accord.client.permissions.rules import Rule
-from accord.configuration.config import load_config
+from accord.configuration.config_file import load_config
 from accord.configuration.grants_file import GrantsFile, grants_path
 from accord.configuration.policy_file import Policy, load_policy, policy_path
 from accord.configuration.user_paths import audit_file

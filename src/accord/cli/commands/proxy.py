@@ -110,7 +110,7 @@ def _chain(given: Sequence[str], after: Sequence[str] | None) -> tuple[list[Comp
         ValueError: a component is invalid.
         ConfigError: a policy cannot be read.
     """
-    from accord.cli.agent_setup.remote_agents import agent_command
+    from accord.cli.agent_setup.remote_agent_command import agent_command
     from accord.machine.console.stderr_passthrough import PassedOutput
     from accord.proxy.chain.startup import in_process, program
 

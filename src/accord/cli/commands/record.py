@@ -7,7 +7,11 @@ import stat
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from accord.cli.agent_setup.remote_agents import add_remote_arguments, agent_command, given_words
+from accord.cli.agent_setup.remote_agent_command import (
+    add_remote_arguments,
+    agent_command,
+    given_words,
+)
 from accord.cli.usage_error import UsageError
 
 DESCRIPTION = """\
@@ -58,8 +62,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Record until the agent exits; return its exit code."""
     from accord.errors import SpawnFailed
-    from accord.machine.console.open_lines import LINE_ENDS
-    from accord.machine.processes import own_exit as shutdown
+    from accord.machine.console.unfinished_lines import LINE_ENDS
+    from accord.machine.processes import exit_on_signal as shutdown
     from accord.tracing.recorder.recorder import Recorder, Settings, leave
     from accord.version import __version__
 
@@ -98,12 +102,12 @@ def _serve(arguments: Namespace, command: tuple[str, ...]) -> int:
     from accord.cli.server_setup.listen_option import listen_address
     from accord.cli.server_setup.recording_server import RecordingServer
     from accord.errors import AccordError
-    from accord.machine import package_sets
+    from accord.machine import optional_packages
 
     address = listen_address(arguments.listen)
-    if package_sets.is_missing("remote"):
+    if optional_packages.is_missing("remote"):
         _say("installing the packages for HTTP and WebSocket (only once)")
-        anyio.run(package_sets.install, "remote")
+        anyio.run(optional_packages.install, "remote")
     server = RecordingServer(
         address.host,
         address.port,
@@ -124,7 +128,7 @@ def _serve(arguments: Namespace, command: tuple[str, ...]) -> int:
 
 def _say(sentence: str) -> None:
     from accord.machine.console.control_characters import visible
-    from accord.machine.console.open_lines import LINE_ENDS
+    from accord.machine.console.unfinished_lines import LINE_ENDS
 
     line = f"accord record: {visible(sentence)}\n"
     try:

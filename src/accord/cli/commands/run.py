@@ -12,7 +12,7 @@ from typing import Any
 
 import anyio
 
-from accord.cli.agent_setup.agent_choice import named_agent, with_model
+from accord.cli.agent_setup.agent_argument import named_agent, with_model
 from accord.cli.agent_setup.login_choice import login_command
 from accord.cli.agent_setup.mcp_servers import servers_of
 from accord.cli.agent_setup.permissions import (
@@ -24,7 +24,8 @@ from accord.cli.agent_setup.permissions import (
     read_kinds,
 )
 from accord.cli.agent_setup.project_mcp_servers import project_servers, tell
-from accord.cli.agent_setup.remote_agents import add_remote_arguments
+from accord.cli.agent_setup.remote_agent_command import add_remote_arguments
+from accord.cli.agent_setup.session_arguments import add_session_arguments
 from accord.cli.console import complain
 from accord.cli.run.exit_status import ExitCode, Outcome
 from accord.cli.run.interruptible_turn import Run
@@ -35,7 +36,7 @@ from accord.cli.run.run_options import Job
 from accord.cli.typed_answers import has_keyboard
 from accord.cli.usage_error import UsageError
 from accord.client.audit.log import AuditLog
-from accord.configuration.config import Config, load_config
+from accord.configuration.config_file import Config, load_config
 from accord.configuration.user_paths import audit_file
 from accord.errors import ConfigError
 from accord.machine.console.control_characters import visible
@@ -80,19 +81,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("prompt", nargs="*", metavar="PROMPT", help="the prompt; - is standard input")
     add("--agent", metavar="NAME|URL", help="an agent from the configuration, or a remote one")
-    add(
-        "--cwd", metavar="DIR", default=".", help="the folder to work in (default: the current one)"
-    )
-    add(
-        "--add-dir",
-        metavar="DIR",
-        action="append",
-        default=[],
-        help="an additional folder; may be repeated",
-    )
-    add("--mcp", metavar="FILE|NAME", action="append", default=[], help="MCP servers for the agent")
-    add("--mode", metavar="MODE", help="the mode to start in")
-    add("--model", metavar="MODEL", help="the model to use")
+    add_session_arguments(parser)
     allow = f"{KIND_WORDS}; edit covers files in the session's folders that are not executed"
     limits = "edit=PATH or execute=COMMAND allows only that"
     add("--allow", metavar="KINDS", action="append", default=[], help=f"allow: {allow}; {limits}")

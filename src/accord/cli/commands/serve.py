@@ -94,19 +94,19 @@ async def _serve(name: str, application: RemoteApplication, options: ServerOptio
 
     from accord.agent.agent import GARBAGE_THRESHOLDS
     from accord.errors import ConfigError
-    from accord.machine import package_sets
-    from accord.machine.processes import own_exit
+    from accord.machine import optional_packages
+    from accord.machine.processes import exit_on_signal
 
-    if package_sets.is_missing("remote"):
+    if optional_packages.is_missing("remote"):
         complain("accord serve: installing the packages for HTTP and WebSocket (only once)")
-        await package_sets.install("remote")
+        await optional_packages.install("remote")
     try:
         from accord.transport.server.listener.remote_server import RemoteServer
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         raise ConfigError(f"serving needs the package {package}; install accord[remote]") from None
 
-    with anyio.open_signal_receiver(*own_exit.heeded()) as signals:
+    with anyio.open_signal_receiver(*exit_on_signal.heeded()) as signals:
         async with RemoteServer(
             application, host=options.host, port=options.port, tls=options.tls
         ) as server:
@@ -115,6 +115,6 @@ async def _serve(name: str, application: RemoteApplication, options: ServerOptio
             gc.set_threshold(*GARBAGE_THRESHOLDS)
             complain(f"accord serve: {name} is at {options.url(server.port)}")
             async for number in signals:
-                own_exit.begin(number)
+                exit_on_signal.begin(number)
                 break
     return 0

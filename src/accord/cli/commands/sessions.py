@@ -387,9 +387,9 @@ def _resume(record: SessionRecord, prompt: str) -> int:
 
 
 def _chat(record: SessionRecord) -> int:
-    from accord.cli.agent_setup.agent_choice import BUILT_IN
+    from accord.cli.agent_setup.agent_argument import BUILT_IN
     from accord.cli.commands.chat import INTERRUPTED, make_desk
-    from accord.configuration.config import load_config
+    from accord.configuration.config_file import load_config
     from accord.terminal.engine.launch_options import LaunchOptions
     from accord.terminal.model.settings import Settings
     from accord.terminal.plain.line_mode import run_plain

@@ -8,7 +8,11 @@ from argparse import ArgumentParser, Namespace
 from functools import partial
 from pathlib import Path
 
-from accord.cli.agent_setup.remote_agents import add_remote_arguments, agent_command, given_words
+from accord.cli.agent_setup.remote_agent_command import (
+    add_remote_arguments,
+    agent_command,
+    given_words,
+)
 from accord.cli.console import complain
 from accord.cli.usage_error import UsageError
 
@@ -112,7 +116,7 @@ def _say(sentence: str) -> None:
 
 def _keep_secret(agent: str, method: str, credentials: dict[str, object]) -> None:
     """Store the credentials of a draft client's login in the key file, and nowhere else."""
-    from accord.builtin.models.credentials import Credentials
+    from accord.builtin.models.api_keys import Credentials
     from accord.errors import ConfigError
 
     kept = Credentials()

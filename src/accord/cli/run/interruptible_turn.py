@@ -4,7 +4,7 @@ Must not know how output is written; a `Report` does.
 
 What always holds
     * The first Ctrl-C cancels the turn and waits for its end; the second exits at once.  An agent
-      that ignores the first is ended by the deadline of `machine/processes/own_exit.py`.
+      that ignores the first is ended by the deadline of `machine/processes/exit_on_signal.py`.
     * A question is asked only after everything before it is shown.
     * A slow reader of our output slows the agent down; nothing piles up.
     * However the run ends, the agent's processes are ended; a check starts after that.
@@ -19,7 +19,7 @@ from typing import Any
 import anyio
 
 from accord import Client, Decision, PermissionRequest, RateLimited, Session, Update
-from accord.cli.agent_setup.credentials import credential_of, dialect_memory
+from accord.cli.agent_setup.dialects_and_credentials import credential_of, dialect_memory
 from accord.cli.agent_setup.login_choice import LoginQuestion, is_attended
 from accord.cli.agent_setup.permissions import Deciding
 from accord.cli.console import complain
@@ -43,13 +43,13 @@ from accord.client.permissions.request import Decided
 from accord.client.session.retry import Retry
 from accord.client.session.session import PromptTurn, Reply, UpdateStream
 from accord.errors import AccordError, AuthenticationRequired, LocalProtocolError
-from accord.machine.processes import own_exit as shutdown
+from accord.machine.processes import exit_on_signal as shutdown
 from accord.transcript import ToolCall
 
 CANCEL_SECONDS_MAX = 10.0
 """How long an agent may take to end a cancelled turn.
 
-After a signal the whole process has less time: see `machine/processes/own_exit.py`.
+After a signal the whole process has less time: see `machine/processes/exit_on_signal.py`.
 """
 
 OUTPUT_SECONDS_MAX = 2.0

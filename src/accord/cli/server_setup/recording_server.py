@@ -9,7 +9,7 @@ import anyio
 
 from accord.errors import AccordError
 from accord.machine.console.stderr_passthrough import PassedOutput
-from accord.machine.processes import own_exit
+from accord.machine.processes import exit_on_signal
 from accord.proxy.relay.translated_transport import carry
 from accord.tracing.recorder.recorded_transport import ConnectionRecording, RecordedTransport
 from accord.transport.server.application import RemoteApplication
@@ -36,13 +36,13 @@ class RecordingServer:
         from accord.transport.server.listener.remote_server import RemoteServer
 
         application = RemoteApplication(self._serve, hosts=LOOPBACK_HOSTS, path=self.path)
-        with anyio.open_signal_receiver(*own_exit.heeded()) as signals:
+        with anyio.open_signal_receiver(*exit_on_signal.heeded()) as signals:
             async with RemoteServer(application, host=self.host, port=self.port) as server:
                 name = f"[{self.host}]" if ":" in self.host else self.host
                 where = f"{name}:{server.port}{self.path}"
                 self.say(f"the agent is at http://{where} and ws://{where}")
                 async for number in signals:
-                    own_exit.begin(number)
+                    exit_on_signal.begin(number)
                     break
         return 0
 

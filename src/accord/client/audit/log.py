@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from accord.machine import clock
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.machine.redaction.redactor import Redactor
 from accord.schema.codec import encode
 

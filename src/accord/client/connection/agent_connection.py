@@ -23,7 +23,7 @@ from accord.client.options import Options
 from accord.client.services.services import Services
 from accord.client.session.retry import RetrySchedule
 from accord.client.session.unclaimed_updates import EarlyUpdates
-from accord.client.wire.wire import AgentFacts, AuthStatus, Wire
+from accord.client.wire.wire_interface import AgentFacts, AuthStatus, Wire
 from accord.connection.connection import Connection, Handler
 from accord.errors import (
     AuthenticationRequired,
@@ -32,7 +32,7 @@ from accord.errors import (
     RequestError,
     RequestFailed,
 )
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.schema.struct import Raw
 from accord.transport.transport import Transport
 

@@ -20,7 +20,7 @@ from accord.client.connection.message_handler import MessageHandler
 from accord.client.options import Options, make_offer
 from accord.client.session.request_checks import check_place, explain_spawn
 from accord.client.session.state import SessionCore, UpdateListener
-from accord.client.wire.wire import AuthMethod, Request, Setup, unreadable
+from accord.client.wire.wire_interface import AuthMethod, Request, Setup, unreadable
 from accord.errors import (
     AuthenticationRequired,
     ConnectionLost,
@@ -30,7 +30,7 @@ from accord.errors import (
     SpawnFailed,
 )
 from accord.lazy_names import undisturbed
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.schema import v1
 from accord.schema.codec import Invalid
 from accord.schema.struct import Raw

@@ -26,7 +26,7 @@ from accord.errors import (
     RequestFailed,
     VersionMismatch,
 )
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.protocol.negotiation import UNSUPPORTED_VERSION, Dialect, Refused, judge_answer
 from accord.schema.codec import Invalid, to_python
 from accord.schema.struct import Raw

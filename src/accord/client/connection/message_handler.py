@@ -15,15 +15,15 @@ from accord.client.callbacks import guarded
 from accord.client.connection.agent_connection import AgentLink
 from accord.client.options import Options
 from accord.client.permissions.open_requests import OpenRequest
-from accord.client.services.requests import Outcome, Service
+from accord.client.services.service_results import Outcome, Service
 from accord.client.session.state import SessionCore
 from accord.client.session.unknown_values import KnownValues, report_unknown
-from accord.client.wire.wire import Incoming
+from accord.client.wire.wire_interface import Incoming
 from accord.connection.connection import IncomingRequest
 from accord.connection.notification_shortcut import Shortcut
 from accord.errors import ConnectionLost, RequestError
 from accord.jsonrpc.fast_notifications import notification_reader, notifications_reader
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.schema.codec import Invalid, encode
 from accord.schema.method import SESSION_UPDATE
 from accord.schema.struct import Raw

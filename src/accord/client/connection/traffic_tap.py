@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from anyio.abc import TaskGroup
 
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.transport.transport import Ended, Receiver, Transport
 
 _log = logger("accord.client")

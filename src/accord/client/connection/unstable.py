@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from accord.client.connection.client_core import ClientCore
 from accord.client.connection.outgoing_params import encode
-from accord.client.wire.wire import AuthStatus
+from accord.client.wire.wire_interface import AuthStatus
 from accord.errors import LocalProtocolError
 from accord.schema.codec import decode
 from accord.schema.struct import UNSET, Raw

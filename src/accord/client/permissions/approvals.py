@@ -29,10 +29,10 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from accord.client.permissions.commands import CommandLine, read_command
-from accord.client.permissions.patterns import beneath, place
-from accord.client.permissions.policy import Facts, ReadRule
+from accord.client.permissions.command_lines import CommandLine, read_command
+from accord.client.permissions.path_and_host_patterns import beneath, place
 from accord.client.permissions.request import PermissionRequest
+from accord.client.permissions.rule_matcher import Facts, ReadRule
 from accord.transcript.items.tool_call import DEFAULT_KIND
 
 APPROVALS_MAX = 256

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from accord.client.permissions.patterns import PathPattern, PlacedPath, beneath
+from accord.client.permissions.path_and_host_patterns import PathPattern, PlacedPath, beneath
 from accord.machine.filesystem.auto_executed_files import executed_place
 
 CHANGING_KINDS: frozenset[str] = frozenset({"edit", "delete", "move"})

@@ -1,6 +1,6 @@
 """Remembered answers: for a session, for a workspace, or always.
 
-It must not know requests, users or the wire; `policy.py` says how rules match.
+It must not know requests, users or the wire; `rule_matcher.py` says how rules match.
 
 Always holds
     * A revoked grant is gone for the next decision, also in running sessions.
@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from accord.client.permissions.policy import ReadRule
+from accord.client.permissions.rule_matcher import ReadRule
 from accord.client.permissions.rules import Rule
 
 GRANTS_MAX = 10_000

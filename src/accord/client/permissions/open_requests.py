@@ -10,22 +10,22 @@ from typing import Any
 import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from accord.client.permissions.call_input import (
-    input_command,
-    input_folder,
-    input_paths,
-    is_given_more,
-)
-from accord.client.permissions.patterns import host_of
+from accord.client.permissions.path_and_host_patterns import host_of
 from accord.client.permissions.request import (
     CANCELLED,
     Decision,
     PermissionOption,
     PermissionRequest,
 )
+from accord.client.permissions.tool_call_input import (
+    input_command,
+    input_folder,
+    input_paths,
+    is_given_more,
+)
 from accord.client.session.state import SessionCore
-from accord.client.wire.wire import PermissionAsked
-from accord.machine.logs import logger
+from accord.client.wire.wire_interface import PermissionAsked
+from accord.machine.redacted_logs import logger
 from accord.protocol.extensions import DECIDED_BY
 from accord.schema.codec import Invalid, encode, to_python
 from accord.transcript import ToolCall

@@ -1,6 +1,6 @@
 """Decides what an agent may do: by rules, remembered answers, and finally the user.
 
-It must not know the wire.  `policy.py` says how rules match, `grants.py` what is remembered,
+It must not know the wire.  `rule_matcher.py` says how rules match, `grants.py` what is remembered,
 `approvals.py` what an approved tool call covers.
 
 Always holds
@@ -20,18 +20,11 @@ from dataclasses import replace
 import anyio
 
 from accord.client.callbacks import call
-from accord.client.permissions.answers import Answer, Unclear, read_answer, refusal
 from accord.client.permissions.approvals import Act, approve
-from accord.client.permissions.commands import terminal_line
+from accord.client.permissions.callback_answers import Answer, Unclear, read_answer, refusal
+from accord.client.permissions.command_lines import terminal_line
 from accord.client.permissions.grants import Grant, Grants, LastingScope, Place
-from accord.client.permissions.patterns import PlacedPath, place
-from accord.client.permissions.policy import (
-    Facts,
-    ReadRule,
-    judge,
-    read_rules,
-    rules_of,
-)
+from accord.client.permissions.path_and_host_patterns import PlacedPath, place
 from accord.client.permissions.request import (
     CANCELLED,
     LASTING_KINDS,
@@ -42,6 +35,13 @@ from accord.client.permissions.request import (
     PermissionRequest,
     own_request,
 )
+from accord.client.permissions.rule_matcher import (
+    Facts,
+    ReadRule,
+    judge,
+    read_rules,
+    rules_of,
+)
 from accord.client.permissions.rules import Effect, Rule, check_effect
 from accord.client.permissions.state import (
     Callback,
@@ -50,7 +50,7 @@ from accord.client.permissions.state import (
     SharedPermissions,
     check_callback,
 )
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 
 WAITING_MAX = 1024
 """Requests that wait for the user; further ones are refused."""

@@ -1,6 +1,6 @@
 """A permission rule, as a program or a user writes it.
 
-It must not know requests: `policy.py` says how rules match them.
+It must not know requests: `rule_matcher.py` says how rules match them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from accord.client.permissions.changed_files import CHANGING_KINDS
-from accord.client.permissions.patterns import PathPattern, host_pattern
+from accord.client.permissions.path_and_host_patterns import PathPattern, host_pattern
 from accord.transcript.items.tool_call import DEFAULT_KIND, KINDS_OF_TOOL
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from typing import TypeAlias
 
 import anyio
 
-from accord.client.permissions.answers import Answer
 from accord.client.permissions.approvals import Approvals
+from accord.client.permissions.callback_answers import Answer
 from accord.client.permissions.grants import Grant, Grants, Place
-from accord.client.permissions.policy import ReadRule
 from accord.client.permissions.request import Decided, PermissionRequest
+from accord.client.permissions.rule_matcher import ReadRule
 from accord.client.permissions.rules import Effect
-from accord.client.session.queue import Queue
+from accord.client.question_queue import Queue
 
 Callback: TypeAlias = Callable[[PermissionRequest], "Answer | Awaitable[Answer]"]
 # Called with each decision and the agent's name.

@@ -20,11 +20,11 @@ from urllib.parse import urlsplit
 import anyio
 
 from accord.client.callbacks import call
-from accord.client.permissions.patterns import host_of
+from accord.client.permissions.path_and_host_patterns import host_of
+from accord.client.question_queue import Queue
 from accord.client.services.forms import FormRequest, FormValue, read_form, scope_of
-from accord.client.session.queue import Queue
 from accord.errors import RequestError
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 
 ATTEMPTS_MAX = 3
 """How often a form is shown again because the answer did not fit."""

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from accord.client.permissions.bounded_regex import found_in
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.schema.struct import UNSET, UnknownVariant
 
 FormValue: TypeAlias = str | int | float | bool | list[str]

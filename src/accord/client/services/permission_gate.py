@@ -13,14 +13,14 @@ What always holds
 
 from collections.abc import Mapping, Sequence
 
-from accord.client.permissions.commands import terminal_line
-from accord.client.services.protocols import (
+from accord.client.permissions.command_lines import terminal_line
+from accord.client.services.service_interfaces import (
     DecidesReads,
     DecidesServices,
     LocatesFiles,
     WritesFiles,
 )
-from accord.client.services.requests import result_of
+from accord.client.services.service_results import result_of
 from accord.client.services.services import Services
 from accord.errors import RequestError
 

@@ -16,11 +16,11 @@ import anyio
 
 from accord.client.callbacks import call, guarded
 from accord.client.options import Options
-from accord.client.services.protocols import AnswersElicitations, Decides, RunsTerminals
-from accord.client.services.requests import result_of
+from accord.client.services.service_interfaces import AnswersElicitations, Decides, RunsTerminals
+from accord.client.services.service_results import result_of
 from accord.connection.connection import Connection
 from accord.errors import RequestError
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 
 _log = logger("accord.client")
 
@@ -33,7 +33,7 @@ class Services:
         # Made when the end begins, and set when everything has ended.
         self._closed: anyio.Event | None = None
         self.permissions: Decides = options.permissions
-        # Some of the interfaces in `protocols.py`, which are looked for where they are used.
+        # Some of the interfaces in `service_interfaces.py`, each looked for where it is used.
         self.files: Any = _own(options.files)
         self.terminals: RunsTerminals | None = options.terminals
         self.elicitation: AnswersElicitations | None = _own(options.elicitation)

@@ -11,7 +11,7 @@ from typing import Any
 from accord.client.connection.capabilities import AgentCapabilities
 from accord.client.connection.outgoing_params import blaming_caller
 from accord.client.options import Options
-from accord.client.wire.wire import Setup
+from accord.client.wire.wire_interface import Setup
 from accord.errors import LocalProtocolError, RemoteProtocolError, SpawnFailed
 from accord.machine.processes.program_lookup import find_program
 from accord.schema.codec import conform

@@ -18,10 +18,10 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from accord.client.connection.agent_connection import AgentLink
-from accord.client.session.exchange import Exchange
-from accord.client.session.inbox import Inbox
+from accord.client.session.prompt_exchange import Exchange
 from accord.client.session.turn_end import ForegroundWork, Outcome
-from accord.client.wire.wire import Request, Setup
+from accord.client.session.update_inbox import Inbox
+from accord.client.wire.wire_interface import Request, Setup
 from accord.errors import AuthenticationRequired, LocalProtocolError
 from accord.schema.struct import Raw
 from accord.transcript import (
@@ -31,7 +31,7 @@ from accord.transcript import (
     Update,
     UserMessageChanged,
 )
-from accord.transcript.update import ToolCallWithTerminals
+from accord.transcript.changes import ToolCallWithTerminals
 
 UpdateListener: TypeAlias = Callable[[Update], None]
 T = TypeVar("T")

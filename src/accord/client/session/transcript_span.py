@@ -4,7 +4,7 @@ Must not know: prompts, turns, or why it begins and ends where it does.
 """
 
 from accord.transcript import Message, ToolCall, Transcript
-from accord.transcript.view import View
+from accord.transcript.entities import View
 
 
 class TranscriptSpan:

@@ -8,7 +8,7 @@ much has been read since, because updates may be large.
 from collections import deque
 from typing import Any
 
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 
 _log = logger("accord.client")
 

@@ -18,7 +18,7 @@ from accord.client.shell.programs.program_lists import (
     STATIC,
     STREAM_EDITORS,
 )
-from accord.client.shell.syntax import (
+from accord.client.shell.syntax_tree import (
     HOLE,
     Redirection,
     SimpleCommand,

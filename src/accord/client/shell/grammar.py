@@ -23,7 +23,7 @@ from accord.client.shell.scanner import (
     Readers,
     Scanner,
 )
-from accord.client.shell.syntax import (
+from accord.client.shell.syntax_tree import (
     STEPS_MAX,
     Assignment,
     NotUnderstood,

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from accord.client.shell.syntax import (
+from accord.client.shell.syntax_tree import (
     ANY,
     ENV,
     GLOB,

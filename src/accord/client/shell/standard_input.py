@@ -6,7 +6,7 @@ import itertools
 import re
 from dataclasses import dataclass
 
-from accord.client.shell.syntax import SimpleCommand, Word
+from accord.client.shell.syntax_tree import SimpleCommand, Word
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
-from accord.client.shell.syntax import GLOB, Script, Word, assignment_name
+from accord.client.shell.syntax_tree import GLOB, Script, Word, assignment_name
 
 EXECUTED = re.compile(
     r"EDITOR|VISUAL|\w*PAGER|GIT_\w+|BROWSER|SHELL|LESS\w*|\w*_ASKPASS|PS[0-4]|ENV|MANOPT"

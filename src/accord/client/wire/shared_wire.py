@@ -13,7 +13,7 @@ from accord.client.connection.capabilities import AgentCapabilities
 from accord.client.connection.implementation import read_implementation
 from accord.client.connection.outgoing_params import encode
 from accord.client.session.unknown_values import KnownValues, report_unknown
-from accord.client.wire.wire import (
+from accord.client.wire.wire_interface import (
     AgentFacts,
     AuthMethod,
     AuthStatus,

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Protocol
 
-from accord.client.wire.wire import Wire
+from accord.client.wire.wire_interface import Wire
 from accord.schema.codec import Report
 
 _PLACES: dict[str, tuple[str, str]] = {

@@ -34,6 +34,7 @@ from accord.conformance.run.program import NotStarted
 # What one check may take as a whole, and how many run at a time.
 CHECK_SECONDS_MAX = 60.0
 AT_ONCE = 4
+MUTE = "the program says nothing"
 # After this time no further check is begun.
 RUN_SECONDS_MAX = 1_200.0
 # After so much time of second tries no further one is begun.
@@ -122,8 +123,8 @@ async def run_checks(
                 runs[number] = await ran(check)
             except NotStarted as error:
                 trouble.append(error)
-                return
-            done(runs[number])
+            else:
+                done(runs[number])
 
     # One check alone first: what answers nothing at all need not be asked seventy times.
     basic = next((number for number, check in enumerate(checks) if check.basic), None)
@@ -131,8 +132,7 @@ async def run_checks(
         await one(basic, checks[basic])
     if basic in runs and is_mute(runs[basic]):
         _raise_if_failed(runs[basic])
-        said = "the program says nothing"
-        runs |= {n: unasked(check, said) for n, check in enumerate(checks) if n != basic}
+        runs |= {n: unasked(check, MUTE) for n, check in enumerate(checks) if n != basic}
     for is_basic in (True, False):
         async with anyio.create_task_group() as tasks:
             for number, check in enumerate(checks):

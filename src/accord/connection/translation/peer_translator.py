@@ -30,12 +30,12 @@ from accord.errors import ConnectionLost, LocalProtocolError, RequestError, Requ
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, REQUEST_CANCELLED
 from accord.jsonrpc.framing import Lines
 from accord.jsonrpc.peer import Peer
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.schema.codec import encode, to_python
 from accord.schema.invalid import Invalid
 from accord.schema.struct import Raw
 from accord.translate.draft.conversion.bridge_notes import without_notes
-from accord.translate.draft.vocabulary import DRAFT_CANCELLED
+from accord.translate.draft.value_tables import DRAFT_CANCELLED
 from accord.translate.message import (
     AGENT,
     CLIENT,

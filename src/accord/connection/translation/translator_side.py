@@ -18,7 +18,7 @@ from accord.jsonrpc.envelope import Id
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_PARAMS
 from accord.jsonrpc.framing import Detecting, Splitter
 from accord.jsonrpc.peer import Peer
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.schema.codec import encode, to_python
 from accord.schema.invalid import Invalid
 from accord.schema.method import Method

@@ -16,8 +16,8 @@ import select
 from typing import TYPE_CHECKING
 
 from accord.machine.console.control_characters import VisibleOutput
-from accord.machine.console.open_lines import LINE_ENDS
-from accord.machine.logs import log_redactor
+from accord.machine.console.unfinished_lines import LINE_ENDS
+from accord.machine.redacted_logs import log_redactor
 
 if TYPE_CHECKING:
     from accord.machine.redaction.secret_stream import SecretByteStream

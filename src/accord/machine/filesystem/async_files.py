@@ -18,8 +18,8 @@ from anyio import to_thread
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.machine.filesystem.local_files import FILE_BYTES_MAX, FileInfo, LocalFiles
-from accord.machine.filesystem.overlay import Overlay
 from accord.machine.filesystem.roots import Roots
+from accord.machine.filesystem.unsaved_text import Overlay
 
 INLINE_BYTES_MAX = 64 * 1024
 """Files up to this size are read in the event loop's own thread."""

@@ -11,9 +11,9 @@ from __future__ import annotations
 import codecs
 from dataclasses import dataclass
 
-from accord.machine.errors import NotText, TooLarge
-from accord.machine.filesystem.file_text import FileStyle, decode_text, encode_text
+from accord.machine.file_and_terminal_errors import NotText, TooLarge
 from accord.machine.filesystem.local_files import Existing, LocalFiles, Stored
+from accord.machine.filesystem.newline_style import FileStyle, decode_text, encode_text
 
 UTF_8 = "utf-8"
 

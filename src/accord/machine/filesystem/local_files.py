@@ -24,7 +24,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from accord.machine.errors import (
+from accord.machine.file_and_terminal_errors import (
     AccessDenied,
     AlreadyThere,
     FileMissing,
@@ -33,7 +33,7 @@ from accord.machine.errors import (
     TooLarge,
     file_failure,
 )
-from accord.machine.filesystem.file_text import (
+from accord.machine.filesystem.newline_style import (
     ByteBoundPassed,
     FileStyle,
     decode_text,
@@ -41,9 +41,9 @@ from accord.machine.filesystem.file_text import (
     style_of,
     take_lines,
 )
-from accord.machine.filesystem.overlay import Overlay
 from accord.machine.filesystem.path_resolution import Place, rename
 from accord.machine.filesystem.roots import Roots
+from accord.machine.filesystem.unsaved_text import Overlay
 
 FILE_BYTES_MAX = 16 * 1024 * 1024
 """Most bytes that one read returns or one write stores; with JSON's escapes it fits a frame."""
@@ -200,8 +200,8 @@ class LocalFiles:
         """Make `content` the text of the file, at once and whole; make the file if it is missing.
 
         Missing directories beneath the root are made too.  An existing file keeps its mode
-        bits, its byte order mark and its CRLF (see `file_text.py`).  With `at` the path must still
-        mean this real path: links may have been changed since somebody allowed it.
+        bits, its byte order mark and its CRLF (see `newline_style.py`).  With `at` the path must
+        still mean this real path: links may have been changed since somebody allowed it.
 
         Raises:
             AccessDenied: the path leads elsewhere than `at`.

@@ -18,7 +18,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import TracebackType
 
-from accord.machine.errors import FileFailure, FileMissing, OutsideRoots, file_failure
+from accord.machine.file_and_terminal_errors import (
+    FileFailure,
+    FileMissing,
+    OutsideRoots,
+    file_failure,
+)
 from accord.machine.filesystem import openat2
 
 LINKS_MAX = 40

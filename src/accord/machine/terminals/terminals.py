@@ -24,8 +24,7 @@ import anyio
 import anyio.abc
 from anyio.lowlevel import checkpoint
 
-from accord.machine.errors import MachineError, TerminalUnknown, TooManyTerminals
-from accord.machine.logs import logger
+from accord.machine.file_and_terminal_errors import MachineError, TerminalUnknown, TooManyTerminals
 from accord.machine.processes.child_process import (
     KILL_SECONDS,
     TERMINATE_SECONDS,
@@ -37,6 +36,7 @@ from accord.machine.processes.child_process import (
 )
 from accord.machine.processes.descendants import new_mark
 from accord.machine.processes.program_lookup import find_program
+from accord.machine.redacted_logs import logger
 from accord.machine.terminals.output_buffer import OutputBuffer
 
 TERMINALS_MAX = 128

@@ -16,7 +16,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from accord.jsonrpc.framing import FRAME_BYTES_MAX, FrameTooLong, splitter_for
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.protocol.negotiation import Chosen, judge_request
 from accord.proxy.hop import ENVELOPE_BYTES
 from accord.schema.codec import to_python

@@ -27,7 +27,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.proxy.chain.client_translation import OfficialClient
 from accord.proxy.chain.component import (
     Component,

@@ -25,9 +25,9 @@ from accord.connection.translation.translator_side import Port
 from accord.errors import SpawnFailed
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 from accord.jsonrpc.framing import FrameTooLong
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.protocol.negotiation import Refused, judge_request
-from accord.proxy.relay.late_detection import LateDraft
+from accord.proxy.relay.late_draft_detection import LateDraft
 from accord.proxy.relay.translators import NOTHING_SPECIAL, Outside, Settings, between
 from accord.proxy.relay.version_negotiation import Opening, Probe, again, alone, farewell, meant
 from accord.schema.codec import encode

@@ -15,7 +15,7 @@ from anyio.abc import TaskGroup
 
 from accord.errors import LocalProtocolError, SpawnFailed
 from accord.jsonrpc.framing import FrameTooLong
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.proxy.relay.local_services import LocalHost
 from accord.proxy.relay.relay import Connect, Relay
 from accord.proxy.relay.translators import NOTHING_SPECIAL, Outside, Settings, surroundings

@@ -17,7 +17,7 @@ from accord.jsonrpc.error_codes import (
     INVALID_REQUEST,
     UNSUPPORTED_PROTOCOL_VERSION,
 )
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.protocol.negotiation import (
     NUMBERS,
     Chosen,
@@ -160,7 +160,7 @@ class Opening:
 
     def _fail(self, code: int, message: str, data: Any = None) -> None:
         if self._outside == "draft":
-            from accord.translate.draft.vocabulary import to_draft_error
+            from accord.translate.draft.value_tables import to_draft_error
 
             code, data = to_draft_error(code, data, named_session=False)
         self._relay.client.refuse(self._request.key, code, message, data)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     # ruff: noqa: F403
     from accord.schema.draft.capabilities import *
     from accord.schema.draft.content import *
+    from accord.schema.draft.enumerations import *
     from accord.schema.draft.errors import *
     from accord.schema.draft.files import *
     from accord.schema.draft.initialize import *
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from accord.schema.draft.terminals import *
     from accord.schema.draft.tool_calls import *
     from accord.schema.draft.updates import *
-    from accord.schema.draft.vocabulary import *
 
 # Which module defines what; a test compares this with the modules.
 _NAMES: dict[str, str] = {
@@ -82,7 +82,7 @@ _NAMES: dict[str, str] = {
         ThoughtMessageChunk UPDATE_TYPES UpdateData UpdateType UserMessageChunk decode_update
         update_notification
     """,
-    "vocabulary": """
+    "enumerations": """
         ENUMS
     """,
 }

@@ -19,13 +19,16 @@ if TYPE_CHECKING:
     from accord.schema.v1.cancel import *
     from accord.schema.v1.capabilities import *
     from accord.schema.v1.commands import *
-    from accord.schema.v1.config import *
+    from accord.schema.v1.config_options import *
     from accord.schema.v1.content import *
     from accord.schema.v1.elicitation import *
     from accord.schema.v1.errors import *
     from accord.schema.v1.files import *
+    from accord.schema.v1.identifiers import *
     from accord.schema.v1.initialize import *
     from accord.schema.v1.mcp import *
+    from accord.schema.v1.models import *
+    from accord.schema.v1.modes import *
     from accord.schema.v1.permissions import *
     from accord.schema.v1.plans import *
     from accord.schema.v1.prompt import *
@@ -63,13 +66,11 @@ _NAMES: dict[str, str] = {
     "commands": """
         AvailableCommand AvailableCommandInput AvailableCommandsUpdate UnstructuredCommandInput
     """,
-    "config": """
-        ConfigOptionFields ModelInfo SessionConfigBoolean SessionConfigGroupId SessionConfigId
+    "config_options": """
+        ConfigOptionFields SessionConfigBoolean SessionConfigGroupId SessionConfigId
         SessionConfigOption SessionConfigOptionCategory SessionConfigSelect
-        SessionConfigSelectEntry SessionConfigSelectOption SessionConfigValueId SessionMode
-        SessionModeId SessionModeState SessionModelState SetSessionConfigOptionRequest
-        SetSessionConfigOptionResponse SetSessionModeRequest SetSessionModeResponse
-        SetSessionModelRequest SetSessionModelResponse
+        SessionConfigSelectEntry SessionConfigSelectOption SessionConfigValueId
+        SetSessionConfigOptionRequest SetSessionConfigOptionResponse
     """,
     "content": """
         Annotations AudioContent ContentBlock EmbeddedResource EmbeddedResourceResource
@@ -84,10 +85,13 @@ _NAMES: dict[str, str] = {
         NumberPropertySchema StringFormat StringPropertySchema
     """,
     "errors": """
-        ERROR_CODES Error ErrorCode RequestId
+        ERROR_CODES Error ErrorCode
     """,
     "files": """
         ReadTextFileRequest ReadTextFileResponse WriteTextFileRequest WriteTextFileResponse
+    """,
+    "identifiers": """
+        RequestId
     """,
     "initialize": """
         Implementation InitializeRequest InitializeResponse ProtocolVersion
@@ -95,6 +99,12 @@ _NAMES: dict[str, str] = {
     "mcp": """
         EnvVariable HttpHeader McpError McpRequestId McpServer McpServerAcpId MessageMcpNotification
         MessageMcpRequest MessageMcpResponse
+    """,
+    "models": """
+        ModelInfo SessionModelState SetSessionModelRequest SetSessionModelResponse
+    """,
+    "modes": """
+        SessionMode SessionModeId SessionModeState SetSessionModeRequest SetSessionModeResponse
     """,
     "permissions": """
         CancelledPermissionOutcome PermissionOption PermissionOptionId PermissionOptionKind

@@ -1,7 +1,7 @@
 """Stopping work: a session's turn, or one request."""
 
 from accord.schema.struct import WireStruct
-from accord.schema.v1.errors import RequestId
+from accord.schema.v1.identifiers import RequestId
 
 
 class CancelNotification(WireStruct, frozen=True, kw_only=True):

@@ -18,7 +18,7 @@ from accord.schema.struct import (
     WireStruct,
     check_uint64,
 )
-from accord.schema.v1.errors import RequestId
+from accord.schema.v1.identifiers import RequestId
 
 ElicitationId: TypeAlias = str
 StringFormat: TypeAlias = Literal["email", "uri", "date", "date-time"] | str

@@ -1,11 +1,9 @@
-"""The JSON-RPC error object and request ids, where they appear inside messages."""
+"""The JSON-RPC error object, where it appears inside messages."""
 
 from typing import TypeAlias
 
-from accord.schema.struct import UNSET, BareStruct, E, Int32, Int64, Omit, Raw
+from accord.schema.struct import UNSET, BareStruct, E, Int32, Omit, Raw
 
-# An integer, a string, or (discouraged) null.
-RequestId: TypeAlias = Int64 | str | None
 # The protocol names some codes and allows every other one.
 ErrorCode: TypeAlias = Int32
 

@@ -13,11 +13,13 @@ from accord.schema.method import CANCEL_REQUEST, SESSION_UPDATE, Method, table
 from accord.schema.v1 import (
     auth,
     cancel,
-    config,
+    config_options,
     elicitation,
     files,
     initialize,
     mcp,
+    models,
+    modes,
     permissions,
     prompt,
     providers,
@@ -55,13 +57,19 @@ AGENT_METHODS: dict[str, Method] = table(
             sessions.DeleteSessionResponse,
             "sessionCapabilities.delete",
         ),
-        "session/set_mode": (config.SetSessionModeRequest, config.SetSessionModeResponse),
+        "session/set_mode": (
+            modes.SetSessionModeRequest,
+            modes.SetSessionModeResponse,
+        ),
         "session/set_config_option": (
-            config.SetSessionConfigOptionRequest,
-            config.SetSessionConfigOptionResponse,
+            config_options.SetSessionConfigOptionRequest,
+            config_options.SetSessionConfigOptionResponse,
         ),
         # Gone from the schema, but spoken: it sets the config option of category `model`.
-        "session/set_model": (config.SetSessionModelRequest, config.SetSessionModelResponse),
+        "session/set_model": (
+            models.SetSessionModelRequest,
+            models.SetSessionModelResponse,
+        ),
         "session/prompt": (prompt.PromptRequest, prompt.PromptResponse),
         "session/cancel": (cancel.CancelNotification,),
         CANCEL_REQUEST: (cancel.CancelRequestNotification,),

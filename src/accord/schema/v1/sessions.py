@@ -14,9 +14,11 @@ from accord.schema.struct import (
     WireStruct,
     Z,
 )
-from accord.schema.v1.config import SessionConfigOption, SessionModelState, SessionModeState
+from accord.schema.v1.config_options import SessionConfigOption
 from accord.schema.v1.content import ContentBlock
 from accord.schema.v1.mcp import McpServer
+from accord.schema.v1.models import SessionModelState
+from accord.schema.v1.modes import SessionModeState
 
 SessionId: TypeAlias = str
 SystemPromptMode: TypeAlias = Literal["append", "override"] | str

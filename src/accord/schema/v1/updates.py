@@ -19,8 +19,9 @@ from accord.schema.struct import (
     check_uint64,
 )
 from accord.schema.v1.commands import AvailableCommandsUpdate
-from accord.schema.v1.config import SessionConfigOption, SessionModeId
+from accord.schema.v1.config_options import SessionConfigOption
 from accord.schema.v1.content import ContentBlock
+from accord.schema.v1.modes import SessionModeId
 from accord.schema.v1.plans import Plan, PlanRemoved, PlanUpdate
 from accord.schema.v1.subagents import SessionMessage, SessionMessageChunk, SubagentUpdate
 from accord.schema.v1.tool_calls import ToolCall, ToolCallUpdate

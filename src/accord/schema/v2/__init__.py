@@ -3,7 +3,7 @@
 A type or field that only the unstable schema has is marked (`__unstable__`, `U[...]`); nothing of
 that kind is sent unless the program asked for it.  v2 imports nothing of v1 and the reverse.
 
-The tables (`methods`, `vocabulary`) are not here: a program that only exchanges messages does not
+The tables (`methods`, `enumerations`) are not here: a program that only exchanges messages does not
 need them.
 
 A module is imported when a name of it is first used: an agent answers `initialize` before it
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from accord.schema.v2.cancel import *
     from accord.schema.v2.capabilities import *
     from accord.schema.v2.commands import *
-    from accord.schema.v2.config import *
+    from accord.schema.v2.config_options import *
     from accord.schema.v2.content import *
     from accord.schema.v2.elicitation import *
     from accord.schema.v2.errors import *
@@ -69,7 +69,7 @@ _NAMES: dict[str, str] = {
     "commands": """
         AvailableCommand AvailableCommandInput AvailableCommandsUpdate Command TextCommandInput
     """,
-    "config": """
+    "config_options": """
         ConfigOptionFields ConfigOptionUpdate SessionConfigBoolean SessionConfigOption
         SessionConfigOptionCategory SessionConfigSelect SessionConfigSelectEntry
         SessionConfigSelectOption SetSessionConfigBooleanRequest SetSessionConfigIdRequest

@@ -10,7 +10,7 @@ from accord.schema.method import CANCEL_REQUEST, SESSION_UPDATE, Method, table
 from accord.schema.v2 import (
     auth,
     cancel,
-    config,
+    config_options,
     elicitation,
     initialize,
     mcp,
@@ -41,8 +41,8 @@ AGENT_METHODS: dict[str, Method] = table(
         "session/prompt": (prompt.PromptRequest, prompt.PromptResponse, "session"),
         "session/cancel": (cancel.CancelSessionNotification, None, "session"),
         "session/set_config_option": (
-            config.SetSessionConfigOptionRequest,
-            config.SetSessionConfigOptionResponse,
+            config_options.SetSessionConfigOptionRequest,
+            config_options.SetSessionConfigOptionResponse,
             "configOptions",
         ),
         "session/delete": (

@@ -16,7 +16,7 @@ from accord.schema.struct import (
     Z,
 )
 from accord.schema.v2.commands import AvailableCommand
-from accord.schema.v2.config import SessionConfigOption
+from accord.schema.v2.config_options import SessionConfigOption
 from accord.schema.v2.content import ContentBlock
 from accord.schema.v2.identifiers import SessionId, SessionListCursor
 from accord.schema.v2.mcp import McpServer

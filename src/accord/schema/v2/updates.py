@@ -19,7 +19,7 @@ from accord.schema.struct import (
     check_uint64,
 )
 from accord.schema.v2.commands import AvailableCommandsUpdate
-from accord.schema.v2.config import ConfigOptionUpdate
+from accord.schema.v2.config_options import ConfigOptionUpdate
 from accord.schema.v2.content import ContentBlock
 from accord.schema.v2.identifiers import CompactionId, MessageId, SessionId
 from accord.schema.v2.plans import PlanRemoved, PlanUpdate

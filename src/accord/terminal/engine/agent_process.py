@@ -26,7 +26,7 @@ from accord.client.options import ClientOptions, DialectMemory, DraftOptions
 from accord.client.permissions.permissions import Permissions
 from accord.client.permissions.request import CANCELLED, Decided, Decision, PermissionRequest
 from accord.client.services.elicitation import Elicitations, FormRequest, UrlRequest
-from accord.client.wire.wire import AuthMethod
+from accord.client.wire.wire_interface import AuthMethod
 from accord.connection.limits import Limits
 from accord.errors import AccordError
 from accord.terminal.engine.launch_options import LaunchOptions

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from accord.client.permissions.grants import Grant
     from accord.client.permissions.permissions import Permissions
     from accord.client.session.session import Session
-    from accord.client.wire.wire import SessionInfo
+    from accord.client.wire.wire_interface import SessionInfo
     from accord.connection.limits import Limits
     from accord.terminal.engine.launch_options import LaunchOptions
     from accord.terminal.model.changes.journal import Journal

@@ -19,7 +19,7 @@ import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
 from accord.errors import AccordError, LocalProtocolError
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.terminal.engine.chat_slots import ChatSlot, ChatSlots
 from accord.terminal.engine.log_handler import logging_in_chats
 from accord.terminal.model.chat import Chat
@@ -215,7 +215,7 @@ class ChatLifecycle:
         return await self.run_in_terminal(command, env)
 
     def _on_lost(self, process: AgentProcess) -> None:
-        from accord.terminal.engine.turns import lost_problem
+        from accord.terminal.engine.problems import lost_problem
 
         problem = lost_problem(process.error or AccordError("for an unknown reason"))
         for slot in self._slots:
@@ -233,7 +233,7 @@ class ChatLifecycle:
         With `again` the session that the chat showed is opened again.
         """
         await self.may_start.wait()
-        from accord.terminal.engine.turns import gone_problem, start_problem
+        from accord.terminal.engine.problems import gone_problem, start_problem
 
         chat = slot.chat
         chat.set_problem(None)

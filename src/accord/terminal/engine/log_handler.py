@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.terminal.model.text.display_text import one_line
 
 TOLERATED = "tolerated: "

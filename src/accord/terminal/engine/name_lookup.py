@@ -8,7 +8,7 @@ import anyio
 
 from accord.client.client import Client
 from accord.client.session.session import Session
-from accord.client.wire.wire import SessionInfo
+from accord.client.wire.wire_interface import SessionInfo
 from accord.errors import LocalProtocolError
 from accord.transcript import ConfigOption
 

@@ -20,8 +20,8 @@ from accord.terminal.model.client_remark import Remark, Tone
 from accord.terminal.model.prompt.unsent_prompt import Draft
 from accord.terminal.model.questions import Questions
 from accord.transcript import Message, Terminal, ToolCall, Transcript, Update
+from accord.transcript.changes import Entry as TranscriptEntry
 from accord.transcript.items.session_state import BUSY_STATES
-from accord.transcript.update import Entry as TranscriptEntry
 
 if TYPE_CHECKING:
     from accord.client.permissions.request import PermissionRequest

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from accord.configuration.config import QUIET_SECONDS, Config
+from accord.configuration.config_file import QUIET_SECONDS, Config
 from accord.errors import ConfigError
 from accord.terminal.model.key_bindings import ACTIONS, KeyBinding, actions_with, clashes_of
 from accord.terminal.model.key_names import key_named, may_have

@@ -1,7 +1,7 @@
 """The loop of the line mode: print updates, ask questions, read lines, until the user quits.
 
-`display/chat_updates.py` prints what happens in the chat, `dialogs/question_dialogs.py` asks its
-questions, and a `Listener` reads the answers.
+`display/new_chat_entries.py` prints what happens in the chat, `dialogs/question_dialogs.py` asks
+its questions, and a `Listener` reads the answers.
 
 Invariants
     * Everything that came before a question is printed before it.
@@ -24,17 +24,17 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from accord.errors import AccordError
-from accord.machine.processes import own_exit as shutdown
+from accord.machine.processes import exit_on_signal as shutdown
 from accord.machine.processes.descendants import kept
 from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.labels.turn_activity import counted
+from accord.terminal.model.labels.amounts import counted
 from accord.terminal.model.prompt.unsent_prompt import Draft
 from accord.terminal.model.questions import Question
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.plain.dialogs.numbered_list import sentence
 from accord.terminal.plain.dialogs.question_dialogs import dialogue_of
-from accord.terminal.plain.display.chat_updates import ChatUpdates
+from accord.terminal.plain.display.new_chat_entries import ChatUpdates
 from accord.terminal.plain.input.input_requests import Ask, Dialogue
 from accord.terminal.plain.input.interactive_input import Person
 from accord.terminal.plain.line_terminal import LineTerminal

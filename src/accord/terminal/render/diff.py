@@ -16,13 +16,13 @@ from itertools import zip_longest
 from rich.style import Style
 from textual.strip import Strip
 
-from accord.terminal.model.labels.turn_activity import counted, path_words
+from accord.terminal.model.labels.amounts import counted
 from accord.terminal.model.text.diff_lines import DiffLine, FileChange, Span, paired, word_changes
-from accord.terminal.model.text.display_text import WRITTEN_OUT, one_line
+from accord.terminal.model.text.display_text import WRITTEN_OUT, one_line, path_words
 from accord.terminal.render.block import OpenFile
 from accord.terminal.render.conversation_colours import Palette
 from accord.terminal.render.render_options import Look
-from accord.terminal.render.syntax import Code
+from accord.terminal.render.syntax_colours import Code
 from accord.terminal.render.text_runs import (
     Run,
     broken,

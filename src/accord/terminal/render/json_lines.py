@@ -9,10 +9,10 @@ from textual.strip import Strip
 
 from accord.machine.console.control_characters import visible
 from accord.schema.struct import Raw
-from accord.terminal.model.labels.turn_activity import plain_value
+from accord.terminal.model.labels.tool_calls import plain_value
 from accord.terminal.render.diff import more_line
 from accord.terminal.render.render_options import Look
-from accord.terminal.render.syntax import Code
+from accord.terminal.render.syntax_colours import Code
 from accord.terminal.render.text_runs import broken, indented, strip_on
 
 PRETTY_BYTES_MAX = 200_000

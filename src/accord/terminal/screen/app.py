@@ -28,7 +28,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.timer import Timer
 
 from accord.machine.console.control_characters import visible
-from accord.machine.processes import own_exit as shutdown
+from accord.machine.processes import exit_on_signal as shutdown
 from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.model.bell_and_title import Attention

@@ -53,7 +53,7 @@ class ClickTargets:
             notify(self._app, why, "error")
 
     def _open_session(self, session_id: str) -> None:
-        from accord.client.wire.wire import SessionInfo
+        from accord.client.wire.wire_interface import SessionInfo
 
         chat = self._chats.chat
         if chat is None:

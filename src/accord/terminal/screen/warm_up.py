@@ -8,7 +8,7 @@ from __future__ import annotations
 from anyio import to_thread
 
 from accord.terminal.engine.garbage_collection import keep_all
-from accord.terminal.render.syntax import warm_up
+from accord.terminal.render.syntax_colours import warm_up
 
 
 async def settle() -> None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from accord.machine.console.open_lines import LINE_ENDS
+from accord.machine.console.unfinished_lines import LINE_ENDS
 from accord.tracing.recorder.writer_pipe import wait_for_event
 
 READ_BYTES = 1 << 16

@@ -29,7 +29,7 @@ from types import FrameType
 
 from accord.errors import SpawnFailed
 from accord.machine.processes import descendants
-from accord.machine.processes import own_exit as shutdown
+from accord.machine.processes import exit_on_signal as shutdown
 from accord.machine.processes.process_groups import ProcessGroup, track, watch
 from accord.machine.processes.program_lookup import with_program
 from accord.tracing.recorder.byte_pump import BytePump, escaped_writer, has_reader, stderr_pump

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
 
 from accord.schema.struct import UNSET, Patch
-from accord.transcript.update import Update
-from accord.transcript.view import View
+from accord.transcript.changes import Update
+from accord.transcript.entities import View
 
 T = TypeVar("T")
 

@@ -11,14 +11,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from accord.schema.struct import UNSET, Patch, UnknownVariant
-from accord.transcript.folds.fold_types import Fold, or_none
-from accord.transcript.items.content import text_of
-from accord.transcript.items.notice import Notice
-from accord.transcript.items.session_info import Cost
-from accord.transcript.items.session_options import Choice, Command, ConfigOption
-from accord.transcript.items.session_state import State
-from accord.transcript.unknown_variants import fields_of, plain
-from accord.transcript.update import (
+from accord.transcript.changes import (
     CommandsChanged,
     CompactionChanged,
     ConfigOptionsChanged,
@@ -30,7 +23,14 @@ from accord.transcript.update import (
     Update,
     UsageChanged,
 )
-from accord.transcript.view import View
+from accord.transcript.entities import View
+from accord.transcript.folds.fold_types import Fold, or_none
+from accord.transcript.items.content import text_of
+from accord.transcript.items.notice import Notice
+from accord.transcript.items.session_info import Cost
+from accord.transcript.items.session_options import Choice, Command, ConfigOption
+from accord.transcript.items.session_state import State
+from accord.transcript.unknown_variants import fields_of, plain
 
 # The type of an option of an agent of the 2026-02 draft, which may have any JSON value.
 ANY_VALUE = "any"

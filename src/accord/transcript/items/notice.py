@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from accord.schema.struct import UNSET, Patch
 from accord.transcript.items.content import Content
+
+if TYPE_CHECKING:
+    from accord.schema.v2 import NoticeSeverity
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
     """Something for the user to know.  No severity fails or stops anything."""
 
-    severity: str
+    severity: NoticeSeverity
     title: str
     description: str | None = None
 

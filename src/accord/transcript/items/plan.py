@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from accord.schema.v2 import PlanEntryPriority, PlanEntryStatus
 
 # The id of the only plan where the protocol has no ids.
 MAIN_PLAN_ID = "main"
@@ -13,8 +16,8 @@ PlanForm: TypeAlias = Literal["items", "markdown", "file"] | str
 
 class PlanEntry(NamedTuple):
     content: str
-    priority: str
-    status: str
+    priority: PlanEntryPriority
+    status: PlanEntryStatus
 
 
 class Task(Protocol):
@@ -23,9 +26,9 @@ class Task(Protocol):
     @property
     def content(self) -> str: ...
     @property
-    def priority(self) -> str: ...
+    def priority(self) -> PlanEntryPriority: ...
     @property
-    def status(self) -> str: ...
+    def status(self) -> PlanEntryStatus: ...
 
 
 class Plan:

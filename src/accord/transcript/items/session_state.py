@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from accord.schema.v2 import StopReason
 
 BUSY_STATES: frozenset[str] = frozenset({"running", "requires_action"})
 # The agent says that it cannot tell; every other word that we do not know means busy.
@@ -44,7 +47,7 @@ class State:
         # The word as it came, or None when none came.
         self.reported: str | None = None
         # Why the last work stopped; None: not reported.
-        self.stop_reason: str | None = None
+        self.stop_reason: StopReason | None = None
         self.error: Any = None
         # Token counts of the work that ended last.
         self.tokens: Any = None

@@ -40,8 +40,12 @@ DEFAULT_STATUS = "pending"
 # it, and for the code here, which leaves that to the folds.
 if TYPE_CHECKING:
     from accord.schema import v1, v2
+    from accord.schema.v2 import ToolCallStatus, ToolKind
 
     ReceivedItem: TypeAlias = v1.ToolCallContent | v2.ToolCallContent
+else:
+    # The fields are looked up at runtime, by `help` for instance.
+    ToolKind = ToolCallStatus = str
 ContentItem: TypeAlias = Any
 
 
@@ -131,10 +135,10 @@ class ToolCall(LightStruct):
     tool_call_id: str
     title: str = ""
     name: str | None = None
-    kind: str = DEFAULT_KIND
-    reported_kind: str = DEFAULT_KIND
-    status: str = DEFAULT_STATUS
-    reported_status: str = DEFAULT_STATUS
+    kind: ToolKind = DEFAULT_KIND
+    reported_kind: ToolKind = DEFAULT_KIND
+    status: ToolCallStatus = DEFAULT_STATUS
+    reported_status: ToolCallStatus = DEFAULT_STATUS
     raw_input: Raw | None = None
     raw_output: Raw | None = None
     # Whether the client may ask for the end of this one call.

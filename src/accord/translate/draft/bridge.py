@@ -13,7 +13,7 @@ from typing import ClassVar, Final
 from accord.jsonrpc.error_codes import INVALID_PARAMS
 from accord.translate.adapter import NOTHING, Adapter, Outs
 from accord.translate.draft.timers import Timers
-from accord.translate.draft.vocabulary import from_draft_error, to_draft_error
+from accord.translate.draft.value_tables import from_draft_error, to_draft_error
 from accord.translate.message import (
     AGENT,
     CLIENT,

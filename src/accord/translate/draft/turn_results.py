@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from accord.jsonrpc.error_codes import INTERNAL_ERROR
 from accord.translate.draft.conversion.meta_restore import keep_all
-from accord.translate.draft.vocabulary import STOP_ERROR, to_draft_error
+from accord.translate.draft.value_tables import STOP_ERROR, to_draft_error
 from accord.translate.message import Failure, Json, Key, Result
 
 STOP_CANCELLED: Final = "cancelled"

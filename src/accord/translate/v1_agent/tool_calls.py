@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from accord.schema.codec import Invalid, decode, encode, to_python
+from accord.translate.content_json import block_to_v2
 from accord.translate.diffs import diff_of, wire_diff
-from accord.translate.json_blocks import block_to_v2
 from accord.translate.message import Json
 from accord.translate.meta_store import DRAFT, OFFICIAL, Check, is_text, keep, kept, restore, take
 from accord.translate.v1_agent.session_state import Session

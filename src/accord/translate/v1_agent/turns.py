@@ -25,7 +25,7 @@ from accord.jsonrpc.error_codes import (
 from accord.schema.codec import encode
 from accord.schema.method import CANCEL_REQUEST
 from accord.translate.adapter import NOTHING, Outs
-from accord.translate.json_blocks import prompted_block_to_v1
+from accord.translate.content_json import prompted_block_to_v1
 from accord.translate.message import (
     AGENT,
     CLIENT,

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from accord.schema.method import SESSION_UPDATE
 from accord.translate.adapter import NOTHING, Outs
-from accord.translate.json_blocks import block_to_v2, blocks_to_v2
+from accord.translate.content_json import block_to_v2, blocks_to_v2
 from accord.translate.message import AGENT, CLIENT, CannotTranslate, Json, Notification, Out
 from accord.translate.meta_store import OFFICIAL, Check, is_text, keep, restore, taken
-from accord.translate.v1_agent.commands import commands_to_v2, time_to_v2
+from accord.translate.v1_agent.commands_and_times import commands_to_v2, time_to_v2
 from accord.translate.v1_agent.config_options import Options
 from accord.translate.v1_agent.message_ids import MESSAGES, USER_CHUNK
 from accord.translate.v1_agent.session_state import Past, Session

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from accord.translate.message import Json
 from accord.translate.v2_agent.config_options import Options
-from accord.translate.v2_agent.session_writer import Voice
+from accord.translate.v2_agent.session_context import Voice
 from accord.translate.v2_agent.turns import Asking, Turns
 from accord.translate.v2_agent.updates.messages import Messages
 from accord.translate.v2_agent.updates.plans import Plans

@@ -23,7 +23,7 @@ from accord.translate.message import (
     Surroundings,
 )
 from accord.translate.v2_agent.session import Session
-from accord.translate.v2_agent.session_writer import Voice
+from accord.translate.v2_agent.session_context import Voice
 
 SESSIONS_KEPT: Final = 1024
 EARLY_KEPT: Final = 1024

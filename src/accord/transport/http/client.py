@@ -25,7 +25,7 @@ from anyio.abc import TaskGroup
 
 from accord.jsonrpc.envelope import one_line
 from accord.jsonrpc.framing import Lines
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.transport.cookies import Cookies
 from accord.transport.http.connection_headers import ConnectionHeaders
 from accord.transport.http.connections.connection_pool import ConnectionPool
@@ -291,6 +291,7 @@ class HttpTransport:
                 on_answer=partial(on_answer, message),
                 on_loss=partial(on_loss, message),
                 body_bytes_max=self._limits.message_bytes if is_first else self.error_body_bytes,
+                is_repeatable=message.number is not None,
             )
         )
         self._watch_stall()
@@ -305,6 +306,7 @@ class HttpTransport:
             self._recover(f"the server is not ready (status {answer.status})")
             return
         self._reconnection.progressed()
+        self._check_restored()
         self._outgoing.settle(message)
         if not 200 <= answer.status < 300:
             self._post_refused(message, answer)
@@ -351,9 +353,8 @@ class HttpTransport:
     def _watch_stall(self) -> None:
         if not self._stall_watched:
             self._stall_watched = True
-            answers = self._answers
-            seconds = self._limits.stall_seconds
-            self._timers.later("stall", seconds, lambda: self._check_stall(answers))
+            check = partial(self._check_stall, self._answers)
+            self._timers.later(self._limits.stall_seconds, check)
 
     def _check_stall(self, answers: int) -> None:
         self._stall_watched = False
@@ -381,9 +382,9 @@ class HttpTransport:
         return stream
 
     def _open(self, stream: ServerStream) -> None:
-        request = stream.begin(self._headers.of(stream.session_id, ("accept", EVENTS_TYPE)))
-        self._pool.send(request)
-        self._timers.later("streams", STREAM_SECONDS_MAX, self._check_streams)
+        headers = self._headers.of(stream.session_id, ("accept", EVENTS_TYPE))
+        self._pool.send(stream.begin(headers))
+        self._timers.later(STREAM_SECONDS_MAX, self._check_streams)
 
     def _check_streams(self) -> None:
         """Let messages go on whose streams the server has not opened after a while."""
@@ -397,9 +398,13 @@ class HttpTransport:
     def stream_opened(self, stream: ServerStream, headers: Headers) -> None:
         """Take notice that the server has opened a stream."""
         self._headers.take_cookies(headers)
+        self._check_restored()
+        self._send_next()
+
+    def _check_restored(self) -> None:
+        """End the time of grace if every stream is there, and messages are answered."""
         if all(one.state in ("open", "closed") for one in self._streams.values()):
             self._reconnection.restored()
-        self._send_next()
 
     def stream_refused(self, stream: ServerStream, answer: Answer) -> None:
         """Take notice that the server does not open a stream."""
@@ -473,7 +478,7 @@ class HttpTransport:
                 opened = self._stream(arrival.opened)
                 if opened.state == "closed" and not (opened.refusal or opened.problem):
                     self._open(opened)
-            if arrival.loaded is not None and not self._is_ordered:
+            if arrival.loaded is not None:
                 later.append(frame)
                 self._arrivals.deliver_after_history(frame, self._stream(arrival.loaded))
         self._arrivals.deliver([one for one in frames if one not in later] if later else frames)
@@ -481,11 +486,6 @@ class HttpTransport:
             closed = self._streams.pop(session_id, None)
             if closed is not None:
                 self._close_stream(closed)
-
-    @property
-    def _is_ordered(self) -> bool:
-        """Whether the server sends the answer to `session/load` after the history."""
-        return self._resumes and self._pool.version == "HTTP/2"
 
     # ---- reading
 
@@ -508,16 +508,13 @@ class HttpTransport:
             return
         if self._reconnection.lost_at is None:
             _log.info("the connection to %s was interrupted: %s", self._address, reason)
-            self._timers.later("grace", self._limits.grace_seconds, self._check_grace)
+            self._timers.later(self._limits.grace_seconds, self._check_grace)
         delay = self._reconnection.delay(anyio.current_time(), random.random(), reason)
         if delay is None:
             self._give_up()
             return
         self._is_waiting = True
-        if delay:
-            self._timers.later("retry", delay, self._retry)
-        else:
-            self._timers.soon(self._retry)
+        self._timers.later(delay, self._retry)
 
     def _retry(self) -> None:
         self._is_waiting = False

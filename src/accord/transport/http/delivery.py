@@ -56,7 +56,7 @@ class Delivery:
             elif not self._is_over:
                 self._wait_for_quiet(frame, stream, stream.event_count, until)
 
-        self._driver.later("history", QUIET_SECONDS, check)
+        self._driver.later(QUIET_SECONDS, check)
 
     def pause(self) -> None:
         """Deliver nothing until `resume`."""

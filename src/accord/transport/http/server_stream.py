@@ -9,7 +9,7 @@ What always holds
 from typing import Final, Literal, Protocol
 
 from accord.jsonrpc.envelope import one_line
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.transport.http.connections.exchange import Answer, Exchange, Headers, Loss
 from accord.transport.http.event_stream import EventReader, EventTooLong
 from accord.transport.http.message_routes import EVENTS_TYPE, is_object

@@ -28,6 +28,8 @@ NEW_CONNECTION: Final = "new"
 CLOSE_CODE: Final = 1008
 GAP: Final = "gap"
 UNKNOWN_CONNECTION: Final = "unknown connection"
+# WebSocket: why a socket is closed with the same code although the connection goes on.
+TAKEN_OVER: Final = "another socket has taken over this connection"
 
 METHOD_PREFIX: Final = "_accord/"
 CONNECTION_METHOD: Final = "_accord/connection"

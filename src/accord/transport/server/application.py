@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from types import TracebackType
 
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.transport.remote_limits import RemoteLimits
 from accord.transport.server.answers import Header, HttpAnswer, text_answer
 from accord.transport.server.asgi import Receive, Scope, Send

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from contextvars import Context
 from typing import TypeVar
 
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.transport.remote_limits import RemoteLimits
 from accord.transport.server.server_transport import (
     GOING_AWAY,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from accord.errors import ConnectionLost
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.transport.http.message_routes import (
     CONNECTION_HEADER,
     EVENTS_TYPE,

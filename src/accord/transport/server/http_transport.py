@@ -1,8 +1,9 @@
 """One client's HTTP connection: its POSTs in order, and the streams that answer them.
 
 What always holds
-    * An answer goes to the stream of the header that its request came with; `session/load` is
-      answered on the connection's stream, and so is `initialize`, in the body of its POST.
+    * An answer goes to the stream of the header that its request came with, and that of
+      `initialize` to the body of its POST.  A client that cannot resume gets the answer to
+      `session/load` on the connection's stream.
     * Whatever else names a session goes to the session's stream.  A client that attaches a session
       without the header has no such stream yet, and gets its history on the connection's.
     * Numbered POSTs are handled once each, and in order.
@@ -171,8 +172,10 @@ class HttpServerTransport(ServerTransport):
             if len(self._answers) >= _OPEN_MAX:
                 # Answered without its id, or never: what is not a request in full.
                 del self._answers[next(iter(self._answers))]
-            answered = answer_session(keys.method, header)
-            # The history of a session comes before the answer that says it is complete.
+            # On the stream of its session, the answer to `session/load` cannot overtake the
+            # history that it completes, whatever is cut; a client that resumes expects it there.
+            answered = header if self.resumes else answer_session(keys.method, header)
+            # Elsewhere it waits until the history has been sent.
             after = header if answered is None else None
             self._answers[keys.id] = _Answer(answered, after)
             if header is None and keys.session_id is not None:

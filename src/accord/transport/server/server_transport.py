@@ -116,8 +116,10 @@ class ServerTransport:
 
     def resume(self) -> None:
         self._paused = False
-        # Also with an empty inbox: whoever waits until the connection reads is told.
-        self._deliver_soon()
+        if self._inbox:
+            self._deliver_soon()
+        elif self._receiver is not None:
+            self.reading_again()
 
     async def aclose(self) -> None:
         """End the connection for the client, once it has what was written."""

@@ -23,7 +23,7 @@ from anyio.abc import TaskGroup
 
 from accord.errors import ConnectFailed, LocalProtocolError
 from accord.jsonrpc.envelope import one_line
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.transport.cookies import Cookies
 from accord.transport.readiness import context_of_asyncio
 from accord.transport.remote_address import RemoteAddress
@@ -32,6 +32,7 @@ from accord.transport.resume.back_off import reconnect_delay
 from accord.transport.resume.extension_messages import (
     CLOSE_CODE,
     GAP,
+    TAKEN_OVER,
     UNKNOWN_CONNECTION,
     ConnectionSaid,
     ReceivedSaid,
@@ -342,7 +343,7 @@ class WebSocketTransport:
             return
         if lost.code == CLOSE_CODE and lost.reason in _REFUSALS:
             self._end(Ended(self._lost_text(_REFUSALS[lost.reason])))
-        elif lost.code in _COME_BACK and self._may_come_back(lost):
+        elif self._may_come_back(lost):
             _log.info("%s: %s; reconnecting", self._address, lost.reason)
             assert self._tasks is not None
             self._tasks.start_soon(self._reconnect, lost.reason, name="reconnect")
@@ -354,6 +355,10 @@ class WebSocketTransport:
             self._end(Ended(self._lost_text(reason), clean=lost.code in _CLEAN))
 
     def _may_come_back(self, lost: SocketLost) -> bool:
+        # An earlier attempt of ours that reached the server late takes the place of a later one.
+        is_taken_over = lost.code == CLOSE_CODE and lost.reason == TAKEN_OVER
+        if lost.code not in _COME_BACK and not is_taken_over:
+            return False
         if self._resumes is not None:
             return self._resumes
         # The server has said nothing yet: another start cannot lose or repeat anything.

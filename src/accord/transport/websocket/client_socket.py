@@ -23,7 +23,7 @@ from websockets.protocol import OPEN
 from websockets.uri import WebSocketURI
 
 from accord.errors import ConnectFailed
-from accord.machine.logs import SILENT
+from accord.machine.redacted_logs import SILENT
 from accord.transport.connect_errors import connect_failed, status_refused
 from accord.transport.readiness import context_of_asyncio
 from accord.transport.remote_address import RemoteAddress
@@ -168,7 +168,7 @@ class ClientSocket(asyncio.Protocol):
         """Read the head of the response, and return what comes after it."""
         data, self._head = self._head + data, b""
         rest = b""
-        if data.startswith(_UPGRADED):
+        if _UPGRADED.startswith(data[: len(_UPGRADED)]):
             end = data.find(_HEAD_END)
             if end < 0 and len(data) <= self._limits.header_bytes:
                 self._head = data

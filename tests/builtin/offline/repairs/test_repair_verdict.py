@@ -4,7 +4,7 @@ import pytest
 
 from accord.builtin.offline.repairs.repair import Repair
 from accord.builtin.offline.repairs.repair_verdict import verdict_of
-from accord.builtin.offline.runs.run_result import TestRun
+from accord.builtin.offline.runs.project_test_results import TestRun
 from accord.builtin.offline.runs.tracebacks import Failure, Frame
 
 NAME = Failure("a", "NameError", "name 'x' is not defined", (Frame("m.py", 3, "f", "x"),))

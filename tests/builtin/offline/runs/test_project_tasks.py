@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from accord.builtin.demo_project import write_demo_project
 from accord.builtin.offline.runs.output_excerpts import excerpt
 from accord.builtin.offline.runs.project_tasks import TASKS, find_task, nothing_found
-from accord.builtin.offline.runs.run_result import run_of
+from accord.builtin.offline.runs.project_test_results import run_of
 from tests.builtin.offline.talk import everywhere, talking, write
 
 # A row: the task, a file and what is in it, and the command.

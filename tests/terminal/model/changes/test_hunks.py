@@ -31,7 +31,7 @@ TEXTS = st.builds(text_of, st.lists(LINES, max_size=12), st.sampled_from(["", "\
 
 @given(TEXTS)
 def test_lines_keep_their_ends(text: str) -> None:
-    """As `accord.machine.filesystem.file_text`: only a line feed ends a line."""
+    """As `accord.machine.filesystem.newline_style`: only a line feed ends a line."""
     lines = lines_of(text)
     assert "".join(lines) == text
     assert all(line.endswith("\n") for line in lines[:-1])

@@ -11,8 +11,8 @@ import pytest
 from accord.errors import AccordError
 from accord.terminal.model.changes.undo_redo import Outcome
 from accord.transcript import ToolCall
+from accord.transcript.changes import ToolCallChanged
 from accord.transcript.items.tool_call import FileDiff, Location
-from accord.transcript.update import ToolCallChanged
 from tests.hang_limit import HANG_SECONDS
 from tests.terminal.model.projects import NEW, OLD, Project, project_in
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.client.permissions.call_input import input_command, input_folder
+from accord.client.permissions.tool_call_input import input_command, input_folder
 from accord.machine.console.control_characters import visible
 from accord.schema.struct import Raw
 from accord.terminal.model.permissions import request_text

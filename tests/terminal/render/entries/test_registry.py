@@ -6,8 +6,8 @@ from typing import get_args
 
 from accord.terminal.model.chat import Chat, Entry
 from accord.terminal.model.client_remark import Remark
-from accord.terminal.render.entries.fallback import GenericBlock
 from accord.terminal.render.entries.registry import FACTORIES, block_of
+from accord.terminal.render.entries.unknown import GenericBlock
 from accord.transcript import Notice
 from tests.terminal.render.scene import a_look, check, text_of
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from accord.client.wire.wire import AuthMethod
+from accord.client.wire.wire_interface import AuthMethod
 from accord.mcp.project_file import ProjectServer
 from tests.terminal.screen.harness.question_stage import HOSTILE, asked
 

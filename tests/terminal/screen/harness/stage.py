@@ -13,7 +13,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from accord.client.connection.capabilities import AgentCapabilities
-from accord.client.wire.wire import SessionInfo
+from accord.client.wire.wire_interface import SessionInfo
 from accord.errors import AccordError
 from accord.schema import v1
 from accord.schema.codec import decode

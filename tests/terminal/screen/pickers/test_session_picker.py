@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from accord.client.connection.capabilities import AgentCapabilities
-from accord.client.wire.wire import SessionInfo
+from accord.client.wire.wire_interface import SessionInfo
 from accord.errors import LocalProtocolError
 from accord.terminal.model.chat import Chat
 from accord.terminal.screen.pickers import SessionsScreen

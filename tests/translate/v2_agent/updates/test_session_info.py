@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from accord.translate.v2_agent import session_writer
+from accord.translate.v2_agent import session_context
 from accord.translate.v2_agent.updates import session_info
 from tests.translate.v2_agent.scripted_peers import World, X, started
 
@@ -189,7 +189,7 @@ def test_child_sessions_are_nothing_to_others(monkeypatch: pytest.MonkeyPatch) -
     for update in (_subagent(), MESSAGE, PIECE):
         assert world.update(update) == []
     assert world.losses == {"subagent": 1, "session message": 2}
-    monkeypatch.setattr(session_writer, "CHILDREN_KEPT", 1)
+    monkeypatch.setattr(session_context, "CHILDREN_KEPT", 1)
     world.update({**_subagent(), "sessionId": "other"})
     assert list(_children(world)) == ["other"]
 

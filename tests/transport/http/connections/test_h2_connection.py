@@ -59,7 +59,7 @@ class Wire:
     def soon(self, callback: Callable[[], None]) -> None:
         self.later_calls.append(callback)
 
-    def later(self, timer: str, seconds: float, callback: Callable[[], None]) -> None: ...
+    def later(self, seconds: float, callback: Callable[[], None]) -> None: ...
 
     def run(self) -> None:
         while self.later_calls:

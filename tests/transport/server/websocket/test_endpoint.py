@@ -306,9 +306,22 @@ async def test_frames_that_were_acknowledged_are_a_gap(server: AsgiServer) -> No
             told = {"jsonrpc": "2.0", "method": "_accord/received", "params": {"count": 1}}
             await socket.send(json.dumps(told))
             await ask(socket, NEW_SESSION)
+            socket.transport.abort()
         async with opened(port, f"?accord-resume={connection_id}&accord-received=0") as socket:
             await socket.wait_closed()
             assert (socket.close_code, socket.close_reason) == (1008, "gap")
+
+
+async def test_a_client_that_closed_its_socket_is_not_waited_for(server: AsgiServer) -> None:
+    """Ours: whoever closes with code 1000 does not come back; a socket that was cut may."""
+    application = echo_agent().asgi()
+    async with server(application) as port:
+        async with opened(port, "?accord-resume=new") as socket:
+            await ask(socket, INITIALIZE)
+            assert len(application.connections) == 1
+        async with asyncio.timeout(HANG_SECONDS):
+            while len(application.connections):
+                await asyncio.sleep(0)
 
 
 async def test_a_server_acknowledges_in_time(listener: AsgiServer) -> None:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from accord.agent.serving.client_answers import decided_by
+from accord.agent.serving.client_answer_checks import decided_by
 from accord.agent.serving.wire import FileDetails
 from accord.agent.session.state import REQUEST_PERMISSION, SessionState
-from accord.agent.terminals.commands import Done, Job
-from accord.agent.terminals.terminals import RELEASE_SECONDS_MAX, not_started
+from accord.agent.terminals.command_and_result import Done, Job
+from accord.agent.terminals.command_runner import RELEASE_SECONDS_MAX, not_started
 from accord.agent.tools.files import READ, WRITE
-from accord.agent.tools.permission_options import PermissionAsk, PermissionOption
+from accord.agent.tools.permission_request import PermissionAsk, PermissionOption
 from accord.errors import (
     AccordError,
     NotFound,
@@ -29,8 +29,13 @@ from accord.errors import (
     RequestCancelled,
     RequestFailed,
 )
-from accord.machine.errors import AccessDenied, AlreadyThere, FileFailure, NoSuchFile
-from accord.machine.logs import logger
+from accord.machine.file_and_terminal_errors import (
+    AccessDenied,
+    AlreadyThere,
+    FileFailure,
+    NoSuchFile,
+)
+from accord.machine.redacted_logs import logger
 from accord.schema import v2
 from accord.schema.codec import encode, to_python
 from accord.translate.message import UNREADABLE

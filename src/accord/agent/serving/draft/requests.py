@@ -27,7 +27,7 @@ from accord.agent.serving.draft.mcp_servers import (
 from accord.agent.serving.draft.wire import DetailedWire
 from accord.agent.serving.requests import OfficialRequests
 from accord.agent.serving.results import to_plain
-from accord.agent.serving.v1.version import V1
+from accord.agent.serving.v1.differences import V1
 from accord.agent.session.options import MODE_OPTION_ID, OptionValue
 from accord.agent.session.state import SessionState
 from accord.agent.session.turn_run import Outcome
@@ -48,7 +48,7 @@ from accord.translate.meta_store import DRAFT, draft_meta, kept
 
 if TYPE_CHECKING:
     from accord.agent.definition import AgentDefinition
-    from accord.agent.serving.unstable.tokens import TokenCount
+    from accord.agent.serving.unstable.token_usage import TokenCount
 
 # What the store says of a session that is known and cannot be had, in the draft's words.
 _LOST_SESSIONS = {"session_pruned": "expired", "session_damaged": "corrupted"}

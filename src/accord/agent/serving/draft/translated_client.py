@@ -21,8 +21,8 @@ from accord.connection.connection import Work
 from accord.connection.translation.peer_translator import Junction
 from accord.errors import ConnectionLost
 from accord.machine import clock
-from accord.machine.logs import logger
 from accord.machine.processes.program_lookup import find_program
+from accord.machine.redacted_logs import logger
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
 from accord.translate.draft.client import DraftClient

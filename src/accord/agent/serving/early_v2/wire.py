@@ -12,7 +12,7 @@ from typing import Any
 from accord.agent.serving.v1.wire import V1Wire
 from accord.agent.serving.v2.wire import V2Wire
 from accord.agent.serving.wire import Features, HeldAgain, OfficialWire
-from accord.agent.tools.permission_options import PermissionAsk
+from accord.agent.tools.permission_request import PermissionAsk
 from accord.schema import v1, v2
 from accord.schema.codec import encode, to_python
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from accord.agent.login.auth_status import AuthStatus
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.schema import v2
 from accord.schema.codec import encode
 from accord.schema.struct import UNSET

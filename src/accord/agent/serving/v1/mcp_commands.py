@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from accord.errors import RequestError
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.schema import v1
 from accord.schema.struct import UNSET
 

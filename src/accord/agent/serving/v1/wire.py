@@ -12,12 +12,12 @@ from typing import Any
 from accord.agent.serving.stable_plans import StablePlans
 from accord.agent.serving.v1.tool_calls import V1Calls, known_word
 from accord.agent.serving.wire import Features, HeldAgain, OfficialWire
-from accord.agent.tools.permission_options import PermissionAsk
+from accord.agent.tools.permission_request import PermissionAsk
 from accord.schema import v1, v2
 from accord.schema.codec import decode, encode
 from accord.schema.struct import UNSET
 from accord.translate.config_options import option_to_v1
-from accord.translate.content import to_v1
+from accord.translate.content_structs import to_v1
 
 # v1 has no status for dropped entries.  As `completed` they would look done, and without them the
 # plan would look finished; as `pending` editors show them unticked and without a spinner.

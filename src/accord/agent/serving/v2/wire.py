@@ -7,7 +7,7 @@ from typing import Any
 
 from accord.agent.serving.stable_plans import StablePlans
 from accord.agent.serving.wire import Features, HeldAgain, OfficialWire
-from accord.agent.tools.permission_options import PermissionAsk
+from accord.agent.tools.permission_request import PermissionAsk
 from accord.schema import v2
 from accord.schema.codec import encode
 from accord.schema.struct import UNSET

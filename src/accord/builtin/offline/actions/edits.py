@@ -7,12 +7,12 @@ What always holds
 from __future__ import annotations
 
 from accord.agent.session.plan import PlanHandle
-from accord.builtin.offline.actions.code_lookup import all_uses, one_definition
+from accord.builtin.offline.actions.code_questions import all_uses, one_definition
 from accord.builtin.offline.actions.project_tests import run_line, summary
 from accord.builtin.offline.actions.unknown_request import near_to
 from accord.builtin.offline.answer_format import bullets, counted, listed
 from accord.builtin.offline.prompt.intent import Intent
-from accord.builtin.offline.runs.run_result import TestRun
+from accord.builtin.offline.runs.project_test_results import TestRun
 from accord.builtin.offline.source_code.project import Project
 from accord.builtin.offline.source_code.references import definitions_of, has_word
 from accord.builtin.offline.source_code.symbol_rename import rename

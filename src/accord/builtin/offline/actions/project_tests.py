@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from accord.agent.terminals.commands import Done
+from accord.agent.terminals.command_and_result import Done
 from accord.builtin.offline.answer_format import around, bullets, counted, fenced
 from accord.builtin.offline.prompt.intent import Intent
 from accord.builtin.offline.repairs.repair_table import within
 from accord.builtin.offline.runs.output_excerpts import telling_part
-from accord.builtin.offline.runs.run_result import TestRun, is_unloaded, run_of
+from accord.builtin.offline.runs.project_test_results import TestRun, is_unloaded, run_of
 from accord.builtin.offline.turn_context import Work
-from accord.builtin.tools.result import REFUSALS, ToolResult
+from accord.builtin.tools.tool_result import REFUSALS, ToolResult
 
 RUN_SECONDS = 600.0
 """How long the tests may take."""

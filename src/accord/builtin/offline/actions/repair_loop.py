@@ -28,10 +28,10 @@ from accord.builtin.offline.repairs.javascript.source_text import is_script
 from accord.builtin.offline.repairs.repair import Repair, changed_line
 from accord.builtin.offline.repairs.repair_table import FINDERS, find_repairs, within
 from accord.builtin.offline.repairs.repair_verdict import HELPFUL, Verdict, verdict_of
-from accord.builtin.offline.runs.run_result import TestRun
+from accord.builtin.offline.runs.project_test_results import TestRun
 from accord.builtin.offline.runs.tracebacks import Failure
 from accord.builtin.offline.turn_context import Work
-from accord.builtin.tools.result import BY_USER, ended
+from accord.builtin.tools.tool_result import BY_USER, ended
 
 ROUNDS_MAX = 8
 """Repairs that one `fix it` tries."""

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import anyio
 
-from accord.agent.terminals.commands import Done
+from accord.agent.terminals.command_and_result import Done
 from accord.builtin.offline.answer_format import counted, fenced
 from accord.builtin.offline.prompt.intent import Intent
 from accord.builtin.offline.runs.output_excerpts import excerpt
 from accord.builtin.offline.runs.project_tasks import TaskCommand, find_task, nothing_found
-from accord.builtin.offline.runs.run_result import plain, run_of
+from accord.builtin.offline.runs.project_test_results import plain, run_of
 from accord.builtin.offline.source_code.project import Project
 from accord.builtin.offline.turn_context import Work
 from accord.machine.processes.program_lookup import find_program

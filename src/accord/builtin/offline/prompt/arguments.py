@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterable
 
-from accord.machine.logs import log_redactor
+from accord.machine.redacted_logs import log_redactor
 from accord.machine.redaction.secret_patterns import MARK
 
 # Words of a question that say nothing about what to look for.

@@ -18,7 +18,7 @@ from accord.builtin.offline.prompt.command_lines import (
     given_command,
 )
 from accord.builtin.offline.prompt.intent import Intent
-from accord.builtin.offline.prompt.sentence_grammar import rename_intent
+from accord.builtin.offline.prompt.pattern_parts import rename_intent
 from accord.builtin.offline.prompt.sentence_patterns import (
     LINE_CHARACTERS_MAX,
     parse_broadly,

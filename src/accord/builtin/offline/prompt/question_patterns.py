@@ -10,7 +10,7 @@ from re import Match
 
 from accord.builtin.offline.prompt.arguments import name_of, path_of, target_of, unquoted, words_of
 from accord.builtin.offline.prompt.intent import Intent
-from accord.builtin.offline.prompt.sentence_grammar import (
+from accord.builtin.offline.prompt.pattern_parts import (
     ASK,
     KIND,
     PROJECT,

@@ -13,8 +13,7 @@ from re import Match
 
 from accord.builtin.offline.prompt.arguments import target_of, words_of
 from accord.builtin.offline.prompt.intent import Intent
-from accord.builtin.offline.prompt.question_patterns import BROAD_QUESTIONS, QUESTIONS
-from accord.builtin.offline.prompt.sentence_grammar import (
+from accord.builtin.offline.prompt.pattern_parts import (
     ASK,
     THE,
     Row,
@@ -23,6 +22,7 @@ from accord.builtin.offline.prompt.sentence_grammar import (
     row,
     with_arguments,
 )
+from accord.builtin.offline.prompt.question_patterns import BROAD_QUESTIONS, QUESTIONS
 from accord.builtin.offline.prompt.task_patterns import (
     BROAD_COMMANDS,
     BROAD_TASKS,

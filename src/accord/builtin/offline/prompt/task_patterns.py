@@ -11,7 +11,7 @@ from re import Match
 from accord.builtin.offline.prompt.arguments import path_of, target_of, unquoted
 from accord.builtin.offline.prompt.command_lines import PROSE, command_line, quoted_command
 from accord.builtin.offline.prompt.intent import Intent
-from accord.builtin.offline.prompt.sentence_grammar import (
+from accord.builtin.offline.prompt.pattern_parts import (
     ASK,
     KIND,
     PROJECT,

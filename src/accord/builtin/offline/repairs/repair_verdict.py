@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from accord.builtin.offline.repairs.repair import Repair
-from accord.builtin.offline.runs.run_result import TestRun, is_unloaded
+from accord.builtin.offline.runs.project_test_results import TestRun, is_unloaded
 from accord.builtin.offline.runs.tracebacks import Failure, Frame
 
 Verdict = Literal["green", "better", "further", "no better", "worse"]

@@ -12,20 +12,19 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from accord.agent.session.paths import absolute, relative
-from accord.agent.tools.remembered_answers import files_act
-from accord.builtin.tools.files.line_window import lines_in
+from accord.agent.tools.always_answers import files_act
+from accord.builtin.session_state import text_hash
+from accord.builtin.tools.files.numbered_lines import lines_in
 from accord.builtin.tools.files.path_lookup import OwnFiles, missing_words
 from accord.builtin.tools.files.read import FileIsMissing, load
 from accord.builtin.tools.files.text_replacement import Mismatch, replace, with_line_ends_of
 from accord.builtin.tools.files.whole_files import read_whole, write_whole
-from accord.builtin.tools.result import ToolResult, done
 from accord.builtin.tools.tool_call import ToolFailed, counted, permit, sentence, shown
+from accord.builtin.tools.tool_result import ToolResult, done
 from accord.builtin.undo_journal import Change
-from accord.builtin.workspace import text_hash
 from accord.errors import RequestFailed
-from accord.machine.errors import FileFailure
-from accord.translate.diffs import diff_of
-from accord.translate.file_changes import deletion_of
+from accord.machine.file_and_terminal_errors import FileFailure
+from accord.translate.diffs import deletion_of, diff_of
 
 if TYPE_CHECKING:
     from accord.agent.tools.tool_call import ToolCallHandle

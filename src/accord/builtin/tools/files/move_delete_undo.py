@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from accord.agent.session.paths import absolute, relative
-from accord.agent.tools.remembered_answers import files_act, move_act
-from accord.builtin.file_format import BOM, OTHER_TEXT, difference
+from accord.agent.tools.always_answers import files_act, move_act
+from accord.builtin.client_newlines import BOM, OTHER_TEXT, difference
 from accord.builtin.tools.files.edit import edit_many, not_begun, remove, unchanged
 from accord.builtin.tools.files.path_lookup import OwnFiles, look_at, missing_words
 from accord.builtin.tools.files.read import WHOLE_BYTES_MAX, FileIsMissing, load
 from accord.builtin.tools.files.whole_files import read_whole, stored_text
-from accord.builtin.tools.result import ToolResult, done, failed
 from accord.builtin.tools.tool_call import ToolFailed, permit, sentence, shown
+from accord.builtin.tools.tool_result import ToolResult, done, failed
 from accord.builtin.undo_journal import Change
 from accord.errors import RequestFailed
-from accord.machine.errors import FileFailure
-from accord.translate.file_changes import deletion_of, move_of
+from accord.machine.file_and_terminal_errors import FileFailure
+from accord.translate.diffs import deletion_of, move_of
 
 if TYPE_CHECKING:
     from accord.agent.tools.tool_call import ToolCallHandle

@@ -11,13 +11,13 @@ import os
 from typing import TYPE_CHECKING
 
 from accord.agent.session.paths import absolute, relative
-from accord.builtin.tools.files.line_window import LINES_DEFAULT, Window, window
+from accord.builtin.session_state import text_hash
+from accord.builtin.tools.files.numbered_lines import LINES_DEFAULT, Window, window
 from accord.builtin.tools.files.path_lookup import look_at, missing_words, require_text
 from accord.builtin.tools.files.whole_files import read_whole
-from accord.builtin.tools.result import ToolResult, done
 from accord.builtin.tools.tool_call import ToolFailed, counted, shown, size_words
-from accord.builtin.workspace import text_hash
-from accord.machine.errors import TooLarge
+from accord.builtin.tools.tool_result import ToolResult, done
+from accord.machine.file_and_terminal_errors import TooLarge
 from accord.machine.filesystem.local_files import FILE_BYTES_MAX
 
 if TYPE_CHECKING:

@@ -19,11 +19,11 @@ import anyio
 
 from accord.agent.session.paths import absolute, relative
 from accord.builtin.tools.files.path_lookup import look_at
-from accord.builtin.tools.result import ToolResult, done, ended
 from accord.builtin.tools.search import grep_process
 from accord.builtin.tools.search.path_patterns import path_pattern
 from accord.builtin.tools.search.project_files import Listing, project_files
 from accord.builtin.tools.tool_call import ToolFailed, counted, shown, size_words
+from accord.builtin.tools.tool_result import ToolResult, done, ended
 from accord.machine.own_command_line import own_file
 from accord.machine.redaction.secret_patterns import is_secret_name
 

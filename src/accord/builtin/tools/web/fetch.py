@@ -21,9 +21,9 @@ from urllib.parse import urljoin, urlsplit
 import anyio
 from anyio import to_thread
 
-from accord.agent.tools.remembered_answers import page_act
-from accord.builtin.tools.result import ToolResult, done, ended
+from accord.agent.tools.always_answers import page_act
 from accord.builtin.tools.tool_call import ToolFailed, permit, shown, size_words
+from accord.builtin.tools.tool_result import ToolResult, done, ended
 from accord.builtin.tools.web.page_text import page_text
 from accord.version import __version__
 

@@ -20,7 +20,7 @@ from accord.client.shell.programs.program_lists import (
     Wrapper,
 )
 from accord.client.shell.programs.sed import sed_executes
-from accord.client.shell.syntax import Assignment, Word, without_holes
+from accord.client.shell.syntax_tree import Assignment, Word, without_holes
 
 _NONE: frozenset[str] = frozenset()
 _VERSION = re.compile(

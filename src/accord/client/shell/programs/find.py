@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from accord.client.shell.syntax import Word, filled, without_holes
+from accord.client.shell.syntax_tree import Word, filled, without_holes
 
 _RUNNING = ("-exec", "-execdir", "-ok", "-okdir")
 _WRITING = ("-fprint", "-fls")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from accord.client.shell.programs.arguments import code_words
 from accord.client.shell.programs.program_lists import CONSOLES, INTERPRETERS, STREAM_EDITORS
-from accord.client.shell.syntax import Word, literal, option_values, without_holes
+from accord.client.shell.syntax_tree import Word, literal, option_values, without_holes
 
 STDIN_FILE = re.compile(r"-|/dev/(?:stdin|fd/0)")
 """Names of the standard input."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from accord.client.shell.syntax import Word, without_holes
+from accord.client.shell.syntax_tree import Word, without_holes
 
 _LONG_FLAGS = frozenset(
     (

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from accord.client.shell.programs.arguments import could_execute, writes_commands
 from accord.client.shell.programs.program_lists import GIT_COMMANDS, GLOBAL_VALUES, SUBCOMMANDS
-from accord.client.shell.syntax import Word
+from accord.client.shell.syntax_tree import Word
 
 _NONE: frozenset[str] = frozenset()
 _GIT_SETTINGS = ("-c", "--exec-path=", "--config-env")

@@ -12,8 +12,8 @@ is used by those, as far as that goes.
 from typing import Any
 
 from accord.client.connection.agent_connection import AgentLink
-from accord.client.services.protocols import LocatesFiles, ReadsFiles, WritesFiles
-from accord.client.services.requests import Outcome, Service, given, result_of
+from accord.client.services.service_interfaces import LocatesFiles, ReadsFiles, WritesFiles
+from accord.client.services.service_results import Outcome, Service, given, result_of
 from accord.client.session.state import SessionCore
 from accord.client.wire.draft.details import kept_details
 from accord.client.wire.draft.permission_requests import permission_service

@@ -23,7 +23,7 @@ from accord.client.options import Options, make_offer
 from accord.client.wire.draft.translation import Translation
 from accord.client.wire.draft.wire import WireDraft
 from accord.errors import AccordError, RequestFailed, VersionMismatch
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.protocol.negotiation import Chosen, judge_answer
 from accord.schema.struct import Raw
 from accord.translate.message import UNREADABLE

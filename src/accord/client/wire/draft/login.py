@@ -20,7 +20,7 @@ from accord.client.credential import Credential, from_environment
 from accord.client.wire.draft.details import kept_details
 from accord.errors import AccordError, AuthenticationRequired, LocalProtocolError
 from accord.machine import clock
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.machine.redaction.redactor import Redactor
 from accord.schema.codec import to_python
 from accord.translate.draft.agent.adapter import LOGIN_REFUSED

@@ -10,15 +10,15 @@ from typing import Any
 
 from accord.client.connection.agent_connection import AgentLink
 from accord.client.permissions.open_requests import OpenRequest
-from accord.client.permissions.patterns import host_of
+from accord.client.permissions.path_and_host_patterns import host_of
 from accord.client.permissions.request import PermissionOption, PermissionRequest
-from accord.client.services.requests import Outcome, Service
+from accord.client.services.service_results import Outcome, Service
 from accord.client.session.state import SessionCore
 from accord.client.wire.draft.details import kept_details
-from accord.client.wire.wire import PermissionAsked
+from accord.client.wire.wire_interface import PermissionAsked
 from accord.connection.connection import IncomingRequest
 from accord.schema.codec import to_python
-from accord.translate.draft.vocabulary import (
+from accord.translate.draft.value_tables import (
     FILE_OPERATIONS,
     PERMISSION_OPTIONS,
     kind_of_operation,

@@ -21,7 +21,7 @@ from accord.connection.translation.peer_translator import Junction
 from accord.connection.unknown_keys import message_decoder
 from accord.errors import ConnectionLost, RequestError
 from accord.machine import clock
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.schema import draft
 from accord.schema.codec import Invalid, decode
 from accord.schema.draft.methods import CLIENT_METHODS

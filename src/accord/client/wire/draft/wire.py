@@ -13,14 +13,14 @@ from accord.client.connection.outgoing_params import encode
 from accord.client.session.unknown_values import KnownValues, listed
 from accord.client.wire.draft.details import kept_details
 from accord.client.wire.v1.wire import WireV1
-from accord.client.wire.wire import Block, PermissionAsked, PromptAnswer, Request, Setup
+from accord.client.wire.wire_interface import Block, PermissionAsked, PromptAnswer, Request, Setup
 from accord.errors import LocalProtocolError
 from accord.schema import draft, v1
 from accord.schema.codec import Report, decode, ignore, to_python
 from accord.schema.struct import Raw
 from accord.translate.draft.conversion.content import attachment_from_draft, block_from_draft
 from accord.translate.draft.conversion.mcp_servers import server_from_draft
-from accord.translate.draft.vocabulary import PERMISSION_OPTIONS
+from accord.translate.draft.value_tables import PERMISSION_OPTIONS
 from accord.translate.meta_store import draft_meta
 
 CANCEL_REASON = "user_requested"

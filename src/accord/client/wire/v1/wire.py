@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from accord.client.connection.capabilities import AgentCapabilities, read_v1
 from accord.client.session.unknown_values import KnownValues, listed
 from accord.client.wire.shared_wire import OfficialWire, permission_options
-from accord.client.wire.wire import (
+from accord.client.wire.wire_interface import (
     AuthMethod,
     Block,
     PermissionAsked,
@@ -82,7 +82,7 @@ class WireV1(OfficialWire):
             raise LocalProtocolError(
                 f"version 1 of the protocol has no content of type {block.tag!r}"
             )
-        from accord.translate.content import to_v1
+        from accord.translate.content_structs import to_v1
 
         return to_v1(block)
 

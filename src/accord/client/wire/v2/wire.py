@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from accord.client.connection.capabilities import AgentCapabilities, read_v2
 from accord.client.session.unknown_values import KnownValues, listed
 from accord.client.wire.shared_wire import OfficialWire, permission_options
-from accord.client.wire.wire import (
+from accord.client.wire.wire_interface import (
     AuthMethod,
     Block,
     PermissionAsked,
@@ -69,7 +69,7 @@ class WireV2(OfficialWire):
 
     def _block(self, block: Any) -> Block:
         if type(block).__module__.startswith("accord.schema.v1"):
-            from accord.translate.content import to_v2
+            from accord.translate.content_structs import to_v2
 
             return to_v2(block)
         return block

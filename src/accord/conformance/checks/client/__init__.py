@@ -1,1 +1,1 @@
-"""Checks of clients."""
+"""What shows each rule in a client: by version, and for faults."""

@@ -7,7 +7,7 @@
       lists them.
     * A tool call that a rule forbids and that runs without permission has its turn cancelled, and
       the user is told.
-    * Secrets are removed from everything that the agent says (`request_redaction.py`) and reads:
+    * Secrets are removed from everything that the agent says (`message_redaction.py`) and reads:
       prompts, files, output of terminals.
 
 What always holds: a message that is not understood is never an approval, and is not forwarded.  A
@@ -20,22 +20,22 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-from accord.client.permissions.patterns import wildcard
-from accord.client.permissions.policy import (
+from accord.client.permissions.path_and_host_patterns import wildcard
+from accord.client.permissions.request import PermissionRequest
+from accord.client.permissions.rule_matcher import (
     Facts,
     read_rules,
     rules_of,
 )
-from accord.client.permissions.request import PermissionRequest
 from accord.client.permissions.rules import Effect, Rule
 from accord.errors import RequestError
 from accord.jsonrpc.error_codes import INVALID_PARAMS, METHOD_NOT_FOUND
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.machine.redaction.redactor import MARK, Redactor
 from accord.proxy.approved_calls import FINAL, ApprovedCalls
 from accord.proxy.builtin.conversation_state import SESSIONS_MAX, ConversationState
 from accord.proxy.builtin.guard.guarded_session import GuardedSession
-from accord.proxy.builtin.guard.request_redaction import ToAgent, ToClient
+from accord.proxy.builtin.guard.message_redaction import ToAgent, ToClient
 from accord.proxy.builtin.guard.stream_redaction import StreamRedactor
 from accord.proxy.builtin.guard.unambiguous_messages import (
     NOTIFICATIONS,

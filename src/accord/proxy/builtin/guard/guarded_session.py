@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from accord.client.permissions.policy import Facts, ReadRule, judge
 from accord.client.permissions.request import PermissionRequest
+from accord.client.permissions.rule_matcher import Facts, ReadRule, judge
 from accord.client.permissions.rules import Effect
 from accord.proxy.approved_calls import ApprovedCalls
 from accord.proxy.permission_facts import Json

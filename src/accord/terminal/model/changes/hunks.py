@@ -1,7 +1,7 @@
 """Find the hunks between two texts, and apply one to a third text.  Pure functions.
 
 A line ends with "\n" and includes it, as does "\r\n"; nothing else ends a line, as in
-`accord.machine.filesystem.file_text`.
+`accord.machine.filesystem.newline_style`.
 
 Invariants
     * `compose(before, hunks, chosen)` is `before` with none and `after` with all of them chosen.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
-
-from accord.terminal.model.labels.turn_activity import duration_words
 
 _COUNTED = 10
 """Longer durations are shown in whole seconds."""
@@ -41,3 +40,17 @@ def ago(when: str | None, now: datetime) -> str:
     if seconds < _WEEK:
         return f"{int(seconds) // _DAY} days ago"
     return f"{then:%Y-%m-%d}"
+
+
+def duration_words(seconds: float) -> str:
+    """A time that something takes: "0.4 s", "12 s", "3 m 05 s", "1 h 02 m"."""
+    if not math.isfinite(seconds) or seconds < 0:
+        return "0.0 s"
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} m {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} m"

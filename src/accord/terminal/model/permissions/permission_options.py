@@ -19,9 +19,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from accord.client.permissions.answers import refusal
-from accord.client.permissions.policy import Facts, rules_of
+from accord.client.permissions.callback_answers import refusal
 from accord.client.permissions.request import Decision, PermissionOption, PermissionRequest, Scope
+from accord.client.permissions.rule_matcher import Facts, rules_of
 from accord.client.permissions.rules import Rule
 from accord.terminal.model.permissions.rule_text import SCOPE_WORDS, near, rule_words
 from accord.terminal.model.text.display_text import exact_line, one_line

@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from accord.client.permissions.call_input import untold_input
-from accord.client.permissions.patterns import beneath, place
+from accord.client.permissions.path_and_host_patterns import beneath, place
 from accord.client.permissions.request import PermissionRequest
+from accord.client.permissions.tool_call_input import untold_input
 from accord.machine.console.control_characters import visible
 from accord.schema.codec import Invalid, to_python
 from accord.terminal.model.prompt.unsent_prompt import Draft

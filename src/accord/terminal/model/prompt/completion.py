@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from accord.terminal.model.prompt.fuzzy import is_match
+from accord.terminal.model.prompt.fuzzy_search import is_match
 from accord.terminal.model.text.display_text import one_line
 from accord.transcript.items.session_options import Command
 

@@ -21,7 +21,7 @@ from time import monotonic
 import anyio.to_thread
 
 from accord.machine.git import git_command, git_environment
-from accord.terminal.model.prompt.fuzzy import Finder
+from accord.terminal.model.prompt.fuzzy_search import Finder
 from accord.terminal.model.prompt.gitignore import Ignore
 
 FILES_MAX = 200_000

@@ -26,6 +26,8 @@ from accord.machine.console.control_characters import (
     visible_line,
 )
 
+WORD_MAX = 60
+"""The most characters of an agent's value that should be a word."""
 _BREAKS = re.compile(r"\s*\n\s*")
 # Two columns in some terminals, though Unicode calls them narrow or gives marks no width.
 _WIDE_IN_SOME = frozenset(
@@ -116,3 +118,11 @@ __all__ = [
     "one_line",
     "sgr_only",
 ]
+
+
+def path_words(path: str, folder: str) -> str:
+    """Return a path for display, relative to the session's folder if it is inside."""
+    base = folder.rstrip("/\\")
+    if base and path.startswith(base) and path[len(base) : len(base) + 1] in ("/", "\\"):
+        path = path[len(base) + 1 :]
+    return one_line(path)

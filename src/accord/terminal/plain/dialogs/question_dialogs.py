@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 
-from accord.client.permissions.answers import refusal
+from accord.client.permissions.callback_answers import refusal
 from accord.client.permissions.request import PermissionRequest
 from accord.client.services.elicitation import UrlRequest
-from accord.client.wire.wire import AuthMethod
+from accord.client.wire.wire_interface import AuthMethod
 from accord.mcp.project_file import ProjectServer
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.permissions.permission_options import Choice, choices_of, closing

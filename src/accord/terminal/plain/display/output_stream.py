@@ -8,7 +8,7 @@ Invariants
       cancelled one did not.
     * A character that the terminal cannot show is replaced.
     * Output does not continue an unfinished line of another writer: see
-      `machine/console/open_lines.py`.
+      `machine/console/unfinished_lines.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TextIO
 
 import anyio
 
-from accord.machine.console.open_lines import LINE_ENDS
+from accord.machine.console.unfinished_lines import LINE_ENDS
 
 PIECE_BYTES = 4096
 """Bytes that a ready pipe has room for; more could block."""

@@ -8,14 +8,9 @@ import os
 from accord.errors import AccordError
 from accord.terminal.model.changes.journal import Journal
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.labels.turn_activity import (
-    call_name,
-    call_state,
-    call_title,
-    counted,
-    path_words,
-    plain_value,
-)
+from accord.terminal.model.labels.amounts import counted
+from accord.terminal.model.labels.tool_calls import call_name, call_state, call_title, plain_value
+from accord.terminal.model.text.display_text import path_words
 from accord.terminal.plain.display.chat_printer import ChatPrinter
 from accord.transcript import FileDiff, ToolCall
 
@@ -92,7 +87,7 @@ def show_changes(
 
 def show_history(printer: ChatPrinter, chat: Chat) -> None:
     """Print the whole conversation again."""
-    from accord.terminal.plain.display.chat_updates import ChatUpdates
+    from accord.terminal.plain.display.new_chat_entries import ChatUpdates
 
     again = ChatUpdates(chat, ChatPrinter(printer.out, chat.folder))
     again.tell_all()

@@ -16,8 +16,8 @@ from textual.strip import Strip
 
 from accord.machine.console.control_characters import visible
 from accord.schema.struct import UnknownVariant
-from accord.terminal.model.labels.turn_activity import counted, path_words, size_words
-from accord.terminal.model.text.display_text import one_line
+from accord.terminal.model.labels.amounts import counted, size_words
+from accord.terminal.model.text.display_text import one_line, path_words
 from accord.terminal.render.block import OpenFile, OpenLink, Target
 from accord.terminal.render.content.image_lines import image_lines
 from accord.terminal.render.json_lines import json_lines, verbatim_lines
@@ -28,7 +28,6 @@ from accord.transcript.unknown_variants import fields_of
 # Fields that probably contain text for a user, in this order.
 _WORDS = ("title", "text", "message", "name", "description", "content")
 
-PREVIEW_LINES = 4
 TEXT_CHARACTERS_MAX = 100_000
 
 

@@ -25,7 +25,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from accord.terminal.model.labels.turn_activity import size_words
+from accord.terminal.model.labels.amounts import size_words
 from accord.terminal.model.settings import ImageSetting
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.render.content.image_header import ImageFacts, image_facts

@@ -21,8 +21,9 @@ from textual.strip import Strip
 from accord.machine.console.control_characters import visible
 from accord.machine.terminals.omitted_output import EARLIER_OUTPUT_OMITTED
 from accord.terminal.model.chat import Chat, Entry
-from accord.terminal.model.labels.turn_activity import counted, exit_words, path_words
-from accord.terminal.model.text.display_text import one_line
+from accord.terminal.model.labels.amounts import counted
+from accord.terminal.model.labels.endings import exit_words
+from accord.terminal.model.text.display_text import one_line, path_words
 from accord.terminal.model.text.output_lines import Line, OutputLines
 from accord.terminal.model.text.sgr import Ink
 from accord.terminal.render.block import Block, CachedBlock

@@ -44,7 +44,7 @@ FACTORIES: dict[type[Any], tuple[str, str]] = {
 }
 """By the type of the entry: the module and the function `(entry, chat) -> Block` in it."""
 
-_GENERIC = (f"{_HERE}.fallback", "generic_block")
+_GENERIC = (f"{_HERE}.unknown", "generic_block")
 _loaded: dict[type[Any], Factory] = {}
 
 

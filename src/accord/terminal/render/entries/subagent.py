@@ -6,8 +6,9 @@ from textual.strip import Strip
 
 from accord.machine.console.control_characters import visible
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.labels.turn_activity import counted, path_words, stop_words
-from accord.terminal.model.text.display_text import one_line
+from accord.terminal.model.labels.amounts import counted
+from accord.terminal.model.labels.endings import stop_words
+from accord.terminal.model.text.display_text import one_line, path_words
 from accord.terminal.render.block import Block, CachedBlock, OpenSession, Target
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import Run, shortened, strip_of, wrapped

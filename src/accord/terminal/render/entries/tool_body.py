@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from textual.strip import Strip
 
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.labels.turn_activity import counted, path_words
+from accord.terminal.model.labels.amounts import counted
 from accord.terminal.model.text.diff_lines import FileChange, change_of
-from accord.terminal.model.text.display_text import one_line
+from accord.terminal.model.text.display_text import one_line, path_words
 from accord.terminal.render.block import Fold, OpenFile, Target
 from accord.terminal.render.content.content_block import (
     content_lines,

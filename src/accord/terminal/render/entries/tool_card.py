@@ -19,13 +19,13 @@ from rich.style import Style
 from textual.strip import Strip
 
 from accord.terminal.model.chat import Chat, Entry
-from accord.terminal.model.labels.turn_activity import (
+from accord.terminal.model.labels.durations import duration_words
+from accord.terminal.model.labels.tool_calls import (
     STATE_SIGNS,
     CallState,
     call_name,
     call_state,
     call_title,
-    duration_words,
     kind_sign,
     kind_word,
     parent_of,

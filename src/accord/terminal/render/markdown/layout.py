@@ -17,7 +17,7 @@ from accord.machine.console.control_characters import visible
 from accord.terminal.render.markdown.inline import runs_of, wrap
 from accord.terminal.render.markdown.table import Cell, table_lines
 from accord.terminal.render.render_options import Look
-from accord.terminal.render.syntax import Code, code_lines
+from accord.terminal.render.syntax_colours import Code, code_lines
 from accord.terminal.render.text_runs import Line, Run
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from accord.machine.console.control_characters import visible
 from accord.terminal.render.markdown.inline import wrap
 from accord.terminal.render.markdown.layout import Layout, code_of, end_of
 from accord.terminal.render.render_options import Look
-from accord.terminal.render.syntax import PIECE_LINES, Code, code_lines
+from accord.terminal.render.syntax_colours import PIECE_LINES, Code, code_lines
 from accord.terminal.render.text_runs import Line
 
 if TYPE_CHECKING:

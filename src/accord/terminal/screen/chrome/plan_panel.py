@@ -23,8 +23,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.labels.turn_activity import path_words
-from accord.terminal.model.text.display_text import one_line
+from accord.terminal.model.text.display_text import one_line, path_words
 from accord.terminal.render.conversation_colours import Palette
 from accord.terminal.render.markdown.markdown_lines import MarkdownLines
 from accord.terminal.render.render_options import Look

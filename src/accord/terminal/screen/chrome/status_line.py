@@ -15,8 +15,9 @@ from textual.message import Message
 
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.key_names import key_text
+from accord.terminal.model.labels.amounts import counted
 from accord.terminal.model.labels.durations import span
-from accord.terminal.model.labels.turn_activity import counted, stop_words
+from accord.terminal.model.labels.endings import stop_words
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.widgets.clickable_line import Part, PartsLine, fit
 

@@ -292,12 +292,6 @@ class Conversation(ScrollView, can_focus=True):
         """Scroll to the end, and follow it."""
         self._go(self.rows.end(self._room.height))
 
-    def scroll_to_entry(self, entry: Entry) -> None:
-        """Bring the head of an entry into sight."""
-        index = self.rows.index_of(entry)
-        if index is not None:
-            self._show(index)
-
     def _show(self, index: int) -> None:
         rows, height = self.rows, self._room.height
         head = Place(index, rows.gap(index))
@@ -380,11 +374,6 @@ class Conversation(ScrollView, can_focus=True):
         elif at >= 0:
             self._selected = at
             self._show(at)
-
-    def unselect(self) -> None:
-        """Clear the selection of an entry."""
-        self._selected = None
-        self._draw()
 
     def _foldable(self) -> int | None:
         """The selected block, or the last one in sight that can be folded."""

@@ -19,7 +19,7 @@ _DIALOGS: dict[QuestionKind, tuple[str, str]] = {
     "url": ("url", "UrlDialog"),
     "login": ("login", "LoginDialog"),
     "credential": ("login", "CredentialDialog"),
-    "servers": ("login", "ServersDialog"),
+    "servers": ("project_servers", "ServersDialog"),
 }
 
 

@@ -22,16 +22,16 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from accord.machine.console.control_characters import visible
-from accord.machine.errors import FileFailure
+from accord.machine.file_and_terminal_errors import FileFailure
 from accord.terminal.model.changes.file_access import JournalFiles, Unreadable
 from accord.terminal.model.changes.file_change import FileChange
 from accord.terminal.model.changes.hunks import lines_of
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.followed_file import Followed, changed_lines, followed
-from accord.terminal.model.labels.turn_activity import call_state, path_words
-from accord.terminal.model.text.display_text import one_line
+from accord.terminal.model.labels.tool_calls import call_state
+from accord.terminal.model.text.display_text import one_line, path_words
 from accord.terminal.render.conversation_colours import Palette
-from accord.terminal.render.syntax import Code
+from accord.terminal.render.syntax_colours import Code
 from accord.terminal.render.text_runs import Run, cut, strip_of
 from accord.terminal.screen.widget_themes import palette_for
 from accord.terminal.screen.widgets.clickable_line import Part, PartsLine, fit

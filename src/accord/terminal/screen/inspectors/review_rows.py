@@ -15,7 +15,7 @@ from textual.strip import Strip
 from accord.terminal.model.changes.file_change import FileChange
 from accord.terminal.model.changes.git_state import GitMark
 from accord.terminal.model.changes.review_lines import review_lines
-from accord.terminal.model.labels.turn_activity import path_words
+from accord.terminal.model.text.display_text import path_words
 from accord.terminal.render.conversation_colours import Palette
 from accord.terminal.render.diff import Gutter, coloured
 from accord.terminal.render.render_options import Look

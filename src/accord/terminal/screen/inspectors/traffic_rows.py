@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from rich.style import Style
 from textual.strip import Strip
 
-from accord.terminal.model.labels.turn_activity import size_words
+from accord.terminal.model.labels.amounts import size_words
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.model.traffic import Item
 from accord.terminal.render.conversation_colours import Palette

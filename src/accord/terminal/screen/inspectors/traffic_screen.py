@@ -22,7 +22,7 @@ from textual.widgets import Input, Label
 
 from accord.machine import clock
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.labels.turn_activity import count_words, size_words
+from accord.terminal.model.labels.amounts import count_words, size_words
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.model.traffic import Item
 from accord.terminal.model.traffic_filter import Filter, TrafficView, pretty

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from accord.client.wire.wire import SessionInfo
+from accord.client.wire.wire_interface import SessionInfo
 from accord.errors import AccordError
 from accord.machine import clock
 from accord.terminal.model.chat import Chat

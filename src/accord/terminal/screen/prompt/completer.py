@@ -26,7 +26,7 @@ from accord.terminal.model.prompt.completion import (
     hint_for,
 )
 from accord.terminal.model.prompt.file_index import FilesIndex
-from accord.terminal.model.prompt.fuzzy import positions_of
+from accord.terminal.model.prompt.fuzzy_search import positions_of
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.prompt.completion_list import Choice, CompletionList
 from accord.terminal.screen.prompt.text_area import PromptArea

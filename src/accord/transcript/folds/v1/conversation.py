@@ -11,15 +11,7 @@ from typing import TypeVar
 
 from accord.schema import v1
 from accord.schema.struct import UNSET, Omit, Patch
-from accord.transcript.folds.fold_types import Fold, Setup, or_none
-from accord.transcript.folds.v1 import session as fold_v1_session
-from accord.transcript.folds.v1.terminal_meta import fold_told_terminals
-from accord.transcript.folds.v1.translated_tool_calls import fold_output, merged, patch_of, placed
-from accord.transcript.items.message import Role
-from accord.transcript.items.meta import NULL
-from accord.transcript.items.plan import MAIN_PLAN_ID
-from accord.transcript.items.tool_call import DEFAULT_KIND, DEFAULT_STATUS, FileDiff
-from accord.transcript.update import (
+from accord.transcript.changes import (
     MessageChanged,
     PlanChanged,
     TerminalChanged,
@@ -29,7 +21,15 @@ from accord.transcript.update import (
     Update,
     UserMessageChanged,
 )
-from accord.transcript.view import View
+from accord.transcript.entities import View
+from accord.transcript.folds.fold_types import Fold, Setup, or_none
+from accord.transcript.folds.v1 import session as fold_v1_session
+from accord.transcript.folds.v1.terminal_meta import fold_told_terminals
+from accord.transcript.folds.v1.translated_tool_calls import fold_output, merged, patch_of, placed
+from accord.transcript.items.message import Role
+from accord.transcript.items.meta import NULL
+from accord.transcript.items.plan import MAIN_PLAN_ID
+from accord.transcript.items.tool_call import DEFAULT_KIND, DEFAULT_STATUS, FileDiff
 
 T = TypeVar("T")
 

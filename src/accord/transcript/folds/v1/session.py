@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from accord.schema import v1
 from accord.schema.struct import Patch, UnknownVariant
+from accord.transcript.changes import ModeChanged, Update
+from accord.transcript.entities import View
 from accord.transcript.folds.fold_types import Fold, Setup, or_none
 from accord.transcript.folds.session import SessionFolds
 from accord.transcript.items.session_options import Choice, Mode
 from accord.transcript.items.session_state import State
-from accord.transcript.update import ModeChanged, Update
-from accord.transcript.view import View
 
 _STATE_NAMES: dict[type, str] = {
     v1.RunningStateUpdate: "running",

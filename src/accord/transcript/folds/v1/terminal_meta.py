@@ -12,11 +12,11 @@ from __future__ import annotations
 from typing import Any, cast
 
 from accord.schema.struct import Raw
+from accord.transcript.changes import TerminalChanged
+from accord.transcript.entities import View
 from accord.transcript.items.terminal import ExitStatus, Terminal
 from accord.transcript.items.tool_call import ToolCall
 from accord.transcript.unknown_variants import plain
-from accord.transcript.update import TerminalChanged
-from accord.transcript.view import View
 
 _INFO, _OUTPUT, _EXIT = "terminal_info", "terminal_output", "terminal_exit"
 

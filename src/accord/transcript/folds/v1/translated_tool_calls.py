@@ -15,10 +15,10 @@ from accord.schema import v1
 from accord.schema.codec import encode
 from accord.schema.method import DRAFT_META
 from accord.schema.struct import Raw
+from accord.transcript.entities import View
 from accord.transcript.items.terminal import ExitStatus
 from accord.transcript.items.tool_call import Location
 from accord.transcript.unknown_variants import plain
-from accord.transcript.view import View
 
 
 def _members(raw: Raw) -> dict[str, Any]:

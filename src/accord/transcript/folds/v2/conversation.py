@@ -10,13 +10,7 @@ from collections.abc import Iterable
 
 from accord.schema import v2
 from accord.schema.struct import UNSET, Patch, UnknownVariant
-from accord.transcript.folds.fold_types import Fold, Setup, or_none
-from accord.transcript.folds.v2 import session as fold_v2_session
-from accord.transcript.items.message import Message, Role
-from accord.transcript.items.terminal import ExitStatus, TerminalSize
-from accord.transcript.items.tool_call import FileDiff, text_of_item
-from accord.transcript.unknown_variants import fields_of
-from accord.transcript.update import (
+from accord.transcript.changes import (
     MessageChanged,
     TerminalChanged,
     ThoughtChanged,
@@ -24,7 +18,13 @@ from accord.transcript.update import (
     Update,
     UserMessageChanged,
 )
-from accord.transcript.view import View
+from accord.transcript.entities import View
+from accord.transcript.folds.fold_types import Fold, Setup, or_none
+from accord.transcript.folds.v2 import session as fold_v2_session
+from accord.transcript.items.message import Message, Role
+from accord.transcript.items.terminal import ExitStatus, TerminalSize
+from accord.transcript.items.tool_call import FileDiff, text_of_item
+from accord.transcript.unknown_variants import fields_of
 
 # Messages
 

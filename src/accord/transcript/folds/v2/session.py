@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from accord.schema import v2
 from accord.schema.struct import UNSET
+from accord.transcript.changes import StateChanged, Update
+from accord.transcript.entities import View
 from accord.transcript.folds.fold_types import Fold, Setup, or_none
 from accord.transcript.folds.session import SessionFolds
 from accord.transcript.items.session_state import BackgroundItem, State
-from accord.transcript.update import StateChanged, Update
-from accord.transcript.view import View
 
 
 def _read_state(state: State, snapshot: v2.StateSnapshot) -> None:

@@ -29,7 +29,7 @@ from accord.translate.draft.conversion.capabilities import (
 )
 from accord.translate.draft.conversion.meta_restore import copied, fits, keep_all, taken
 from accord.translate.draft.mcp_calls import McpCallsOfAgent
-from accord.translate.draft.vocabulary import (
+from accord.translate.draft.value_tables import (
     DRAFT_CAPABILITY_NOT_SUPPORTED,
     from_draft_error,
 )

@@ -9,13 +9,13 @@ What always holds
 from __future__ import annotations
 
 from accord.translate.adapter import Outs
-from accord.translate.content import asked_contents
+from accord.translate.content_structs import asked_contents
 from accord.translate.draft.agent.state import State
 from accord.translate.draft.bridge import DraftBridge
 from accord.translate.draft.conversion.meta_restore import copied, keep_all, taken
 from accord.translate.draft.conversion.paths import resolved
 from accord.translate.draft.conversion.tool_output import text_content
-from accord.translate.draft.vocabulary import (
+from accord.translate.draft.value_tables import (
     DRAFT_SESSION_NOT_FOUND,
     FILE_OPERATIONS,
     PERMISSION_OPTIONS,

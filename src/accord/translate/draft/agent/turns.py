@@ -16,7 +16,7 @@ from accord.translate.draft.agent.state import HELD_PROMPTS_MAX, Session, State,
 from accord.translate.draft.bridge import DraftBridge
 from accord.translate.draft.conversion.content import attachment_of, block_to_draft
 from accord.translate.draft.conversion.meta_restore import fits, keep_all, taken
-from accord.translate.draft.vocabulary import (
+from accord.translate.draft.value_tables import (
     AGENT_ERROR,
     DRAFT_CANCELLED,
     STOP_ERROR,

@@ -30,7 +30,7 @@ from accord.translate.draft.conversion.plans_and_commands import (
 )
 from accord.translate.draft.conversion.tool_calls import call_from_draft, update_from_draft
 from accord.translate.draft.conversion.tool_output import Surfaces
-from accord.translate.draft.vocabulary import FINAL_STATUSES, MADE_MESSAGE
+from accord.translate.draft.value_tables import FINAL_STATUSES, MADE_MESSAGE
 from accord.translate.message import AGENT, CLIENT, Json, Notification
 from accord.translate.meta_store import DRAFT, kept
 from accord.translate.validation import read_params

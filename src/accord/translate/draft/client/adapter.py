@@ -32,7 +32,7 @@ from accord.translate.draft.conversion.capabilities import (
 )
 from accord.translate.draft.conversion.meta_restore import copied, keep_all, restore, taken
 from accord.translate.draft.mcp_calls import McpCallsOfClient
-from accord.translate.draft.vocabulary import DRAFT_CAPABILITY_NOT_SUPPORTED, with_suggestion
+from accord.translate.draft.value_tables import DRAFT_CAPABILITY_NOT_SUPPORTED, with_suggestion
 from accord.translate.message import (
     AGENT,
     CLIENT,

@@ -18,7 +18,7 @@ from accord.translate.draft.conversion.mcp_servers import server_from_draft, tra
 from accord.translate.draft.conversion.meta_restore import copied, keep_all, taken
 from accord.translate.draft.conversion.paths import is_absolute
 from accord.translate.draft.mode_names import DEFAULT_MODE
-from accord.translate.draft.vocabulary import (
+from accord.translate.draft.value_tables import (
     DRAFT_CAPABILITY_NOT_SUPPORTED,
     DRAFT_INVALID_SESSION_STATE,
 )

@@ -28,7 +28,7 @@ from accord.translate.draft.turn_results import (
     gone,
     is_error,
 )
-from accord.translate.draft.vocabulary import STOP_ERROR, to_draft_stop
+from accord.translate.draft.value_tables import STOP_ERROR, to_draft_stop
 from accord.translate.message import (
     AGENT,
     CLIENT,

@@ -16,7 +16,7 @@ from accord.translate.draft.client.tool_calls import Calls, told
 from accord.translate.draft.conversion.content import placeholder
 from accord.translate.draft.conversion.meta_restore import keep_all, taken
 from accord.translate.draft.conversion.plans_and_commands import commands_to_draft, plan_to_draft
-from accord.translate.draft.vocabulary import MADE_MESSAGE
+from accord.translate.draft.value_tables import MADE_MESSAGE
 from accord.translate.message import AGENT, CLIENT, Json, Notification, Out
 
 _Kind: TypeAlias = Callable[[Session, Json], list[Out]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from accord.schema import draft, v1
 from accord.translate.draft.conversion.meta_restore import keep_all, restore, taken
-from accord.translate.draft.vocabulary import (
+from accord.translate.draft.value_tables import (
     DEFAULT_PLAN_ID,
     DEFAULT_PRIORITY,
     from_draft_plan_status,

@@ -19,7 +19,7 @@ from accord.translate.draft.conversion.tool_output import (
     says_all,
     text_content,
 )
-from accord.translate.draft.vocabulary import (
+from accord.translate.draft.value_tables import (
     DETAILED_STATUSES,
     FINAL_STATUSES,
     NAMED_STATUSES,

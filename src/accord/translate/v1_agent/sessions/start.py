@@ -12,7 +12,7 @@ from typing import Any, Final
 from accord.jsonrpc.error_codes import INVALID_PARAMS
 from accord.schema.method import SESSION_UPDATE
 from accord.translate.adapter import NOTHING, Outs
-from accord.translate.json_blocks import prompted_block_to_v1
+from accord.translate.content_json import prompted_block_to_v1
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -26,7 +26,7 @@ from accord.translate.message import (
     Result,
 )
 from accord.translate.meta_store import OFFICIAL, keep
-from accord.translate.v1_agent.commands import commands_to_v2, time_to_v2
+from accord.translate.v1_agent.commands_and_times import commands_to_v2, time_to_v2
 from accord.translate.v1_agent.config_options import Options
 from accord.translate.v1_agent.mcp_servers import servers_to_v1
 from accord.translate.v1_agent.session_replay import Replay

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from accord.translate.message import Json
 from accord.translate.meta_store import OFFICIAL, keep, take
-from accord.translate.v2_agent.session_writer import Voice
+from accord.translate.v2_agent.session_context import Voice
 from accord.translate.v2_agent.updates.git_patches import Hunk, hunks_of, texts
 
 VERBS: Final = {"add": "added", "delete": "deleted", "modify": "modified"}

@@ -49,7 +49,8 @@ class ConnectionPool:
         self._connections: list[HttpConnection] = []
         self._waiting: deque[Exchange] = deque()
         self._opening = 0
-        self._scopes: set[anyio.CancelScope] = set()
+        # Of attempts to connect, the oldest first.
+        self._scopes: dict[anyio.CancelScope, None] = {}
         self._paused = False
         self._is_closed = False
         # Whether a server without TLS speaks HTTP/2; found out by the first connection.
@@ -176,7 +177,7 @@ class ConnectionPool:
     async def _open_one(self) -> None:
         failure: str | None = None
         scope = anyio.CancelScope()
-        self._scopes.add(scope)
+        self._scopes[scope] = None
         try:
             with scope:
                 try:
@@ -185,7 +186,7 @@ class ConnectionPool:
                 except OSError as error:
                     failure = str(connect_failed(self._address, error))
         finally:
-            self._scopes.discard(scope)
+            del self._scopes[scope]
             self._opening -= 1
         if failure is None:
             self.room_made()

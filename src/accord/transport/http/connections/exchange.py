@@ -32,6 +32,8 @@ class Exchange:
     expects_signs = False
     # Whether the server sends again what was not taken, so that it need not be kept here.
     is_resumable = False
+    # Whether the request may be sent again, so that it need not wait for a server that is silent.
+    is_repeatable = False
 
     def __init__(self, method: str, headers: Headers, body: bytes = b"") -> None:
         self.method = method
@@ -79,8 +81,10 @@ class CollectedExchange(Exchange):
         on_answer: Callable[[Answer], None],
         on_loss: Callable[[Loss], None],
         body_bytes_max: int,
+        is_repeatable: bool = False,
     ) -> None:
         super().__init__(method, headers, body)
+        self.is_repeatable = is_repeatable
         self._on_answer = on_answer
         self._on_loss = on_loss
         self._left = body_bytes_max

@@ -45,6 +45,7 @@ class H1Connection:
         self._exchange: Exchange | None = None
         self._paused = False
         self._is_over = False
+        self._is_watched = False
         self._heard_at = self._idle_since = anyio.current_time()
         stream.start(self)
 
@@ -66,11 +67,11 @@ class H1Connection:
         if exchange.body or exchange.method == "POST":
             lines.append(f"content-length: {len(exchange.body)}")
         self._stream.write("\r\n".join([*lines, "", ""]).encode("latin-1") + exchange.body)
-        if exchange.is_stream:
-            self._heard_at = anyio.current_time()
+        self._heard_at = anyio.current_time()
+        if not self._is_watched:
             self._watch_silence(self._limits.silence_seconds)
-            if self._paused:
-                self._stream.pause()
+        if exchange.is_stream and self._paused:
+            self._stream.pause()
 
     def cancel(self, exchange: Exchange) -> bool:
         if self._exchange is not exchange:
@@ -123,15 +124,18 @@ class H1Connection:
             self._stream.resume()
 
     def _watch_silence(self, seconds: float) -> None:
-        self._stream.driver.later("silence", seconds, self._check_silence)
+        self._is_watched = True
+        self._stream.driver.later(seconds, self._check_silence)
 
     def _check_silence(self) -> None:
         exchange = self._exchange
-        if self._is_over or exchange is None or not exchange.is_stream:
+        self._is_watched = False
+        if self._is_over or exchange is None:
             return
         limit = self._limits.silence_seconds
         silent = anyio.current_time() - self._heard_at
-        if self._paused or not exchange.expects_signs:
+        is_excused = exchange.is_stream and self._paused
+        if is_excused or not (exchange.expects_signs or exchange.is_repeatable):
             self._watch_silence(limit)
         elif silent < limit:
             self._watch_silence(limit - silent)

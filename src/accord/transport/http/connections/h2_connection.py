@@ -359,7 +359,7 @@ class H2Connection:
             self._stream.driver.soon(lambda: self._lose("the server takes nothing"))
 
     def _watch_silence(self, seconds: float) -> None:
-        self._stream.driver.later("silence", seconds, self._check_silence)
+        self._stream.driver.later(seconds, self._check_silence)
 
     def _check_silence(self) -> None:
         if self._is_over:

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final
 
 from accord.errors import ConfigError
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.transport.readiness import context_of_asyncio
 from accord.transport.server.application import RemoteApplication
 from accord.transport.server.listener.byte_relay import relay

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.transport.http.message_routes import CONNECTION_HEADER
 from accord.transport.remote_limits import RemoteLimits
 from accord.transport.resume.extension_messages import (
@@ -17,7 +17,7 @@ from accord.transport.server.asgi import Receive, Send
 from accord.transport.server.connections import Connections
 from accord.transport.server.request_guard import Refusal
 from accord.transport.server.requests import RemoteRequest
-from accord.transport.server.server_transport import LIMIT_EXCEEDED
+from accord.transport.server.server_transport import LIMIT_EXCEEDED, NORMAL_CLOSURE
 from accord.transport.server.websocket.socket_transport import WebSocketServerTransport
 
 _log = logger("accord.transport")
@@ -95,6 +95,8 @@ class AsgiSocket:
         self._room: asyncio.Future[None] | None = None
         # Code and reason, once another socket has taken over.
         self._detached: tuple[int, str] | None = None
+        # Whether the client has closed the connection for good.
+        self._is_closed = False
 
     def wake(self) -> None:
         if self._idle is not None and not self._idle.done():
@@ -121,7 +123,7 @@ class AsgiSocket:
             pass
         finally:
             reader.cancel()
-            self._transport.socket_left(self)
+            self._transport.socket_left(self, is_closed=self._is_closed)
 
     async def _read(self, receive: Receive) -> None:
         transport = self._transport
@@ -139,6 +141,7 @@ class AsgiSocket:
                 while not transport.reads and not transport.is_over and not self._detached:
                     self._room = self._loop.create_future()
                     await self._room
+            self._is_closed = message.get("code") == NORMAL_CLOSURE
         except OSError:
             # Some servers say so that the client is gone.
             pass

@@ -7,7 +7,7 @@ import asyncio
 from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
-from accord.machine.logs import SILENT
+from accord.machine.redacted_logs import SILENT
 from accord.transport.http.message_routes import CONNECTION_HEADER
 from accord.transport.remote_limits import RemoteLimits
 from accord.transport.resume.extension_messages import (
@@ -21,6 +21,7 @@ from accord.transport.server.requests import RemoteRequest
 from accord.transport.server.websocket.endpoint import open_transport
 from accord.transport.server.websocket.native_socket import NativeSocket
 from accord.transport.server.websocket.socket_transport import WebSocketServerTransport
+from accord.transport.transport import Ended
 
 BAD_REQUEST = 400
 NO_ROOM = 503
@@ -87,6 +88,7 @@ class Handshake:
         if connection is None:
             # It exists for this socket only, and says why it is closed.
             nobody = WebSocketServerTransport("", principal, limits, resumes=False)
+            nobody.end(Ended(UNKNOWN_CONNECTION))
             socket = NativeSocket(nobody, self._transport)
             socket.refuse(UNKNOWN_CONNECTION)
             return socket

@@ -17,9 +17,9 @@ from websockets.frames import Frame, Opcode
 from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
 
-from accord.machine.logs import logger
+from accord.machine.redacted_logs import logger
 from accord.transport.readiness import context_of_asyncio
-from accord.transport.server.server_transport import LIMIT_EXCEEDED
+from accord.transport.server.server_transport import LIMIT_EXCEEDED, NORMAL_CLOSURE
 from accord.transport.server.websocket.endpoint import close_reason
 from accord.transport.server.websocket.frames import (
     PING_FRAME,
@@ -243,8 +243,10 @@ class NativeSocket(asyncio.Protocol):
         self._stop_stall_timer()
         if self._close_timer is not None:
             self._close_timer.cancel()
+        said = None if self._odd is None else self._odd.close_rcvd
+        is_closed = said is not None and said.code == NORMAL_CLOSURE
         # Called in any context, also in one of a task that is over.
-        context_of_asyncio().run(self._connection.socket_left, self)
+        context_of_asyncio().run(self._connection.socket_left, self, is_closed=is_closed)
 
 
 __all__ = ["NativeSocket"]

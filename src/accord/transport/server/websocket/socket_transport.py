@@ -18,6 +18,7 @@ from accord.jsonrpc.error_codes import INVALID_REQUEST
 from accord.transport.http.message_routes import read_keys
 from accord.transport.remote_limits import RemoteLimits
 from accord.transport.resume.extension_messages import (
+    TAKEN_OVER,
     ReceivedSaid,
     connection_frame,
     read_extension_frame,
@@ -217,16 +218,16 @@ class WebSocketServerTransport(ServerTransport):
             resume.control = [connection_frame(self.connection_id, count)]
         before, self._socket = self._socket, socket
         if before is not None:
-            before.detach(LIMIT_EXCEEDED, "another socket has taken over this connection")
+            before.detach(LIMIT_EXCEEDED, TAKEN_OVER)
         self.client_is_here()
         return True
 
-    def socket_left(self, socket: ServerSocket) -> None:
-        """Take notice that a socket is gone."""
+    def socket_left(self, socket: ServerSocket, *, is_closed: bool = False) -> None:
+        """Take notice that a socket is gone; a client that closed it does not come back."""
         if self._socket is not socket:
             return
         self._socket = None
-        if self._resume is not None:
+        if self._resume is not None and not is_closed:
             self.client_left()
         else:
             self.end(Ended(CLOSED_BY_CLIENT, clean=True))

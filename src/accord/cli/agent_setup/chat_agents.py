@@ -1,0 +1,78 @@
+"""Finds the agents that `accord chat` can start, and their options.
+
+Must not know any screen.
+"""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from accord.cli.agent_setup.agent_argument import BUILT_IN, given_command, with_model
+from accord.cli.agent_setup.mcp_servers import servers_of
+from accord.cli.usage_error import UsageError
+from accord.configuration.config_file import AgentEntry, Config
+from accord.machine.own_command_line import own_command
+from accord.terminal.engine.launch_options import LaunchOptions
+from accord.terminal.model.settings import Settings
+
+
+def orders_of(
+    arguments: Namespace, config: Config, settings: Settings
+) -> tuple[LaunchOptions | None, Mapping[str, LaunchOptions]]:
+    """Return the agent to start, or None to let the user choose, and all choices.
+
+    Raises:
+        UsageError: the command line is wrong.
+        ConfigError: an MCP server is unknown.
+    """
+    plain = _order(arguments, config, settings)
+    built_in = with_model(own_command("agent"), arguments.model)
+    choices = {BUILT_IN: replace(plain, command=built_in, name=BUILT_IN)}
+    for name, entry in config.agents.items():
+        choices[name] = _with(plain, entry, name)
+    words = given_command(arguments)
+    if words is not None:
+        return replace(plain, command=with_model(words, arguments.model)), choices
+    wanted: str | None = arguments.agent or config.agent
+    if wanted is None:
+        return (choices[BUILT_IN] if len(choices) == 1 or arguments.built_in else None), choices
+    if wanted not in choices:
+        known = ", ".join(sorted(choices))
+        raise UsageError(f"the configuration has no agent {wanted!r} (known: {known})")
+    return choices[wanted], choices
+
+
+def _with(order: LaunchOptions, entry: AgentEntry, name: str) -> LaunchOptions:
+    return replace(
+        order,
+        command=entry.command,
+        name=name,
+        env=entry.env,
+        agent_cwd=entry.cwd,
+        api_key_env=entry.api_key_env,
+    )
+
+
+def _order(arguments: Namespace, config: Config, settings: Settings) -> LaunchOptions:
+    cwd = os.path.expanduser(arguments.cwd)
+    for folder in (cwd, *arguments.add_dir):
+        if not os.path.isdir(os.path.expanduser(folder)):
+            raise UsageError(f"{folder} is not a folder")
+    named = [name for name in settings.mcp_servers if name in config.mcp_servers]
+    return LaunchOptions(
+        command=(),
+        # The real path, so that a folder has one list of sessions.
+        folder=os.path.realpath(cwd),
+        add_dirs=tuple(os.path.abspath(os.path.expanduser(one)) for one in arguments.add_dir),
+        mcp_servers=servers_of(arguments.mcp, config, Path.cwd()),
+        wished_dirs=settings.add_dirs,
+        wished_servers={name: config.mcp_servers[name] for name in named},
+        mode=arguments.mode,
+        model=arguments.model,
+        session=arguments.session,
+        go_on=arguments.go_on,
+    )

@@ -1,0 +1,47 @@
+"""Limits how much of a line is parsed, so that an agent's line cannot block the parser."""
+
+from __future__ import annotations
+
+from accord.client.shell.syntax_tree import STEPS_MAX
+
+PROGRAMS_MAX = 500
+"""The most programs of one line."""
+TEXTS_MAX = 200
+"""The most texts in a line that are parsed as lines of their own."""
+TEXT_CHARACTERS_MAX = 128 * 1024
+"""Their total length, since texts may be nested."""
+
+
+class TooMuch(Exception):
+    """The line has too many parts to check."""
+
+    def __init__(self) -> None:
+        super().__init__("it has too many parts to check")
+
+
+class Budget:
+    """Counts the parsed parts of one line.
+
+    Every method raises `TooMuch` beyond the limit.
+    """
+
+    def __init__(self) -> None:
+        self._texts = self._characters = self._steps = self._programs = 0
+
+    def text(self, length: int) -> None:
+        """Count a text that is read as a line."""
+        self._texts += 1
+        self._characters += length
+        if self._texts > TEXTS_MAX or self._characters > TEXT_CHARACTERS_MAX:
+            raise TooMuch
+
+    def steps(self, count: int) -> None:
+        """Count commands and expansions."""
+        self._steps += count
+        if self._steps > STEPS_MAX:
+            raise TooMuch
+
+    def program(self) -> None:
+        self._programs += 1
+        if self._programs > PROGRAMS_MAX:
+            raise TooMuch
