@@ -9,7 +9,7 @@ import pytest
 from accord.conformance.frames.raw_peer import Unanswered
 from accord.conformance.network.address import RemoteServer, read_address
 from accord.conformance.network.http_caller import CONNECTION, HttpCaller, speaks_http1
-from tests.conformance.network.test_links import server_at
+from tests.conformance.network.test_http_link import server_at
 from tests.defects.servers.server import SmallServer, served
 from tests.hang_limit import HANG_SECONDS
 from tests.transport.server.raw_http import INITIALIZE
