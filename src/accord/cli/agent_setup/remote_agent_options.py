@@ -38,7 +38,7 @@ def read_remote_agent(arguments: Namespace) -> RemoteAgent:
         remote_address(arguments.url, insecure=arguments.insecure)
         token = None
         if arguments.token_env is not None:
-            token = _variable(arguments.token_env, "--token-env")
+            token = read_variable(arguments.token_env, "--token-env")
         headers: dict[str, str] = {}
         for text in arguments.header_env:
             name, found, variable = text.partition("=")
@@ -46,14 +46,19 @@ def read_remote_agent(arguments: Namespace) -> RemoteAgent:
                 raise UsageError(
                     "--header-env takes HEADER=NAME, where NAME is an environment variable"
                 )
-            headers[name] = _variable(variable, "--header-env")
+            headers[name] = read_variable(variable, "--header-env")
         request_headers(token, headers)
     except LocalProtocolError as error:
         raise UsageError(str(error)) from None
     return RemoteAgent(arguments.url, token, headers, arguments.insecure)
 
 
-def _variable(name: str, option: str) -> str:
+def read_variable(name: str, option: str) -> str:
+    """Return the value of the environment variable that an option names.
+
+    Raises:
+        UsageError: it is not set or empty, or the option has a value instead of a name.
+    """
     value = os.environ.get(name)
     if value:
         return value

@@ -481,7 +481,9 @@ async def commands_of_servers_are_absolute(stage: AgentStage) -> None:
         path.write_text(f"#!/bin/sh\nexec {words}\n", "utf-8")
         path.chmod(0o755)
     await stage.talk.session()
-    for command in ("accord-check-bare", "./accord-check-here"):
+    # A server has a search path of its own.
+    bare = ("accord-check-bare",) if stage.remote is None else ()
+    for command in (*bare, "./accord-check-here"):
         log.unlink(missing_ok=True)
         odd = server | {"command": command, "args": []}
         await judge_relative_server(stage, odd, log)
