@@ -203,7 +203,7 @@ async def test_an_auth_function_that_fails_refuses_and_its_log_has_no_token(
 
 @pytest.mark.anyio
 async def test_a_token_that_is_revoked_ends_what_it_allowed() -> None:
-    """Issue 16: each request is authorised again, also on a connection that was allowed."""
+    """Issue 16: every request is authorised on its own, also on a connection that was allowed."""
     users = dict(TOKENS)
     async with serving(auth=lambda request: users.get(request.bearer_token or "")) as served:
         ann = RawClient(served.port, dict(ANN))
