@@ -95,7 +95,15 @@ class IdleLoop(asyncio.SelectorEventLoop):
 
     def _accept_connection2(self, factory: Any, conn: socket.socket, *args: Any) -> Any:
         self._accepted.add(conn)
-        return super()._accept_connection2(factory, conn, *args)  # type: ignore[misc]
+        return self._take_over(factory, conn, *args)
+
+    async def _take_over(self, factory: Any, conn: socket.socket, *args: Any) -> None:
+        _, _, server, *_ = args
+        if server is not None and not server.sockets:
+            # It was closed meanwhile, and a transport can no longer belong to it.
+            conn.close()
+        else:
+            await super()._accept_connection2(factory, conn, *args)  # type: ignore[misc]
 
     def time(self) -> float:
         """Seconds on the stopwatch."""
