@@ -1,4 +1,4 @@
-"""What a server's refusal means for a client: transports.md 4.3 as a table, and in words.  Pure."""
+"""What a server's refusal means for a client: the status codes as a table, and in words.  Pure."""
 
 from typing import Final, Literal
 
