@@ -17,7 +17,7 @@ from accord.conformance.client.scenario import (
 )
 from accord.conformance.client.stage import client_stages
 from accord.conformance.rule import Version
-from accord.conformance.run.check_run import OpenStage, run_checks
+from accord.conformance.run.check_runner import OpenStage, run_checks
 
 CLIENT = (sys.executable, str(Path(__file__).with_name("state_client.py")))
 WANTED = ("client.v1.session_state", "client.v2.session_state", "settles", "cancels_no_single_call")

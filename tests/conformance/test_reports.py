@@ -11,7 +11,7 @@ from accord.conformance.reports.html_page import as_html
 from accord.conformance.reports.json_and_junit import as_json, as_junit
 from accord.conformance.reports.plain_text import plain
 from accord.conformance.reports.terminal_table import summary, table, told_unjudged, ways_on
-from accord.conformance.run.check_run import CheckRun
+from accord.conformance.run.check_runner import CheckRun
 from accord.conformance.run.verdicts import Report, results
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\u202e</pre><script>alert(1)</script>\x00\ud800"

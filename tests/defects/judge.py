@@ -15,7 +15,7 @@ from accord.conformance.checks import gather
 from accord.conformance.client.scenario import PURPOSES, ClientScenario, Purpose
 from accord.conformance.client.stage import client_stages
 from accord.conformance.rule import Version
-from accord.conformance.run.check_run import CheckRun, OpenStage, run_checks
+from accord.conformance.run.check_runner import CheckRun, OpenStage, run_checks
 
 PROGRAM = str(Path(__file__).with_name("peer.py"))
 # Nobody waits this out: what is not broken by silence answers, however busy the machine is.

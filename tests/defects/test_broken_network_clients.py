@@ -13,7 +13,7 @@ from accord.conformance.client.launch import Way
 from accord.conformance.client.scenario import ClientScenario, Purpose
 from accord.conformance.client.stage import client_stages
 from accord.conformance.network.address import Transport
-from accord.conformance.run.check_run import CheckRun, OpenStage, run_checks
+from accord.conformance.run.check_runner import CheckRun, OpenStage, run_checks
 from accord.conformance.run.verdicts import covered
 from tests.defects.judge import SILENT_SECONDS, verdicts
 from tests.defects.network_clients import HTTP, WEBSOCKET

@@ -13,7 +13,7 @@ from accord.conformance.check import Role
 from accord.conformance.checks import gather
 from accord.conformance.rule import Version
 from accord.conformance.rules import implied, load
-from accord.conformance.run.check_run import CheckRun
+from accord.conformance.run.check_runner import CheckRun
 from accord.conformance.run.verdicts import covered
 from tests.defects.catalogue import MODULES, rules, rules_in
 from tests.defects.judge import judge, judge_broken, verdicts

@@ -12,7 +12,7 @@ from accord.conformance.agent.scenario import Scenario
 from accord.conformance.agent.stage import agent_stages
 from accord.conformance.checks import TRANSPORT_MODULES, gather
 from accord.conformance.network.address import RemoteServer, Transport, read_address
-from accord.conformance.run.check_run import CheckRun, run_checks
+from accord.conformance.run.check_runner import CheckRun, run_checks
 from accord.conformance.run.verdicts import covered
 from tests.defects.judge import PATIENCE_SECONDS, verdicts
 from tests.defects.servers.broken import HTTP, WEBSOCKET

@@ -4,7 +4,7 @@ import anyio
 import pytest
 
 from accord.conformance.check import Role, worst
-from accord.conformance.run.check_run import CheckRun
+from accord.conformance.run.check_runner import CheckRun
 from tests.defects.judge import (
     PATIENCE_SECONDS,
     PEERS_AT_ONCE,

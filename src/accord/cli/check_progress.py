@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from accord.conformance.check import Check
-    from accord.conformance.run.check_run import CheckRun
+    from accord.conformance.run.check_runner import CheckRun
 
 LINE_SECONDS = 10.0
 TERMINAL_SECONDS = 1.0

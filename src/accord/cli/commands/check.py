@@ -31,7 +31,7 @@ from accord.conformance.check import Role
 from accord.conformance.network.address import Address, RemoteServer, read_address
 from accord.conformance.reports.terminal_table import summary, table
 from accord.conformance.rule import Version
-from accord.conformance.run.check_run import (
+from accord.conformance.run.check_runner import (
     AT_ONCE,
     CHECK_SECONDS_MAX,
     RUN_SECONDS_MAX,

@@ -12,7 +12,7 @@ from html import escape
 from accord.conformance.frames.raw_peer import Frame
 from accord.conformance.reports.plain_text import plain
 from accord.conformance.reports.terminal_table import again, grouped, told_unjudged, ways_on, word
-from accord.conformance.run.check_run import CheckRun
+from accord.conformance.run.check_runner import CheckRun
 from accord.conformance.run.verdicts import Report, Result
 
 # What a page shows of one conversation.

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from accord.conformance.check import Finding
 from accord.conformance.frames.raw_peer import Frame
-from accord.conformance.run.check_run import CheckRun
+from accord.conformance.run.check_runner import CheckRun
 from accord.machine.redaction.conversation_redactor import ConversationRedactor
 from accord.machine.redaction.redactor import Redactor
 

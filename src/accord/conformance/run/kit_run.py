@@ -21,7 +21,7 @@ from accord.conformance.checks import NOT_OVER, gather
 from accord.conformance.network.address import Transport
 from accord.conformance.reports.redaction import without_secrets
 from accord.conformance.rule import Rule, Version
-from accord.conformance.run.check_run import (
+from accord.conformance.run.check_runner import (
     AT_ONCE,
     CHECK_SECONDS_MAX,
     RUN_SECONDS_MAX,

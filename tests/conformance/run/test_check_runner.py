@@ -12,7 +12,7 @@ import pytest
 from accord.conformance import rules
 from accord.conformance.check import Check, Findings, check, monitor
 from accord.conformance.frames.raw_peer import Frame, Gone, NotReady, TooLate, Unanswered
-from accord.conformance.run.check_run import CheckRun, run_check, run_checks
+from accord.conformance.run.check_runner import CheckRun, run_check, run_checks
 from accord.conformance.run.kit_run import NoSuchRule, Wishes, select, unable
 from accord.conformance.run.program import NotStarted
 from accord.conformance.run.verdicts import Report, results
