@@ -7,7 +7,7 @@
 #   make unit      all other tests except those of interop
 #   make peers     the official SDKs, acpx and the reference MCP servers as peers
 #   make interop   those, and real agents, which it installs (1.5 GB)
-#   make soak      many simulated worlds, every broken peer against every rule, many shell lines
+#   make soak      many simulated worlds and cut connections, every broken peer against every rule
 #   make accuracy  the conformance kit against programs that each break one rule
 #   make verdicts  the kit's verdicts on our programs, the SDKs' and real agents, as tables
 #   make fuzz      the fuzz targets with atheris
@@ -113,14 +113,17 @@ interop: peers
 	$(PYTHON) scripts/install_agents.py
 	$(PYTEST) -n 2 tests/interop/agents $(THEIRS) $(LONG)
 
-# As many worlds as told: `make soak WORLDS=100000 SEED=7`.
+# As many worlds and cuts as told: `make soak WORLDS=100000 CUTS=1000 SEED=7`.
 WORLDS ?= 20000
 SEED ?= 1
+# So many random cuts of a WebSocket and of HTTP each.
+CUTS ?= 100000
 soak: setup
 	$(PYTHON) -m tests.simulation --worlds $(WORLDS) --seed $(SEED)
 	$(PYTHON) -m tests.simulation --worlds $(WORLDS) --seed $(SEED) --remote
 	$(PYTHON) -m tests.simulation --planted
-	ACCORD_SOAK=1 $(PYTEST) -n 2 tests/defects tests/client/shell tests/transport/websocket/test_cuts.py
+	$(PYTHON) -m tests.transport.random_cuts --cuts $(CUTS) --seed $(SEED)
+	ACCORD_SOAK=1 $(PYTEST) -n 2 tests/defects tests/client/shell
 
 accuracy: setup
 	$(PYTHON) -m tests.kit_accuracy --jobs 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -77,6 +77,17 @@ FLOORS: tuple[Floor, ...] = (
     Floor("agent's CPU per streamed message, µs", "stream", "agent_cpu_us", "at most", 5),
 )
 
+# What `python -m benchmarks.remote` measures.
+REMOTE_FLOORS: tuple[Floor, ...] = (
+    *(
+        Floor(f"stream over {name}", f"remote {scheme}", "messages_per_s", "faster", bound, against)
+        for scheme, name in (("ws", "WebSocket"), ("http", "HTTP"))
+        for against, bound in ((OFFICIAL_PYTHON, 8), (OFFICIAL_TYPESCRIPT, 4))
+    ),
+    Floor("request beside 100 idle streams, p99 ms", "remote post", "p99_ms", "at most", 5),
+    Floor("memory of an idle WebSocket, KiB", "remote idle", "kib_each", "at most", 15),
+)
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -87,10 +98,10 @@ class Verdict:
     holds: bool | None
 
 
-def judge(medians: Medians) -> list[Verdict]:
+def judge(medians: Medians, floors: Sequence[Floor] = FLOORS) -> list[Verdict]:
     """Hold every floor against the medians."""
     verdicts = []
-    for floor in FLOORS:
+    for floor in floors:
         value = floor.value(medians)
         verdicts.append(Verdict(floor, value, None if value is None else floor.holds(value)))
     return verdicts

@@ -13,12 +13,14 @@ from pathlib import Path
 from accord.conformance import rules
 from accord.conformance.check import Role
 from accord.conformance.checks import gather
+from accord.conformance.network.address import Transport
 from accord.conformance.rule import Rule, Version
 from accord.conformance.run.verdicts import covered
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "rules.md"
 ROLES: tuple[Role, ...] = ("agent", "client")
 VERSIONS: tuple[Version, ...] = ("1", "2", "draft")
+WAYS: tuple[Transport, ...] = ("stdio", "http", "websocket")
 GROUPS = {
     "V1-": "Version 1",
     "V2-": "Version 2",
@@ -54,8 +56,8 @@ def judged() -> dict[str, list[str]]:
     marks: dict[str, list[str]] = {}
     for role in ROLES:
         for version in VERSIONS:
-            for rule in covered(*gather(role, version)):
-                mark = f"{role[0].upper()}{'D' if version == 'draft' else version}"
+            mark = f"{role[0].upper()}{'D' if version == 'draft' else version}"
+            for rule in frozenset().union(*(covered(*gather(role, version, one)) for one in WAYS)):
                 marks.setdefault(rule, []).append(mark)
     return marks
 

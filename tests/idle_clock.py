@@ -11,7 +11,9 @@ of their own.
 import asyncio
 import math
 import selectors
+import socket
 import time
+import weakref
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,6 +21,7 @@ import trio
 from anyio import pytest_plugin
 
 ROUND_SECONDS_MAX = 0.001
+LAST_ROUNDS = 3
 
 
 class Stopwatch:
@@ -70,11 +73,37 @@ class IdleSelector(selectors.BaseSelector):
 
 
 class IdleLoop(asyncio.SelectorEventLoop):
-    """asyncio's loop."""
+    """asyncio's loop, which also closes connections that came in its last rounds.
+
+    A task that was to take over an accepted connection may be cancelled before it begins, and a
+    transport that is closed needs another round to close its socket.
+    """
 
     def __init__(self) -> None:
         self._watch = Stopwatch()
+        self._accepted: weakref.WeakSet[socket.socket] = weakref.WeakSet()
         super().__init__(IdleSelector(self._watch))
+
+    def close(self) -> None:
+        """Finish what was begun, and close."""
+        if not self.is_closed():
+            for _ in range(LAST_ROUNDS):
+                self.run_until_complete(asyncio.sleep(0))
+            for one in self._accepted:
+                one.close()
+        super().close()
+
+    def _accept_connection2(self, factory: Any, conn: socket.socket, *args: Any) -> Any:
+        self._accepted.add(conn)
+        return self._take_over(factory, conn, *args)
+
+    async def _take_over(self, factory: Any, conn: socket.socket, *args: Any) -> None:
+        _, _, server, *_ = args
+        if server is not None and not server.sockets:
+            # It was closed meanwhile, and a transport can no longer belong to it.
+            conn.close()
+        else:
+            await super()._accept_connection2(factory, conn, *args)  # type: ignore[misc]
 
     def time(self) -> float:
         """Seconds on the stopwatch."""

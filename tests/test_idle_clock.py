@@ -1,10 +1,16 @@
 """The clock that asynchronous tests run on: it stands while there is something to do."""
 
+import asyncio
+import gc
+import socket
 import subprocess
 import sys
 import time
 
 import anyio
+import pytest
+
+from tests.idle_clock import IdleLoop
 
 
 async def test_what_is_ready_has_its_turn_before_a_bound_is_over() -> None:
@@ -46,3 +52,24 @@ async def test_other_processes_take_real_time() -> None:
     before = anyio.current_time()
     await anyio.run_process([sys.executable, "-c", program], stderr=subprocess.DEVNULL)
     assert anyio.current_time() - before > 0.2
+
+
+@pytest.mark.parametrize("rounds", range(6))
+def test_a_loop_that_ends_while_a_connection_comes_leaves_no_socket(rounds: int) -> None:
+    """Ours: the warning would fail another test, whichever the garbage is collected in."""
+
+    class Closing(asyncio.Protocol):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            transport.close()
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(Closing, "127.0.0.1", 0)
+        with socket.create_connection(server.sockets[0].getsockname()):
+            for _ in range(rounds):
+                await asyncio.sleep(0)
+            server.close()
+
+    with asyncio.Runner(loop_factory=IdleLoop) as runner:
+        runner.run(main())
+    gc.collect()

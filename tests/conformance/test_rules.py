@@ -5,18 +5,22 @@ import pytest
 from accord.conformance import rules
 from accord.conformance.check import Role
 from accord.conformance.checks import gather
+from accord.conformance.network.address import Transport
 from accord.conformance.rule import Version
 from accord.conformance.run.verdicts import covered
 from scripts.render_rules import PAGE, render
 from scripts.rules import read_table
 
+# Rules that the kit adds to those of the project.
+OWN = ("FAULT-", "TR-SERVER-", "TR-CLIENT-")
+TRANSPORTS: tuple[Transport, ...] = ("stdio", "http", "websocket")
 # Rules of one side whose sentence says something about the other too.
 ALSO = ("V1-AUTH-01", "V1-MODE-02", "V1-TOOL-13")
 
 
 def test_the_kit_knows_every_rule_of_the_project() -> None:
     """Issue: the ids are kept, and what cannot be seen is listed and not left out."""
-    known = {name: rule for name, rule in rules.load().items() if not name.startswith("FAULT-")}
+    known = {name: rule for name, rule in rules.load().items() if not name.startswith(OWN)}
     table = read_table()
     assert set(known) == set(table)
     for name, rule in known.items():
@@ -49,9 +53,10 @@ def test_what_a_must_not_break_binds_and_what_is_allowed_does_not() -> None:
 def test_checks_name_rules_that_exist_and_bind_who_is_judged(role: Role, version: Version) -> None:
     """Ours: a misspelt id would be judged and never shown."""
     known = rules.load()
-    for name in covered(*gather(role, version)):
-        assert name in known, name
-        assert known[name].binds(role) or name in ALSO, name
+    for way in TRANSPORTS:
+        for name in covered(*gather(role, version, way)):
+            assert name in known, name
+            assert known[name].binds(role) or name in ALSO, name
 
 
 def test_implied_rules_exist() -> None:
@@ -70,7 +75,9 @@ def test_the_page_of_rules_is_what_the_tables_say() -> None:
 def test_every_rule_has_a_check_for_whom_it_binds_or_the_reason_why_not(role: Role) -> None:
     """Issue: rules that cannot be seen on the wire are listed with the reason, not left out."""
     versions: tuple[Version, ...] = ("1", "2", "draft")
-    judged = frozenset().union(*(covered(*gather(role, one)) for one in versions))
+    judged = frozenset().union(
+        *(covered(*gather(role, one, way)) for one in versions for way in TRANSPORTS)
+    )
     for rule in rules.load_for(role).values():
         if rule.binds(role):
             assert (rule.id in judged) != bool(rule.unseen), rule.id

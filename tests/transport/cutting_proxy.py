@@ -10,17 +10,28 @@ import asyncio
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Protocol
 
 import anyio
+
+
+class CutWatcher(Protocol):
+    """Learns of the connections."""
+
+    def was_cut(self) -> None: ...
+    def was_opened(self) -> None: ...
 
 
 class CuttingProxy:
     """Forwards to a port, and cuts while `is_cutting`."""
 
-    def __init__(self, target_port: int, seed: int, bytes_max: int) -> None:
+    def __init__(
+        self, target_port: int, seed: int, bytes_max: int, watcher: CutWatcher | None = None
+    ) -> None:
         self._target_port = target_port
         self._random = random.Random(seed)
         self._bytes_max = bytes_max
+        self._watcher = watcher
         self.is_cutting = False
         self.cuts = 0
         self.port = 0
@@ -39,6 +50,8 @@ class CuttingProxy:
 
     def _was_cut(self) -> None:
         self.cuts += 1
+        if self._watcher is not None:
+            self._watcher.was_cut()
         self._cut.set()
         self._cut = anyio.Event()
 
@@ -50,6 +63,8 @@ class CuttingProxy:
             return
         pair = _Pair(self, writer, server[1], self._random.randrange(self._bytes_max))
         self._open.add(pair)
+        if self._watcher is not None:
+            self._watcher.was_opened()
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(pair.forward(reader, server[1]))
@@ -110,10 +125,14 @@ class _Pair:
 
 @asynccontextmanager
 async def cutting_proxy(
-    target_port: int, *, seed: int, bytes_max: int
+    target_port: int,
+    *,
+    seed: int,
+    bytes_max: int,
+    watcher: CutWatcher | None = None,
 ) -> AsyncIterator[CuttingProxy]:
     """Run a proxy on a free port."""
-    proxy = CuttingProxy(target_port, seed, bytes_max)
+    proxy = CuttingProxy(target_port, seed, bytes_max, watcher)
     server = await asyncio.start_server(proxy._connected, "127.0.0.1", 0)
     proxy.port = server.sockets[0].getsockname()[1]
     try:

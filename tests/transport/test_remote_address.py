@@ -13,6 +13,7 @@ from accord.transport.remote_address import (
     is_url,
     parse_address,
     require_encryption,
+    shown_url,
 )
 
 
@@ -125,3 +126,25 @@ def test_plain_connections_lead_to_this_machine_only(scheme: str) -> None:
 def test_urls_are_told_from_commands(text: str, expected: bool) -> None:
     """Ours: where a command takes either."""
     assert is_url(text) is expected
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://ann:hunter2@a.example/acp",
+        "https://ann:hunter2",
+        "https://a.example:hunter2/acp",
+        "htps://ann:hunter2@a.example/acp?token=hunter2",
+        "wss://[hunter2/acp",
+        "wss://a.example/acp?token=hunter2#hunter2 ",
+    ],
+)
+def test_a_wrong_url_is_refused_without_its_secrets(url: str) -> None:
+    """Ours: a password in the wrong place is in no error."""
+    with pytest.raises(LocalProtocolError) as refused:
+        parse_address(url)
+    assert "hunter2" not in str(refused.value)
+
+
+def test_what_is_shown_of_a_url_has_neither_credentials_nor_a_query() -> None:
+    assert shown_url("htps://ann:hunter2@a.example/acp?token=x#y") == "htps://a.example/acp"

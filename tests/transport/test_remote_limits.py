@@ -15,7 +15,7 @@ def test_the_defaults_are_valid() -> None:
     limits = RemoteLimits().checked()
     assert limits.grace_seconds == 60
     assert limits.kept_bytes == 8 * 1024 * 1024
-    assert limits.backlog_bytes == 64 * 1024 * 1024
+    assert limits.backlog_bytes == 16 * 1024 * 1024
     assert limits.keep_alive_seconds * 2 == limits.silence_seconds == 30
 
 

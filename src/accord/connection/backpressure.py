@@ -5,6 +5,7 @@ What always holds
       make that wait last for ever.
 """
 
+from functools import cached_property
 from typing import Protocol
 from weakref import WeakSet
 
@@ -25,6 +26,10 @@ class Consumer(Protocol):
         ...
 
 
+# Shared by all connections that have none.
+_NO_REASONS: frozenset[str] = frozenset()
+
+
 class Reading:
     """Pauses and resumes one transport.
 
@@ -40,12 +45,15 @@ class Reading:
         # Whether a full consumer stops reading; what was read before is still handled.
         self.is_held = False
         # Why the connection itself does not want to read now.
-        self._reasons: set[str] = set()
+        self._reasons = _NO_REASONS
         self._paused = False
         self._over = False
-        # Known for as long as they exist; `much_came` is called regularly.
-        self.consumers: WeakSet[Consumer] = WeakSet()
         self._bytes_since_check = 0
+
+    @cached_property
+    def consumers(self) -> WeakSet[Consumer]:
+        """Those who read, for as long as they exist; `much_came` is called regularly."""
+        return WeakSet()
 
     def count(self, size: int) -> None:
         """Count bytes that were read."""
@@ -81,12 +89,12 @@ class Reading:
 
     def stop_for(self, reason: str) -> None:
         """Stop reading for the connection's own reason, until `go_on` is called with it."""
-        self._reasons.add(reason)
+        self._reasons |= {reason}
         self.update()
 
     def go_on(self, reason: str) -> None:
         """Drop a reason to stop."""
-        self._reasons.discard(reason)
+        self._reasons -= {reason}
         self.update()
 
     def end(self) -> None:

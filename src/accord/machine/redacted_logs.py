@@ -7,6 +7,7 @@ Loggers of other packages are not touched.
 from __future__ import annotations
 
 import logging
+import os
 import traceback
 from functools import cache
 from typing import TYPE_CHECKING, Final
@@ -72,3 +73,16 @@ def logger(name: str) -> logging.Logger:
     """Return a logger of this package, with the filter."""
     assert name in LOGGERS
     return logging.getLogger(name)
+
+
+def place_of(error: BaseException) -> str:
+    """Return the kind of an error and where it was raised, without its text.
+
+    For errors whose text may quote a credential or a message.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    kind = type(error).__name__
+    if not frames:
+        return kind
+    last = frames[-1]
+    return f"{kind} at {os.path.basename(last.filename)}, line {last.lineno}, in {last.name}"

@@ -10,6 +10,7 @@ from typing import Any
 from accord.errors import LocalProtocolError
 
 META_KEY = "accord.extensions"
+_NONE: frozenset[str] = frozenset()
 
 DECIDED_BY = "accord.decidedBy"
 """In the `_meta` of the answer to a permission request that was refused: who refused it."""
@@ -46,5 +47,5 @@ def read_advertised(capabilities: Mapping[str, Any]) -> frozenset[str]:
     ours = meta.get(META_KEY) if isinstance(meta, Mapping) else None
     names = ours.get("methods") if isinstance(ours, Mapping) else None
     if not isinstance(names, list):
-        return frozenset()
+        return _NONE
     return frozenset(name for name in names if isinstance(name, str))

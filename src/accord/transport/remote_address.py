@@ -71,6 +71,12 @@ def is_url(text: str) -> bool:
     return bool(found) and scheme.lower() in SCHEMES
 
 
+def shown_url(text: str) -> str:
+    """Return what may be shown of a text that looks like a URL: nothing that may be a secret."""
+    text = re.split(r"[?#]", text, maxsplit=1)[0]
+    return re.sub(r"//[^/]*@", "//", text)
+
+
 def is_loopback(host: str) -> bool:
     """Whether a host is `localhost`, in 127.0.0.0/8, or ::1."""
     if host.lower().removesuffix(".") == "localhost":
@@ -97,8 +103,11 @@ def parse_address(url: str) -> RemoteAddress:
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
-    except ValueError as error:
-        raise LocalProtocolError(f"this is not a valid URL: {error}") from None
+    except ValueError:
+        # The reason may quote a password that stands where a port should.
+        raise LocalProtocolError(
+            "this is not a valid URL; one looks like https://agents.example.com:8443/acp"
+        ) from None
     if parts.scheme not in SCHEMES or not host:
         raise LocalProtocolError(
             "the URL of an agent begins with https://, wss://, http:// or ws:// and a host"
@@ -157,4 +166,5 @@ __all__ = [
     "is_url",
     "parse_address",
     "require_encryption",
+    "shown_url",
 ]

@@ -28,8 +28,9 @@ class RemoteLimits:
     grace_seconds: float = 60.0
     # Frames that were sent and may be asked for again; over it the oldest are dropped.
     kept_bytes: int = 8 * MIB
-    # Frames that could not be sent yet; over it the writer waits.
-    backlog_bytes: int = 64 * MIB
+    # Frames that could not be sent yet; over it the writer waits.  With what is kept, and the
+    # history that the agent has of it, one client that is away costs less than 64 MiB.
+    backlog_bytes: int = 16 * MIB
     # A receiver acknowledges after so many frames or bytes, or so long after the first of them.
     acknowledge_frames: int = 256
     acknowledge_bytes: int = MIB
@@ -60,10 +61,20 @@ class RemoteLimits:
     connections: int = 20_000
     # Session streams of one connection.
     session_streams: int = 1024
-    # The whole body of one request.
+    # From the first byte of a connection to the end of its first request's head.
+    head_seconds: float = 10.0
+    # One message: the body of a request, or a WebSocket message that comes in pieces.  Each
+    # `body_bytes_per_second` of it that have come allow one second more.
     body_seconds: float = 30.0
+    body_bytes_per_second: int = 16 * 1024
+    # All bodies of one server that are being read; over it a request is refused with status 503.
+    bodies_bytes: int = 256 * MIB
     # From the upgrade to `initialize`.
     initialize_seconds: float = 30.0
+
+    def body_seconds_for(self, size: int) -> float:
+        """Return how long a message may take of which `size` bytes have come."""
+        return self.body_seconds + size / self.body_bytes_per_second
 
     def checked(self) -> "RemoteLimits":
         """Return these limits if they are valid.

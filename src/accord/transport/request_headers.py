@@ -5,7 +5,7 @@ works.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from accord.errors import LocalProtocolError
@@ -22,12 +22,19 @@ _OWN: Final = frozenset(
         *("host", "keep-alive", "last-event-id", "te", "trailer", "transfer-encoding", "upgrade"),
     }
 )
+_NOT_SECRET: Final = frozenset({"user-agent", "origin", "accept-language"})
+_SECRET_CHARS_MIN: Final = 4
 _OWN_PREFIXES: Final = ("acp-", "accord-", "sec-websocket-", "proxy-")
 
 
 def fits_header(text: str) -> bool:
     """Whether a text can be a value that both sides read alike: visible ASCII, spaces inside."""
     return _PLAIN_VALUE.match(text) is not None
+
+
+def is_token(text: object) -> bool:
+    """Whether a text can be a bearer token: visible ASCII without spaces."""
+    return isinstance(text, str) and _TOKEN.match(text) is not None
 
 
 def request_headers(
@@ -52,8 +59,29 @@ def request_headers(
     return tuple(found.values())
 
 
+class HiddenValues:
+    """The values of the caller's headers, kept out of texts that quote a server.
+
+    A server may repeat what it was sent.
+    """
+
+    def __init__(self, headers: Sequence[tuple[str, str]]) -> None:
+        values = {value for name, value in headers if name.lower() not in _NOT_SECRET}
+        values |= {value.rpartition(" ")[2] for value in values}
+        # Shorter ones would hide ordinary words.
+        self._values = sorted(filter(lambda one: len(one) >= _SECRET_CHARS_MIN, values), key=len)
+        self._values.reverse()
+        self.has_credentials = any(name.lower() == "authorization" for name, _ in headers)
+
+    def hide(self, text: str) -> str:
+        """Return a text without them."""
+        for value in self._values:
+            text = text.replace(value, "[secret]")
+        return text
+
+
 def _check_token(token: object) -> None:
-    if not isinstance(token, str) or not _TOKEN.match(token):
+    if not is_token(token):
         raise LocalProtocolError("token= takes a token: visible ASCII without spaces")
 
 
@@ -67,4 +95,4 @@ def _check(name: object, value: object) -> None:
         raise LocalProtocolError(f"the header {name} belongs to the transport")
 
 
-__all__ = ["request_headers"]
+__all__ = ["HiddenValues", "is_token", "request_headers"]

@@ -11,12 +11,14 @@ import ssl
 import subprocess
 import sys
 import urllib.request
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
 from websockets.asyncio.client import connect
 
 from accord.cli.server_setup.agent_import import import_agent
+from accord.cli.server_setup.server_options import options_of
 from accord.cli.usage_error import UsageError
 from tests.hang_limit import HANG_SECONDS
 from tests.machine.certificates import make_certificate
@@ -108,6 +110,7 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "no token file": (("--token-file", "nowhere"), "cannot be read"),
     "an empty token file": (("--token-file", "EMPTY"), "has no token"),
     "a token without a name": (("--token-file", "BROKEN"), "line 1"),
+    "a token that cannot be sent": (("--token-file", "ODD"), "line 1"),
     "a port that is none": (("--port", "70000"), "--port"),
     "an origin with a path": (("--allow-origin", "https://a.example/x"), "an origin looks like"),
 }
@@ -117,7 +120,12 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
 def test_what_is_unsafe_or_impossible_is_refused(
     options: tuple[str, ...], expected: str, tmp_path: Path
 ) -> None:
-    files = {"TOKENS": "ann secret-word\n", "EMPTY": "\n", "BROKEN": "secret-word\n"}
+    files = {
+        "TOKENS": "ann secret-word\n",
+        "EMPTY": "\n",
+        "BROKEN": "secret-word\n",
+        "ODD": "ann secret-wörd\n",
+    }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     given = [str(tmp_path / word) if word in files else word for word in options]
@@ -132,7 +140,74 @@ def test_what_is_unsafe_or_impossible_is_refused(
     )
     assert done.returncode == 2, done.stderr
     assert expected in done.stderr
-    assert "secret-word" not in done.stderr
+    assert "secret-w" not in done.stderr
+
+
+@pytest.mark.parametrize("token", ["", " ", "two words", "newline\n", "wörd"])
+def test_a_token_that_nobody_could_send_is_refused_and_not_left_out(token: str) -> None:
+    """Issue 16: an empty variable does not mean that everybody may come in."""
+    arguments = Namespace(
+        host="127.0.0.1", port=0, token_file=None, tls_cert=None, tls_key=None, insecure_http=False
+    )
+    with pytest.raises(UsageError) as refused:
+        options_of(arguments, {"ACCORD_SERVE_TOKEN": token})
+    assert "ACCORD_SERVE_TOKEN" in str(refused.value)
+    assert not token.strip() or token not in str(refused.value)
+
+
+def test_two_places_for_tokens_are_refused(tmp_path: Path) -> None:
+    """Otherwise one of them would be ignored."""
+    (tmp_path / "tokens").write_text("ann secret-word\n")
+    arguments = Namespace(host="127.0.0.1", port=0, token_file=tmp_path / "tokens")
+    with pytest.raises(UsageError, match="exclude each other"):
+        options_of(arguments, {"ACCORD_SERVE_TOKEN": "other"})
+
+
+def test_a_key_with_a_password_is_refused_and_nobody_is_asked(tmp_path: Path) -> None:
+    """OpenSSL would ask on the terminal, where nobody may sit."""
+    made = make_certificate(tmp_path)
+    locked = tmp_path / "locked.pem"
+    subprocess.run(
+        ["openssl", "pkey", "-in", made.key, "-aes128", "-passout", "pass:word", "-out", locked],
+        check=True,
+        timeout=HANG_SECONDS,
+    )
+    done = subprocess.run(
+        serve_command("--tls-cert", str(made.certificate), "--tls-key", str(locked)),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=HANG_SECONDS,
+        check=False,
+    )
+    assert (done.returncode, "has a password" in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--port", "PORT"), "is in use; choose another one with --port"),
+        (("--host", "nowhere.invalid", "--insecure-http"), "cannot listen on port 0 of nowhere"),
+    ],
+)
+def test_an_address_that_cannot_be_used_is_explained(
+    options: tuple[str, ...], words: str, tmp_path: Path
+) -> None:
+    (tmp_path / "tokens").write_text("ann secret-word\n")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        given = [port if word == "PORT" else word for word in options]
+        done = subprocess.run(
+            serve_command("--token-file", str(tmp_path / "tokens"), *given),
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=HANG_SECONDS,
+            check=False,
+        )
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
+    assert done.stderr.startswith("accord serve: ")
+    assert words in done.stderr
 
 
 @pytest.mark.parametrize("package", ["websockets", "granian"])
@@ -151,17 +226,6 @@ def test_a_missing_package_is_named(package: str) -> None:
     )
     expected = f"accord: serving needs the package {package}; install accord[remote]\n"
     assert (done.returncode, done.stderr) == (1, expected)
-
-
-def test_a_port_that_is_taken_is_said_in_a_sentence() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        command = serve_command("--port", str(taken.getsockname()[1]))
-        done = subprocess.run(
-            command, cwd=ROOT, capture_output=True, text=True, timeout=HANG_SECONDS, check=False
-        )
-    assert done.returncode == 1
-    assert "address already in use" in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 AGENT_FILE = "from accord import Agent\nagent = Agent('a', version='1')\nnumber = 7\n"

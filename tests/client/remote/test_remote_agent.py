@@ -10,6 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
+from anyio.abc import SocketAttribute, SocketStream
 
 from accord import (
     Agent,
@@ -72,7 +73,7 @@ async def test_a_session_over_a_url(scheme: str, tmp_path: Path) -> None:
 
 
 @SCHEMES
-async def test_a_token_is_in_no_log_of_any_package(
+async def test_tokens_and_messages_are_in_no_log_of_any_package(
     scheme: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Issue: no secrets in logs, not even where a program logs everything."""
@@ -81,8 +82,10 @@ async def test_a_token_is_in_no_log_of_any_package(
         serving(auth=bearer_tokens({TOKEN: "me"})) as server,
         Client.connect(f"{scheme}://localhost:{server.port}/acp", token=TOKEN) as client,
     ):
-        assert (await (await client.new_session()).ask("hello")).text == "hello"
+        canary = "a text of a message"
+        assert (await (await client.new_session()).ask(canary)).text == canary
     assert TOKEN not in caplog.text
+    assert canary not in caplog.text
 
 
 @SCHEMES
@@ -104,6 +107,48 @@ async def test_another_path_is_no_agent(scheme: str) -> None:
         with pytest.raises(ConnectFailed, match="/acp"):
             async with Client.connect(f"{scheme}://localhost:{server.port}/other"):
                 pass
+
+
+@SCHEMES
+async def test_another_name_is_not_served(scheme: str) -> None:
+    """Issue 16: the error names the option of the server."""
+    async with serving(hosts=["agents.example"]) as server:
+        with pytest.raises(ConnectFailed, match=r"status 421.*--allow-host"):
+            async with Client.connect(f"{scheme}://127.0.0.1:{server.port}/acp"):
+                pass
+
+
+@SCHEMES
+async def test_a_page_of_another_site_is_told_where_to_look(scheme: str) -> None:
+    async with serving() as server:
+        with pytest.raises(ConnectFailed, match=r"status 403.*lists of origins"):
+            async with Client.connect(
+                f"{scheme}://127.0.0.1:{server.port}/acp",
+                headers={"Origin": "https://evil.example"},
+            ):
+                pass
+
+
+@SCHEMES
+@pytest.mark.parametrize("greeting", [b"", b"SSH-2.0-OpenSSH_9\r\n", b"220 mail.example ESMTP\r\n"])
+async def test_a_server_of_something_else_is_no_agent(scheme: str, greeting: bytes) -> None:
+    """Issue 16: what closes without an answer may want TLS, or be no ACP server."""
+
+    async def greet(stream: SocketStream) -> None:
+        async with stream:
+            await stream.receive()
+            await stream.send(greeting)
+
+    async with (
+        await anyio.create_tcp_listener(local_host="127.0.0.1") as listener,
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(listener.serve, greet)
+        port = listener.extra(SocketAttribute.local_port)
+        with pytest.raises(ConnectFailed, match=r"check that an ACP server|check the host"):
+            async with Client.connect(f"{scheme}://127.0.0.1:{port}/acp"):
+                pass
+        tasks.cancel_scope.cancel()
 
 
 @SCHEMES

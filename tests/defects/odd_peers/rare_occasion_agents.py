@@ -82,6 +82,21 @@ class IsConfusedByBadValues(AgentV1):
                 raise Refused(-32603, "Internal error")
 
 
+@ODD.judged("V1-MCP-01", "V1-MCP-04")
+class KeepsTheServersOfALiveSession(AgentV1):
+    """It cannot close a session, and connects only to what a live one has not yet."""
+
+    def capabilities(self) -> Json:
+        found = super().capabilities()
+        del found["sessionCapabilities"]["close"]
+        return found
+
+    def connect(self, session: Json, servers: list[Json]) -> None:
+        known: set[str] = session.setdefault("known_servers", set())
+        super().connect(session, [one for one in servers if one["name"] not in known])
+        known.update(one["name"] for one in servers)
+
+
 class FailsItsPrompts(AgentV1):
     def do_fail(self, session: Json, _rest: str) -> Work:
         self.open_call(session, "Break", "other")

@@ -25,8 +25,8 @@ from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
 
 from accord.machine.redacted_logs import SILENT
-from accord.transport.server.listener.peer_liveness import is_gone, tcp_info
 from accord.transport.server.listener.protocol_choice import choose_protocol
+from accord.transport.server.peer_liveness import is_gone, tcp_info
 from tests.simulation.remote.loop import Listener, NetworkLoop
 
 Application = Callable[[Any, Any, Any], Awaitable[None]]

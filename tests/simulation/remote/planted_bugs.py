@@ -10,11 +10,11 @@ from accord.transport.http.client import HttpTransport
 from accord.transport.http.connections.h1_connection import H1Connection
 from accord.transport.http.connections.h2_connection import H2Connection
 from accord.transport.http.outgoing_messages import OutgoingMessages
-from accord.transport.http.reconnection import Reconnection
 from accord.transport.http.server_stream import ServerStream
 from accord.transport.readiness import LoopDriver
 from accord.transport.resume.message_order import MessageOrder
 from accord.transport.resume.received_frames import ReceivedFrames
+from accord.transport.resume.reconnection import Reconnection
 from accord.transport.resume.sent_frames import SentFrames
 from accord.transport.server.http_transport import HttpServerTransport
 from accord.transport.server.outgoing_stream import OutgoingStream

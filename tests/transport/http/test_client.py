@@ -16,7 +16,7 @@ VERSIONS = pytest.mark.parametrize("version", ["h2", "http/1.1"])
 @pytest.mark.rule("TR-HTTP-17")
 @VERSIONS
 async def test_messages_go_out_and_come_in(version: str) -> None:
-    """transports.md 4.2: the whole way of a session."""
+    """RFD streamable-http: the whole way of a session."""
     script = AcpScript()
     async with serve(script, version) as server, connected(server.port) as talk:
         assert talk.transport.http_version == {"h2": "HTTP/2"}.get(version, "HTTP/1.1")
@@ -41,7 +41,7 @@ async def test_messages_go_out_and_come_in(version: str) -> None:
 
 @VERSIONS
 async def test_order_is_kept_without_numbers(version: str) -> None:
-    """transports.md 1: POSTs overtake each other unless the sender waits."""
+    """RFD streamable-http: POSTs overtake each other unless the sender waits."""
     script = AcpScript()
     under_way = most = 0
 
@@ -76,7 +76,7 @@ async def test_cookies_come_back(version: str) -> None:
 
 
 async def test_headers_of_the_caller_go_with_every_request() -> None:
-    """transports.md 7: credentials on every POST, GET and DELETE."""
+    """RFD streamable-http: credentials on every POST, GET and DELETE."""
     script = AcpScript()
     headers = (("Authorization", "Bearer t"), ("Cookie", "mine=1"))
     async with serve(script) as server, connected(server.port, headers=headers) as talk:
@@ -154,7 +154,7 @@ async def test_a_paused_transport_bounds_what_arrives(version: str) -> None:
 
 
 async def test_a_server_that_ends_the_connection_stream_ends_the_connection() -> None:
-    """transports.md 9."""
+    """RFD streamable-http."""
     script = AcpScript()
     async with serve(script) as server, connected(server.port) as talk:
         await script.until(lambda: script.stream().reader)
@@ -167,7 +167,7 @@ async def test_a_server_that_ends_the_connection_stream_ends_the_connection() ->
 
 
 async def test_a_session_stream_that_ends_fails_its_requests_and_is_opened_again() -> None:
-    """transports.md 9: the next message for the session opens the stream again."""
+    """RFD streamable-http: the next message for the session opens the stream again."""
     script = AcpScript()
     async with serve(script) as server, connected(server.port) as talk:
         await talk.call("session/new")
@@ -207,7 +207,7 @@ async def test_streams_of_closed_sessions_are_closed_when_there_are_many() -> No
 
 @pytest.mark.parametrize("count", [1, 3])
 async def test_events_that_are_no_objects_are_skipped(count: int) -> None:
-    """transports.md 4.5."""
+    """RFD streamable-http."""
     script = AcpScript()
     async with serve(script) as server, connected(server.port) as talk:
         await script.until(lambda: script.stream().reader)
@@ -229,7 +229,7 @@ async def test_an_event_over_the_limit_ends_the_connection() -> None:
 
 
 async def test_the_first_message_must_be_initialize() -> None:
-    """transports.md 4.3: the server would answer 400."""
+    """RFD streamable-http: the server would answer 400."""
     async with (
         serve(AcpScript()) as server,
         connected(server.port, initialize=False) as talk,

@@ -39,7 +39,7 @@ def refusing(method: str, status: int, body: bytes = b"", *, session: bool = Fal
 @VERSIONS
 @pytest.mark.parametrize("status", [400, 405, 413, 415, 429, 500, 501, 502, 503])
 async def test_a_refused_request_fails_alone(version: str, status: int) -> None:
-    """transports.md 4.3: with the status and the body, and the next one works."""
+    """RFD streamable-http: with the status and the body, and the next one works."""
     script = AcpScript()
     script.before = refusing("POST", status, b"no" * 10_000)
     async with serve(script, version) as server, connected(server.port) as talk:
@@ -54,7 +54,7 @@ async def test_a_refused_request_fails_alone(version: str, status: int) -> None:
 @VERSIONS
 @pytest.mark.parametrize("status", [401, 403, 404, 410])
 async def test_some_refusals_end_the_connection(version: str, status: int) -> None:
-    """transports.md 4.3."""
+    """RFD streamable-http."""
     script = AcpScript()
     script.before = refusing("POST", status)
     async with serve(script, version) as server, connected(server.port) as talk:
@@ -65,7 +65,7 @@ async def test_some_refusals_end_the_connection(version: str, status: int) -> No
 
 
 async def test_a_refused_notification_ends_the_connection() -> None:
-    """transports.md 4.3: nobody else would learn of it."""
+    """RFD streamable-http: nobody else would learn of it."""
     script = AcpScript()
     script.before = refusing("POST", 500)
     async with serve(script) as server, connected(server.port) as talk:
@@ -74,7 +74,7 @@ async def test_a_refused_notification_ends_the_connection() -> None:
 
 
 async def test_a_conflict_fails_the_session_until_it_is_attached_again() -> None:
-    """transports.md 4.3: 409."""
+    """RFD streamable-http: 409."""
     script = AcpScript()
     async with serve(script) as server, connected(server.port) as talk:
         await talk.call("session/new")
@@ -94,7 +94,7 @@ async def test_a_conflict_fails_the_session_until_it_is_attached_again() -> None
 
 @pytest.mark.parametrize("status", [400, 404, 406, 409, 500])
 async def test_a_refused_session_stream_fails_the_session_alone(status: int) -> None:
-    """transports.md 4.3."""
+    """RFD streamable-http."""
     script = AcpScript()
     script.before = refusing("GET", status, session=True)
     async with serve(script) as server, connected(server.port) as talk:
@@ -107,7 +107,7 @@ async def test_a_refused_session_stream_fails_the_session_alone(status: int) -> 
 
 @pytest.mark.parametrize("status", [401, 404, 409, 500])
 async def test_a_refused_connection_stream_ends_the_connection(status: int) -> None:
-    """transports.md 4.3."""
+    """RFD streamable-http."""
     script = AcpScript()
     script.before = refusing("GET", status)
     async with serve(script) as server, connected(server.port) as talk:
@@ -137,7 +137,7 @@ async def test_a_server_that_is_no_agent_is_explained(status: int, body: bytes, 
 
 
 async def test_an_initialize_that_fails_can_be_tried_again() -> None:
-    """transports.md 4.3: 500 has a JSON-RPC error in its body."""
+    """RFD streamable-http: 500 has a JSON-RPC error in its body."""
     script = AcpScript()
     error = b'{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"no"}}'
 
@@ -154,7 +154,7 @@ async def test_an_initialize_that_fails_can_be_tried_again() -> None:
 
 @VERSIONS
 async def test_a_cut_connection_ends_the_transport(version: str) -> None:
-    """transports.md 4.3: without the extension there is nothing to continue with."""
+    """RFD streamable-http: without the extension there is nothing to continue with."""
     script = AcpScript()
     async with serve(script, version) as server, connected(server.port) as talk:
         await script.until(lambda: script.stream().reader)
@@ -420,7 +420,7 @@ async def test_a_silent_stream_of_a_server_that_sends_comments_is_lost() -> None
 
 
 async def test_a_quiet_server_without_comments_lives() -> None:
-    """transports.md 9: liveness is the implementer's; not every server sends comments."""
+    """RFD streamable-http: liveness is the implementer's; not every server sends comments."""
     script = AcpScript()
     async with (
         serve(script, "http/1.1") as server,

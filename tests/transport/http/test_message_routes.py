@@ -45,7 +45,7 @@ MEMBERS = st.dictionaries(st.sampled_from(["sessionId", "update", "_meta"]), JSO
     ],
 )
 def test_keys_are_read(message: dict[str, Any], keys: tuple[Any, ...]) -> None:
-    """transports.md 4.4."""
+    """RFD streamable-http."""
     assert read_keys(json.dumps(message).encode()) == MessageKeys(*keys)
 
 
@@ -81,7 +81,7 @@ def test_a_quick_look_misses_no_id(message: dict[str, Any]) -> None:
 
 
 def test_a_load_is_answered_on_the_connections_stream() -> None:
-    """transports.md 4.4 and TR-HTTP-11."""
+    """RFD streamable-http and TR-HTTP-11."""
     assert answer_session("session/load", "s") is None
     assert answer_session("session/prompt", "s") == "s"
     assert answer_session("session/new", None) is None
@@ -96,6 +96,6 @@ def test_a_load_is_answered_on_the_connections_stream() -> None:
     ],
 )
 def test_the_answer_to_initialize_is_read(result: object, read: tuple[Any, ...]) -> None:
-    """transports.md 4.2: the RFD has the id in the result too."""
+    """RFD streamable-http: the RFD has the id in the result too."""
     assert read_initialize_result(json.dumps({"id": 0, "result": result}).encode()) == read
     assert read_initialize_result(b"{") == (None, None)

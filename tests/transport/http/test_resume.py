@@ -146,7 +146,7 @@ async def test_a_hole_in_the_numbers_is_said() -> None:
 
 
 async def test_a_connection_that_the_server_forgot_is_over() -> None:
-    """transports.md 4.3."""
+    """RFD streamable-http."""
     script = AcpScript(resumes=True)
 
     async def forget(request: ServedRequest) -> bool:

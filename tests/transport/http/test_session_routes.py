@@ -7,13 +7,13 @@ import pytest
 from accord.transport.http.connections.exchange import Answer
 from accord.transport.http.initialize_answer import Connected, read_initialize_answer
 from accord.transport.http.message_routes import MessageKeys
-from accord.transport.http.reconnection import Reconnection
 from accord.transport.http.refusals import reason_for
 from accord.transport.http.session_routes import CLOSED_SESSIONS_MAX, Arrival, SessionRoutes
-from accord.transport.remote_address import parse_address
 from accord.transport.remote_limits import RemoteLimits
+from accord.transport.request_headers import HiddenValues
+from accord.transport.resume.reconnection import Reconnection
 
-ADDRESS = parse_address("https://example.com/acp?token=secret")
+NOTHING = HiddenValues(())
 
 
 def request(request_id: int, method: str, session_id: str | None) -> MessageKeys:
@@ -27,7 +27,7 @@ def result(
 
 
 def test_an_answer_has_the_session_of_its_requests_stream() -> None:
-    """transports.md 4.4: a server answers 400 without it."""
+    """RFD streamable-http: a server answers 400 without it."""
     routes = SessionRoutes()
     assert routes.received(request(1, "fs/read_text_file", "s"), "s") == Arrival()
     assert routes.received(request(2, "_x", None), None) == Arrival()
@@ -39,7 +39,7 @@ def test_an_answer_has_the_session_of_its_requests_stream() -> None:
 
 
 def test_what_is_open_in_a_session_can_be_failed() -> None:
-    """transports.md 9: when its stream ends."""
+    """RFD streamable-http: when its stream ends."""
     routes = SessionRoutes()
     for number, session_id in enumerate(["s", "s", "t"]):
         routes.sent(request(number, "session/prompt", session_id), session_id)
@@ -51,7 +51,7 @@ def test_what_is_open_in_a_session_can_be_failed() -> None:
 
 
 def test_new_and_loaded_sessions_are_seen() -> None:
-    """transports.md 4.4."""
+    """RFD streamable-http."""
     routes = SessionRoutes()
     routes.sent(request(1, "session/new", None), None)
     assert routes.received(result(1, "s"), None) == Arrival(opened="s")
@@ -90,27 +90,27 @@ def test_closed_sessions_are_remembered_for_a_while() -> None:
     ],
 )
 def test_reasons_say_what_to_do(status: int, body: bytes, said: str) -> None:
-    """transports.md 4.3; and the query of a URL is never shown."""
-    reason = reason_for(ADDRESS, Answer(status, [], body))
+    """RFD streamable-http; and the query of a URL is never shown."""
+    reason = reason_for(Answer(status, [], body), NOTHING)
     assert said in reason
     assert "secret" not in reason
 
 
 def test_the_answer_to_initialize_makes_the_connection() -> None:
-    """transports.md 4.2: the header, or the RFD's member of the result."""
+    """RFD streamable-http: the header, or the RFD's member of the result."""
     keys = request(1, "initialize", None)
     body = b'{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":2,"connectionId":"r"}}'
     headers = [("acp-connection-id", "h"), ("accord-resume", "1")]
-    assert read_initialize_answer(ADDRESS, keys, Answer(200, headers, body)) == Connected(
+    assert read_initialize_answer(keys, Answer(200, headers, body), NOTHING) == Connected(
         "h", 2, resumes=True
     )
-    assert read_initialize_answer(ADDRESS, keys, Answer(200, [], body)) == Connected(
+    assert read_initialize_answer(keys, Answer(200, [], body), NOTHING) == Connected(
         "r", 2, resumes=False
     )
     bad = Answer(200, [("acp-connection-id", "a\x80")], b'{"id":1,"result":{}}')
-    assert "Acp-Connection-Id" in str(read_initialize_answer(ADDRESS, keys, bad))
+    assert "Acp-Connection-Id" in str(read_initialize_answer(keys, bad, NOTHING))
     error = Answer(500, [], b'{"id":1,"error":{"code":-32603,"message":"no"}}')
-    assert read_initialize_answer(ADDRESS, keys, error) is None
+    assert read_initialize_answer(keys, error, NOTHING) is None
 
 
 def test_attempts_are_made_until_the_grace_time_is_over() -> None:

@@ -66,13 +66,13 @@ async def failure(port: int, tls: ssl.SSLContext | None, host: str = "localhost"
 
 
 async def test_an_unknown_certificate_is_refused(certificate: Certificate) -> None:
-    """transports.md 8: certificate checks on."""
+    """Ours: certificates are checked."""
     async with serve(AcpScript(), tls=server_context(certificate, "h2")) as server:
         assert "certificate is not valid" in await failure(server.port, None)
 
 
 async def test_a_certificate_of_another_name_is_refused(certificate: Certificate) -> None:
-    """transports.md 8."""
+    """Ours: certificates are checked."""
     trusted = certificate.client_context()
     async with serve(AcpScript(), tls=server_context(certificate, "h2")) as server:
         said = await failure(server.port, trusted, "127.0.0.1")

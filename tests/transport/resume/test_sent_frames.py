@@ -109,3 +109,29 @@ def test_the_newest_frame_is_kept_even_if_it_exceeds_the_bound() -> None:
     assert not sender.rewind(0)
     assert sender.rewind(1)
     assert sender.take() == b"a large one"
+
+
+@given(st.lists(st.integers(0, 9), max_size=30), st.integers(0, 30), st.integers(0, 30))
+def test_who_takes_only_what_drops_nothing_can_always_go_back(
+    sizes: list[int], kept_bytes_max: int, acknowledged: int
+) -> None:
+    """Ours: a sender that waits for acknowledgements makes no gap of its own."""
+    frames = SentFrames(kept_bytes_max)
+    for size in sizes:
+        frames.append(b"x" * size)
+    while frames.has_unsent and not frames.would_drop:
+        frames.take()
+    assert frames.gone_count == 0
+    assert frames.rewind(min(acknowledged, frames.sent_count))
+
+
+def test_the_next_frame_is_taken_as_soon_as_there_is_room() -> None:
+    frames = SentFrames(10)
+    for _ in range(3):
+        frames.append(b"x" * 6)
+    seen = [frames.would_drop]
+    frames.take()
+    seen.append(frames.would_drop)
+    frames.acknowledge(1)
+    seen.append(frames.would_drop)
+    assert seen == [False, True, False]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -25,6 +27,8 @@ from tests.transport.server.served_agent import Served, echo_agent, serving
 TOKENS = {"secret-of-ann": "ann", "secret-of-bob": "bob"}
 ANN = {"authorization": "Bearer secret-of-ann"}
 BOB = {"authorization": "Bearer secret-of-bob"}
+
+EVENTS = {"accept": "text/event-stream"}
 
 FOREIGN: dict[str, tuple[Mapping[str, str], int]] = {
     "a page of another site": ({"origin": "https://evil.example"}, 403),
@@ -134,6 +138,16 @@ async def test_a_user_sees_and_loads_their_own_sessions_only() -> None:
                 await session.until(2)
         params = {"sessionId": session_id, "cwd": "/tmp", "mcpServers": []}
         asked = {"session/load": -32002, "session/resume": -32002, "session/list": None}
+        header = {"acp-session-id": session_id}
+        async with bob.stream(header) as stolen:
+            await ann.post(prompt(session_id, "private", 30), header)
+            async with ann.stream(header) as own:
+                await own.until(30)
+            # Of the session of somebody else, a stream has the refusal of the prompt alone.
+            await bob.post(prompt(session_id, "mine", 31), header)
+            seen = await stolen.until(31)
+            assert [one.get("id") for one in seen] == [31]
+            assert seen[-1]["error"]["code"] == -32002
         async with bob.stream() as connection:
             for number, (method, code) in enumerate(asked.items(), start=10):
                 about = {} if code is None else params
@@ -150,13 +164,63 @@ async def test_a_user_sees_and_loads_their_own_sessions_only() -> None:
         assert await store.get(session_id) is not None
 
 
+NOT_NAMES = (None, False, True, 0, 1, "", b"ann", ("ann",), {"name": "ann"}, 1.5)
+
+
 @pytest.mark.anyio
-async def test_an_auth_function_that_fails_refuses() -> None:
+@pytest.mark.parametrize("answer", NOT_NAMES, ids=repr)
+@pytest.mark.parametrize("waits", [False, True])
+async def test_an_auth_function_lets_nobody_in_but_by_a_name(answer: Any, waits: bool) -> None:
+    """Issue 16: whatever else it returns, also False and True, refuses on every way in."""
+
+    async def later(request: RemoteRequest) -> Any:
+        return answer
+
+    async with serving(auth=later if waits else lambda _: answer) as served:
+        client = RawClient(served.port, {"acp-connection-id": "x", **EVENTS})
+        for method in ("POST", "GET", "DELETE"):
+            assert (await client.request(method, {}, b"")).status == 401
+        assert await upgrade_status(served, {}) == 401
+        assert served.open_connections == 0
+
+
+@pytest.mark.anyio
+async def test_an_auth_function_that_fails_refuses_and_its_log_has_no_token(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Ours: the text of a KeyError is the token that was not found."""
+
     def broken(request: RemoteRequest) -> str:
-        raise RuntimeError("no database")
+        known: dict[str | None, str] = {}
+        return known[request.bearer_token]
 
     async with serving(auth=broken) as served:
-        assert (await RawClient(served.port).post(INITIALIZE)).status == 401
+        assert (await RawClient(served.port).post(INITIALIZE, ANN)).status == 401
+        assert await upgrade_status(served, ANN) == 401
+    assert "KeyError at test_access.py" in caplog.text
+    assert "secret" not in caplog.text
+
+
+@pytest.mark.anyio
+async def test_a_token_that_is_revoked_ends_what_it_allowed() -> None:
+    """Issue 16: every request is authorised on its own, also on a connection that was allowed."""
+    users = dict(TOKENS)
+    async with serving(auth=lambda request: users.get(request.bearer_token or "")) as served:
+        ann = RawClient(served.port, dict(ANN))
+        await ann.initialize()
+        assert (await ann.post(NEW_SESSION)).status == 202
+        url = f"ws://127.0.0.1:{served.port}/acp"
+        async with connect(
+            f"{url}?accord-resume=new", additional_headers=ANN, compression=None
+        ) as socket:
+            said = json.loads(await socket.recv())["params"]
+            socket.transport.abort()
+        del users["secret-of-ann"]
+        for method in ("POST", "GET", "DELETE"):
+            assert (await ann.request(method, EVENTS)).status == 401
+        back = f"{url}?accord-resume={said['connectionId']}&accord-received=0"
+        with pytest.raises(InvalidStatus):
+            await connect(back, additional_headers=ANN, compression=None)
 
 
 @pytest.mark.anyio
@@ -176,6 +240,7 @@ async def test_an_auth_function_may_wait_and_sees_the_request() -> None:
             "secret-of-ann",
         )
         assert "secret" not in repr(request)
+        assert "secret" not in repr(replace(request, query="token=secret"))
 
 
 @pytest.mark.parametrize(
@@ -194,8 +259,10 @@ def test_options_that_would_not_protect_are_refused(options: dict[str, object]) 
         echo_agent().asgi(**options)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("tokens", [{}, {"": "ann"}, {"x": ""}])
-def test_tokens_and_names_are_never_empty(tokens: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    "tokens", [{}, {"": "ann"}, {"x": ""}, {"two words": "ann"}, {"wörd": "ann"}, {"line\n": "ann"}]
+)
+def test_tokens_and_names_can_be_sent_and_are_never_empty(tokens: dict[str, str]) -> None:
     with pytest.raises(LocalProtocolError):
         bearer_tokens(tokens)
 
@@ -221,6 +288,25 @@ def test_loopback_addresses_are_told_from_others(address: str | None, expected: 
 @given(st.sampled_from(LOOPBACK_HOSTS), st.integers(0, 65535))
 def test_a_port_does_not_change_a_host(host: str, port: int) -> None:
     assert without_port(host) == without_port(f"{host}:{port}") == host
+
+
+@pytest.mark.parametrize(
+    ("origin", "is_encrypted", "is_own"),
+    [
+        ("http://localhost:1", False, True),
+        ("https://localhost:1", False, True),
+        ("https://localhost:1", True, True),
+        ("http://localhost:1", True, False),
+        ("ws://localhost:1", False, False),
+    ],
+)
+def test_a_page_without_tls_is_foreign_to_a_server_with_it(
+    origin: str, is_encrypted: bool, is_own: bool
+) -> None:
+    """Ours: anybody on the way could have written it."""
+    headers = {"host": "localhost:1", "origin": origin}
+    asked = RemoteRequest("GET", "/acp", "", headers, "127.0.0.1", is_encrypted=is_encrypted)
+    assert (guard_of(None, None, has_auth=False).refusal(asked) is None) is is_own
 
 
 @given(st.text(max_size=30), st.text(max_size=30))

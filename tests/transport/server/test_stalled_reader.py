@@ -10,6 +10,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 
 from accord import RemoteLimits
+from accord.transport.server.websocket.socket_transport import WebSocketServerTransport
 from tests.hang_limit import HANG_SECONDS
 from tests.transport.server.raw_http import INITIALIZE, NEW_SESSION, RawClient, prompt
 from tests.transport.server.serve_process import ServeProcess, serve_process
@@ -90,6 +91,75 @@ async def test_a_stream_that_is_not_read_holds_little() -> None:
                     if update.get("sessionUpdate") == "agent_message_chunk":
                         said += update["content"]["text"].count(":")
             assert said == CHUNKS
+
+
+async def test_a_client_that_is_away_holds_little_and_misses_nothing() -> None:
+    """Issue 16: a half-open connection; what waits for its client has a bound."""
+    with serve_process() as server:
+        url = f"ws://127.0.0.1:{server.port}/acp"
+        async with connect(f"{url}?accord-resume=new", compression=None) as socket:
+            said = json.loads(await socket.recv())["params"]
+            session_id = await new_session(socket)
+            before = server.memory_bytes
+            await socket.send(json.dumps(prompt(session_id, f"flood {CHUNKS}")))
+            await socket.recv()
+            socket.transport.abort()
+        await others_are_served(server)
+        # Until the agent waits, its process is busy.
+        async with asyncio.timeout(HANG_SECONDS):
+            while await server_works(server):
+                await others_are_served(server)
+        assert server.memory_bytes - before < GROWTH_BYTES_MAX
+        back = f"{url}?accord-resume={said['connectionId']}&accord-received=2"
+        async with connect(back, compression=None, max_queue=4) as socket:
+            said = taken = 0
+            count = 2
+            async with asyncio.timeout(HANG_SECONDS):
+                async for text in socket:
+                    message = json.loads(text)
+                    if message.get("method", "").startswith("_accord/"):
+                        continue
+                    count += 1
+                    taken += len(text)
+                    if count % 100 == 0 or taken > MIB:
+                        taken = 0
+                        told = {"jsonrpc": "2.0", "method": "_accord/received"}
+                        await socket.send(json.dumps({**told, "params": {"count": count}}))
+                    update = message.get("params", {}).get("update", {})
+                    if update.get("sessionUpdate") == "agent_message_chunk":
+                        said += update["content"]["text"].count(":")
+                    if message.get("id") == 2:
+                        break
+            assert said == CHUNKS
+
+
+async def server_works(server: ServeProcess) -> bool:
+    """Whether the process grew since it was last looked at."""
+    before = server.memory_bytes
+    await others_are_served(server)
+    return server.memory_bytes > before + MIB
+
+
+async def test_a_client_that_acknowledges_nothing_makes_the_server_wait() -> None:
+    """Issue 16: what may be asked for again is not dropped while its client is there."""
+    async with serving() as served:
+        url = f"ws://127.0.0.1:{served.port}/acp"
+        async with connect(f"{url}?accord-resume=new", compression=None, max_size=None) as socket:
+            said = json.loads(await socket.recv())["params"]
+            session_id = await new_session(socket)
+            await socket.send(json.dumps(prompt(session_id, "flood 20000")))
+            taken = 0
+            # All that is kept was sent, and is held by this client; then nothing comes.
+            while taken < 7 * MIB:
+                taken += len(await socket.recv())
+            (transport,) = served.application.connections._open.values()
+            assert isinstance(transport, WebSocketServerTransport)
+            assert transport._resume is not None
+            assert transport._resume.sent.gone_count == 0
+            socket.transport.abort()
+        back = f"{url}?accord-resume={said['connectionId']}&accord-received=2"
+        async with connect(back, compression=None, max_size=None) as socket:
+            assert json.loads(await socket.recv())["method"] == "_accord/connection"
 
 
 @pytest.mark.parametrize("opens_stream", [False, True])

@@ -41,9 +41,9 @@ class ActiveSessions:
         self.wire = wire
         self.by_id: dict[str, SessionState] = {}
         # Closed sessions that reported background work; when resumed they report it again.
-        self._reporting: set[str] = set()
+        self._reporting: dict[str, None] = {}
         # Closed sessions without a prompt; they are deleted with the connection.
-        self._unused: set[str] = set()
+        self._unused: dict[str, None] = {}
         self.mcp_calls = McpCalls(connection)
         agent.connected.add(self)
 
@@ -129,7 +129,7 @@ class ActiveSessions:
                 await self._delete_unused(session.id)
             else:
                 # The client may open it again.
-                self._unused.add(session.id)
+                self._unused[session.id] = None
         await self.store.release(session.id)
 
     async def _delete_unused(self, session_id: str) -> None:
@@ -246,7 +246,7 @@ class ActiveSessions:
             await session.tasks.close()
         session.updates.closed = True
         if session.terminals.reports:
-            self._reporting.add(session.id)
+            self._reporting[session.id] = None
         self.wire.forget(session.id)
         if self.by_id.get(session.id) is session:
             del self.by_id[session.id]
@@ -257,7 +257,7 @@ class ActiveSessions:
         session = self.by_id.get(session_id)
         if session is not None:
             await self.close(session)
-        self._reporting.discard(session_id)
+        self._reporting.pop(session_id, None)
         await self.store.delete(session_id)
 
     def lost(self, error: ConnectionLost) -> None:
@@ -267,7 +267,7 @@ class ActiveSessions:
             session.updates.closed = True
             if session.tasks:
                 self.connection.tasks.start_soon(session.tasks.close, name="close callbacks")
-        for session_id in self._unused - self.by_id.keys():
+        for session_id in self._unused.keys() - self.by_id.keys():
             self.connection.tasks.start_soon(self._delete_unused, session_id, name="unused session")
 
     async def _show(self, session: SessionState) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from accord.agent.callbacks import Guard
@@ -132,6 +132,11 @@ class OfficialRequests:
         self.login = LoginState(agent, connection, self.wire)
         self._extensions = ExtensionHandlers(agent.extensions, connection, self.guard)
         self._unstable = UnstableRequests(self.sessions, self.login)
+
+    @cached_property
+    def _requests(self) -> dict[str, Handler]:
+        """The handlers by method, made for the first request: an idle client needs none."""
+        of_version = self._version.requests.items()
         stable: dict[str, Handler] = {
             "session/new": self._new,
             "session/resume": self._resume,
@@ -140,9 +145,9 @@ class OfficialRequests:
             "session/delete": self._delete,
             "session/set_config_option": self._set_option,
             PROMPT: self._prompt,
-            **{method: partial(handler, self) for method, handler in version.requests.items()},
+            **{method: partial(handler, self) for method, handler in of_version},
         }
-        self._requests = self._unstable.table(stable, self._fork)
+        return self._unstable.table(stable, self._fork)
 
     @property
     def features(self) -> Features:

@@ -12,9 +12,12 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from accord.cli.usage_error import UsageError
+
+if TYPE_CHECKING:
+    from accord.cli.agent_setup.remote_agent_options import RemoteAgent
 
 
 def add_remote_arguments(parser: ArgumentParser, *, positional: bool = False) -> None:
@@ -60,7 +63,9 @@ def given_words(arguments: Namespace, url: str | None) -> list[str] | None:
     if after is not None:
         raise UsageError("give either a URL or a command after --, not both")
     if not _is_url(url):
-        raise UsageError(f"{url!r} is not a URL; a command comes after --")
+        from accord.transport.remote_address import shown_url
+
+        raise UsageError(f"{shown_url(url)!r} is not a URL; a command comes after --")
     return [url, *words]
 
 
@@ -70,15 +75,26 @@ def agent_command(words: Sequence[str]) -> tuple[str, ...]:
     Raises:
         UsageError: the URL or its options cannot be used.
     """
-    if not words or not _is_url(words[0]):
+    if remote_agent(words) is None:
         return tuple(words)
-    from accord.cli.agent_setup.remote_agent_options import read_remote_agent
     from accord.machine.own_command_line import own_command
+
+    return own_command("connect", *words)
+
+
+def remote_agent(words: Sequence[str]) -> RemoteAgent | None:
+    """Return the remote agent that these words name; None if they are a command.
+
+    Raises:
+        UsageError: the URL or its options cannot be used.
+    """
+    if not words or not _is_url(words[0]):
+        return None
+    from accord.cli.agent_setup.remote_agent_options import read_remote_agent
 
     parser = _Options("URL", add_help=False)
     add_remote_arguments(parser, positional=True)
-    read_remote_agent(parser.parse_args(list(words)))
-    return own_command("connect", *words)
+    return read_remote_agent(parser.parse_args(list(words)))
 
 
 def _is_url(word: str) -> bool:

@@ -17,23 +17,30 @@ import anyio
 
 from accord.cli.agent_setup.remote_agent_command import (
     add_remote_arguments,
-    agent_command,
     given_words,
+    remote_agent,
 )
 from accord.cli.check_progress import CheckProgress
 from accord.cli.console import complain, say, show
+from accord.cli.server_setup.listen_option import listen_address
 from accord.cli.usage_error import UsageError
 from accord.conformance import rules
 from accord.conformance.agent.scenario import DEFAULT, BadScenario, Scenario, load_scenario
 from accord.conformance.agent.stage import agent_stages, speaks
 from accord.conformance.check import Role
+from accord.conformance.network.address import Address, RemoteServer, read_address
 from accord.conformance.reports.terminal_table import summary, table
 from accord.conformance.rule import Version
-from accord.conformance.run.check_run import CHECK_SECONDS_MAX, RUN_SECONDS_MAX, OpenStage
+from accord.conformance.run.check_run import (
+    AT_ONCE,
+    CHECK_SECONDS_MAX,
+    RUN_SECONDS_MAX,
+    OpenStage,
+)
 from accord.conformance.run.kit_run import NoSuchRule, Wishes, judge, select
 from accord.conformance.run.program import NotStarted
 from accord.conformance.run.verdicts import Conclusion, Report
-from accord.transport.remote_address import is_url
+from accord.machine import optional_packages
 
 if TYPE_CHECKING:
     from accord.conformance.client.launch import Way
@@ -57,6 +64,7 @@ examples:
   accord check --protocol all --scenario builtin -- accord agent
   accord check --only V1-INIT-11 -- my-agent
   accord check --client -- my-client
+  accord check --client --listen http://127.0.0.1:0/acp -- my-client --agent {url}
   accord check https://agents.example.com/acp --token-env AGENT_TOKEN
 """
 TURNS_IN_A_CHECK = 8
@@ -85,6 +93,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("--client", action="store_true", help="check a client instead of an agent")
     add("--client-stdio", action="store_true", help="the client talks on its own stdin and stdout")
     add(
+        "--listen",
+        metavar="URL",
+        help="the client connects over a network: http://127.0.0.1:0/acp or ws://127.0.0.1:0/acp;"
+        " port 0 takes a free one, and {url} in the client's command becomes the URL",
+    )
+    add(
         "--protocol",
         choices=sorted(PROTOCOLS),
         default="1",
@@ -108,7 +122,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("--require-all", action="store_true", help="count unchecked rules as failures")
     add("--verbose", action="store_true", help="list every rule, unchecked ones too")
     add("--quiet", action="store_true", help="print only the verdict")
-    add("--jobs", metavar="N", type=int, default=4, help="programs to run in parallel (default: 4)")
+    add(
+        "--jobs",
+        metavar="N",
+        type=int,
+        help="programs to run in parallel (default: 4); a server is checked by one at a time",
+    )
     add(
         "--timeout",
         metavar="SECONDS",
@@ -117,6 +136,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="how long an answer may take (default: 10)",
     )
     add_remote_arguments(parser, positional=True)
+    add(
+        "--other-token-env",
+        metavar="NAME",
+        help="the variable that has another user's token, to check that users are kept apart",
+    )
     limit = f"start no check after this time (default: {RUN_SECONDS_MAX:g})"
     add("--time-limit", metavar="SECONDS", type=float, default=RUN_SECONDS_MAX, help=limit)
 
@@ -137,22 +161,26 @@ def run(parsed: Namespace) -> int:
 
 
 def _judge(parsed: Namespace) -> list[Report]:
-    words = given_words(parsed, parsed.url) or []
-    command = agent_command(words)
+    command = given_words(parsed, parsed.url) or []
     if not command:
         raise Usage("no program given: accord check [options] -- COMMAND")
-    is_remote = is_url(words[0])
-    if is_remote and (parsed.client or parsed.client_stdio):
+    remote = parsed.remote = _remote(parsed, command)
+    parsed.listening = None if parsed.listen is None else _listening(parsed)
+    parsed.client = parsed.client or parsed.client_stdio
+    if remote is not None and parsed.client:
         raise Usage("--client checks a program; a URL is that of an agent")
+    if parsed.jobs is None:
+        parsed.jobs = AT_ONCE if remote is None else 1
+    if remote is not None and parsed.jobs > 1:
+        raise Usage("checks of a server run one at a time, because they share its sessions")
     if parsed.jobs < 1 or min(parsed.timeout, parsed.time_limit) <= 0:
         raise Usage("--jobs, --timeout and --time-limit must be greater than zero")
-    parsed.client = parsed.client or parsed.client_stdio
+    address = parsed.listening if remote is None else remote.address
     parsed.scenario = parsed.scenario or ("none" if parsed.client else DEFAULT)
     scenario = load_scenario(parsed.scenario)
     wishes = Wishes(
         only=tuple(parsed.only),
-        # Between us and a remote agent, a program of ours has the pipes.
-        without=("TR-STDIO-*",) if is_remote else (),
+        transport=address.transport if address is not None else "stdio",
         faults=parsed.faults,
         baseline=_baseline(parsed.baseline),
         require_all=parsed.require_all,
@@ -173,7 +201,7 @@ def _judge(parsed: Namespace) -> list[Report]:
             say(f"{role}, version {protocol}: not supported by the program.")
             continue
         try:
-            reports.append(_one(parsed, command, words, role, protocol, scenario, wishes))
+            reports.append(_one(parsed, command, role, protocol, scenario, wishes))
         except NoSuchRule as error:
             missing.append(
                 f"no check of version {protocol} covers {error}{_why(wishes.only, role)}"
@@ -183,6 +211,42 @@ def _judge(parsed: Namespace) -> list[Report]:
     if not reports:
         raise Usage("; ".join(missing))
     return reports
+
+
+def _listening(parsed: Namespace) -> Address:
+    """Return the address at which a client is to find the kit."""
+    if not parsed.client or parsed.client_stdio:
+        raise Usage("--listen is for --client: the client is given the URL to connect to")
+    address = listen_address(parsed.listen)
+    if address.transport == "websocket":
+        _install_websockets()
+    return address
+
+
+def _install_websockets() -> None:
+    if optional_packages.is_missing("remote"):
+        complain("accord check: installing the packages for HTTP and WebSocket (only once)")
+        anyio.run(optional_packages.install, "remote")
+
+
+def _remote(parsed: Namespace, words: Sequence[str]) -> RemoteServer | None:
+    """Return the server that is to be checked; None if a program is."""
+    agent = remote_agent(words)
+    if agent is None:
+        if parsed.other_token_env is not None:
+            raise Usage("--other-token-env is for agents with a URL")
+        return None
+    from accord.cli.agent_setup.remote_agent_options import read_variable
+    from accord.transport.request_headers import request_headers
+
+    other = None
+    if parsed.other_token_env is not None:
+        token = read_variable(parsed.other_token_env, "--other-token-env")
+        other = dict(request_headers(token, {}))
+    address = read_address(agent.url)
+    if address.transport == "websocket":
+        _install_websockets()
+    return RemoteServer(address, dict(request_headers(agent.token, agent.headers)), other)
 
 
 def _why(only: Sequence[str], role: Role) -> str:
@@ -213,7 +277,6 @@ def _spoken(parsed: Namespace, command: Sequence[str], scenario: Scenario) -> tu
 def _one(
     parsed: Namespace,
     command: Sequence[str],
-    shown: Sequence[str],
     role: Role,
     version: Version,
     scenario: Scenario,
@@ -227,7 +290,7 @@ def _one(
         stages = _stages(parsed, command, scenario)
         async with progress:
             return await judge(
-                shown,
+                command,
                 role,
                 version,
                 stages,
@@ -242,7 +305,7 @@ def _one(
 
 def _stages(parsed: Namespace, command: Sequence[str], scenario: Scenario) -> OpenStage:
     if not parsed.client:
-        return agent_stages(command, scenario, patience=parsed.timeout)
+        return agent_stages(command, scenario, patience=parsed.timeout, remote=parsed.remote)
     from accord.conformance.client import scenario as of_clients
     from accord.conformance.client.stage import client_stages
 
@@ -252,6 +315,14 @@ def _stages(parsed: Namespace, command: Sequence[str], scenario: Scenario) -> Op
     except of_clients.BadScenario as error:
         raise Usage(str(error)) from None
     way: Way = "stdio" if parsed.client_stdio else "spawn"
+    listen = parsed.listening
+    if listen is not None:
+        from accord.conformance.client.launch import Listen
+
+        way = cast("Way", listen.transport)
+        where = Listen(listen.host, listen.port, listen.target)
+        stages = client_stages(read, way=way, patience=parsed.timeout, listen=where)
+        return cast("OpenStage", stages)
     return cast("OpenStage", client_stages(read, way=way, patience=parsed.timeout))
 
 
@@ -259,6 +330,8 @@ def _options(parsed: Namespace) -> tuple[str, ...]:
     """Return the options that reproduce a failure."""
     usual = "none" if parsed.client else DEFAULT
     said = [] if parsed.scenario == usual else ["--scenario", parsed.scenario]
+    if parsed.listen is not None:
+        said += ["--listen", parsed.listen]
     flags = {"--faults": parsed.faults, "--client-stdio": parsed.client_stdio}
     return (*said, *(name for name, given in flags.items() if given))
 

@@ -22,15 +22,20 @@ Put this before the agent's command in the settings of an editor.  Messages are 
 and a problem with the file does not affect the session.  Keys, tokens, authorization headers and
 values of environment variables are removed from the file, not from the messages.
 
+With --listen, clients connect to it over HTTP and WebSocket instead.  An agent is started for each
+connection, and each connection is recorded to a file of its own, until a signal ends the command.
+
 Without -o, or if -o is a folder, a file name is chosen.  An existing file is never overwritten: the
 name gets a number.
 
-exit codes: those of the agent; 2 wrong usage, 127 the agent cannot be started
+exit codes: those of the agent; 2 wrong usage, 127 the agent cannot be started; with --listen 0 when
+a signal ended it, 1 if the address cannot be used
 """
 EPILOG = """\
 examples:
   accord record -o session.jsonl -- accord agent
   accord record -o session.jsonl wss://agents.example.com/acp --token-env AGENT_TOKEN
+  accord record -o folder --listen http://127.0.0.1:8000/acp -- my-agent
   accord trace session.jsonl
 """
 NUMBERS_MAX = 10_000
@@ -40,11 +45,17 @@ CANNOT_START = 127
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `accord record`."""
     parser.description, parser.epilog = DESCRIPTION, EPILOG
-    parser.usage = "accord record [-o FILE] [--keep-secrets] [--quiet] [URL | -- COMMAND]"
+    parser.usage = "accord record [-o FILE] [--listen URL] [options] [URL | -- COMMAND]"
     add = parser.add_argument
     add("-o", "--output", metavar="FILE", type=Path, help="the file or folder to write to")
     add("--keep-secrets", action="store_true", help="do not remove secrets from the file")
     add("--quiet", action="store_true", help="do not print the file name on stderr")
+    add(
+        "--listen",
+        metavar="URL",
+        help="serve the agent to clients of HTTP and WebSocket at this address of this machine,"
+        " such as http://127.0.0.1:8000/acp; port 0 takes a free one",
+    )
     add_remote_arguments(parser, positional=True)
 
 
@@ -60,6 +71,8 @@ def run(arguments: Namespace) -> int:
         command = agent_command(given_words(arguments, arguments.url) or [])
         if not command:
             raise UsageError("the agent's command is missing after --")
+        if arguments.listen is not None:
+            return _serve(arguments, command)
     except UsageError as error:
         _say(str(error))
         return 2
@@ -80,6 +93,37 @@ def run(arguments: Namespace) -> int:
     except SpawnFailed as error:
         _say(str(error))
         return CANNOT_START
+
+
+def _serve(arguments: Namespace, command: tuple[str, ...]) -> int:
+    """Record connections until a signal comes."""
+    import anyio
+
+    from accord.cli.server_setup.listen_option import listen_address
+    from accord.cli.server_setup.recording_server import RecordingServer
+    from accord.errors import AccordError
+    from accord.machine import optional_packages
+
+    address = listen_address(arguments.listen)
+    if optional_packages.is_missing("remote"):
+        _say("installing the packages for HTTP and WebSocket (only once)")
+        anyio.run(optional_packages.install, "remote")
+    server = RecordingServer(
+        address.host,
+        address.port,
+        address.target,
+        command,
+        open_file=lambda: _open(arguments),
+        redact=not arguments.keep_secrets,
+        say=_say,
+    )
+    try:
+        return anyio.run(server.run)
+    except AccordError as error:
+        _say(str(error))
+    except OSError as error:
+        _say(f"cannot listen at {arguments.listen}: {error.strerror or error}")
+    return 1
 
 
 def _say(sentence: str) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 from argparse import ArgumentParser, Namespace
+from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,6 +91,16 @@ def run(arguments: Namespace) -> int:
     return anyio.run(_serve, agent.name, application, options)
 
 
+def _why_not(options: ServerOptions, error: OSError) -> str:
+    """Explain why an address cannot be used."""
+    place = f"port {options.port} of {options.host}"
+    if error.errno == errno.EADDRINUSE:
+        return f"{place} is in use; choose another one with --port, or 0 for any"
+    if error.errno == errno.EACCES:
+        return f"{place} is not open to this user; choose one above 1023 with --port"
+    return f"cannot listen on {place}: {error.strerror or error}"
+
+
 async def _serve(name: str, application: RemoteApplication, options: ServerOptions) -> int:
     import anyio
 
@@ -106,10 +118,14 @@ async def _serve(name: str, application: RemoteApplication, options: ServerOptio
         package = (error.name or "").partition(".")[0]
         raise ConfigError(f"serving needs the package {package}; install accord[remote]") from None
 
+    server = RemoteServer(application, host=options.host, port=options.port, tls=options.tls)
     with anyio.open_signal_receiver(*exit_on_signal.heeded()) as signals:
-        async with RemoteServer(
-            application, host=options.host, port=options.port, tls=options.tls
-        ) as server:
+        try:
+            await server.__aenter__()
+        except OSError as error:
+            complain(f"accord serve: {_why_not(options, error)}")
+            return 1
+        async with aclosing(server):
             # Many connections are many objects that are not garbage: look for garbage rarely.
             gc.freeze()
             gc.set_threshold(*GARBAGE_THRESHOLDS)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from accord.cli.usage_error import UsageError
+from accord.transport.request_headers import is_token
 from accord.transport.server.authorization import AuthHook, bearer_tokens
 from accord.transport.server.request_guard import LOOPBACK_HOSTS, is_loopback
 
@@ -81,9 +82,17 @@ def _in_url(host: str) -> str:
 
 def _tokens(file: Path | None, environment: Mapping[str, str]) -> dict[str, str]:
     """Read the tokens: token -> name."""
+    variable = environment.get(TOKEN_VARIABLE)
+    if variable is not None and not is_token(variable):
+        # Serving everybody would be the opposite of what was asked for.
+        raise UsageError(
+            f"{TOKEN_VARIABLE} is set, but is not a token: visible ASCII without spaces"
+            + ("; it is empty" if not variable else "")
+        )
     if file is None:
-        token = environment.get(TOKEN_VARIABLE, "")
-        return {token: ONE_USER} if token else {}
+        return {} if variable is None else {variable: ONE_USER}
+    if variable is not None:
+        raise UsageError(f"--token-file and {TOKEN_VARIABLE} exclude each other")
     try:
         lines = file.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -94,8 +103,8 @@ def _tokens(file: Path | None, environment: Mapping[str, str]) -> dict[str, str]
         if not words or words[0].startswith("#"):
             continue
         # The line is not shown: it may be a token.
-        if len(words) != _WORDS:
-            raise UsageError(f"--token-file: line {number} must be a name and a token")
+        if len(words) != _WORDS or not is_token(words[1]):
+            raise UsageError(f"--token-file: line {number} must be a name and a token, in ASCII")
         name, token = words
         if token in tokens:
             raise UsageError(f"--token-file: the token of line {number} is there twice")
@@ -114,7 +123,14 @@ def _tls(cert: Path | None, key: Path | None) -> ssl.SSLContext | None:
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["h2", "http/1.1"])
     try:
-        context.load_cert_chain(cert, key)
+        context.load_cert_chain(cert, key, password=_no_password)
     except (OSError, ssl.SSLError) as error:
-        raise UsageError(f"the certificate or its key cannot be used: {error}") from None
+        missing = [str(path) for path in (cert, key) if not path.is_file()]
+        reason = f"{missing[0]!r} does not exist" if missing else str(error)
+        raise UsageError(f"the certificate or its key cannot be used: {reason}") from None
     return context
+
+
+def _no_password() -> str:
+    """Refuse a key with a password: OpenSSL would ask for it on the terminal, and wait."""
+    raise UsageError("--tls-key: the key has a password; decrypt it first (openssl pkey)")

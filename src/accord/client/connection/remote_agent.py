@@ -6,7 +6,7 @@ from dataclasses import replace
 from accord.client.options import Options
 from accord.connection.limits import Limits
 from accord.errors import LocalProtocolError
-from accord.transport.remote_address import is_url, parse_address
+from accord.transport.remote_address import is_url, parse_address, shown_url
 from accord.transport.remote_limits import RemoteLimits
 from accord.transport.remote_transport import remote_transport
 from accord.transport.transport import Transport
@@ -28,7 +28,7 @@ def remote_maker(
     """
     if not is_url(url):
         raise LocalProtocolError(
-            f"{url!r} is not the URL of an agent; to start a program, write Client.spawn"
+            f"{shown_url(url)!r} is not the URL of an agent; to start a program, write Client.spawn"
         )
     if limits is None:
         limits = RemoteLimits(message_bytes=limits_of_connection.frame_bytes)

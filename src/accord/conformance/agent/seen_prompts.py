@@ -66,7 +66,9 @@ def _plain_sessions(frames: Sequence[Frame]) -> set[str]:
 def _text(frame: Frame) -> str:
     """The text of a prompt that has nothing else."""
     blocks = frame.params.get("prompt", frame.params.get("content"))
-    texts = [one.get("text") for one in blocks or [] if isinstance(one, dict)]
+    # Checks send prompts of wrong types too.
+    whole = blocks if isinstance(blocks, list) else []
+    texts = [one.get("text") for one in whole if isinstance(one, dict)]
     return texts[0] if len(texts) == 1 and isinstance(texts[0], str) else ""
 
 

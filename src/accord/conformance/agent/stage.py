@@ -38,10 +38,12 @@ from accord.conformance.frames.raw_peer import (
     brief,
     same,
 )
+from accord.conformance.network.address import RemoteServer, Transport
 from accord.conformance.rule import Version
 from accord.conformance.run.check_run import OpenStage
 from accord.conformance.run.failed_steps import Reached
-from accord.conformance.run.program import Program, own_home, started
+from accord.conformance.run.program import Counterpart, own_home, started
+from accord.conformance.run.remote_program import connected
 from accord.machine.own_command_line import own_file
 
 NO_METHOD = -32601
@@ -76,9 +78,9 @@ class Declined(Refused, NotAsked):
 
 @dataclass(slots=True)
 class Talk:
-    """One agent process, and a client that talks with it."""
+    """One agent process or connection to a server, and a client that talks with it."""
 
-    program: Program
+    program: Counterpart
     host: Host
     version: Version
     folder: Path
@@ -389,6 +391,8 @@ class AgentStage:
     stack: AsyncExitStack
     patience: float
     reached: Reached = field(default_factory=Reached)
+    # The server that is judged, in place of a command.
+    remote: RemoteServer | None = None
     # Where the caller is, so that names on the command line mean what they say.
     started_in: str = field(default_factory=os.getcwd)
     talks: list[Talk] = field(default_factory=list)
@@ -407,15 +411,31 @@ class AgentStage:
         """A folder of the agent's search path that is empty at first."""
         return self.root / "bin"
 
+    @property
+    def transport(self) -> Transport:
+        return "stdio" if self.remote is None else self.remote.address.transport
+
+    def need_own_process(self, said: str) -> None:
+        """End the check here over a network: its open rules are about a process of the kit's.
+
+        Raises:
+            NotAsked: a server is judged, which the kit can neither start nor end.
+        """
+        if self.remote is not None:
+            self.judge.skip_open(said)
+            raise NotAsked(said)
+
     async def another(self) -> Talk:
-        """Start the agent once more, with the same home and folders."""
-        program = await self.stack.enter_async_context(
+        """Start the agent once more, with the same home and folders; a server is connected to."""
+        program: Counterpart = await self.stack.enter_async_context(
             started(
                 self.command,
                 folder=self.started_in,
                 env=self.environment,
                 patience=self.patience,
             )
+            if self.remote is None
+            else connected(self.remote, self.patience)
         )
         program.peer.gate = self.reached.need
         program.peer.known_method = KNOWN_METHOD
@@ -478,7 +498,7 @@ class AgentStage:
         return "".join(talk.program.stderr.decode("utf-8", "replace") for talk in self.talks)
 
     def exit_codes(self) -> Sequence[int]:
-        codes = (talk.program.process.returncode for talk in self.talks)
+        codes = (talk.program.exit_code for talk in self.talks)
         return [code for code in codes if code is not None]
 
 
@@ -487,8 +507,9 @@ def agent_stages(
     scenario: Scenario,
     *,
     patience: float = 10.0,
+    remote: RemoteServer | None = None,
 ) -> OpenStage:
-    """How checks of this agent are staged."""
+    """How checks of this agent are staged: a command, or a server."""
     reached = {name: Reached() for name in DIALECTS}
 
     @asynccontextmanager
@@ -512,6 +533,7 @@ def agent_stages(
                     stack,
                     patience,
                     so_far,
+                    remote,
                 )
                 await stage.another()
                 yield stage

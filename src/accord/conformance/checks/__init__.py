@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
 from importlib import import_module
 from typing import Any
 
 from accord.conformance.check import Check, Monitor, Role
+from accord.conformance.network.address import Transport
 from accord.conformance.rule import Version
 
 # Role and version -> the modules that have their checks and monitors.
@@ -61,14 +64,40 @@ MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
 }
 
 
-def gather(role: Role, version: Version) -> tuple[Sequence[Check[Any]], Sequence[Monitor]]:
-    """Every check and every monitor for one role and version."""
-    checks: list[Check[Any]] = []
-    monitors: list[Monitor] = []
+# Role and transport -> the modules with the checks of that transport, which any version shares.
+TRANSPORT_MODULES: dict[tuple[Role, Transport], tuple[str, ...]] = {
+    ("agent", "http"): ("agent.network.http_requests", "agent.network.http_streams"),
+    ("agent", "websocket"): ("agent.network.websocket",),
+    ("client", "http"): ("client.network.http",),
+    ("client", "websocket"): ("client.network.websocket",),
+}
+# The rules that say nothing about a transport: lines are for pipes, HTTP has a status for arrays,
+# and a WebSocket that does not begin with `initialize` is closed.
+NOT_OVER: dict[Transport, tuple[str, ...]] = {
+    "stdio": (),
+    "http": ("TR-STDIO-*", "TR-BATCH-*", "V1-GEN-14", "V2-GEN-06"),
+    "websocket": ("TR-STDIO-*", "V1-INIT-11", "V2-INIT-05"),
+}
+
+
+def gather(
+    role: Role, version: Version, transport: Transport = "stdio"
+) -> tuple[Sequence[Check[Any]], Sequence[Monitor]]:
+    """Every check and every monitor for one role, version and transport."""
+    found: list[Check[Any] | Monitor] = []
     for name in MODULES[role, version]:
-        for value in vars(import_module(f"{__name__}.{name}")).values():
-            if isinstance(value, Check) and (value.role, value.version) == (role, version):
-                checks.append(value)
-            if isinstance(value, Monitor) and (value.role, value.version) == (role, version):
-                monitors.append(value)
-    return checks, monitors
+        found += [one for one in _in_module(name) if (one.role, one.version) == (role, version)]
+    for name in TRANSPORT_MODULES.get((role, transport), ()):
+        found += [replace(one, version=version) for one in _in_module(name)]
+    apply = [one for one in found if not all(_not_over(rule, transport) for rule in one.rules)]
+    checks = [one for one in apply if isinstance(one, Check)]
+    return checks, [one for one in apply if isinstance(one, Monitor)]
+
+
+def _in_module(name: str) -> list[Check[Any] | Monitor]:
+    values = vars(import_module(f"{__name__}.{name}")).values()
+    return [one for one in values if isinstance(one, Check | Monitor)]
+
+
+def _not_over(rule: str, transport: Transport) -> bool:
+    return any(fnmatchcase(rule, like) for like in NOT_OVER[transport])

@@ -1,9 +1,12 @@
 """Starting a judged client, and the connection that it makes to the kit.
 
-Two ways.  `spawn`: the client's command is started with the command of an agent, which is a small
-program of ours that carries the bytes to the kit; the agent's command takes the place of `{agent}`
-in the client's words, or is appended to them, and is in the environment as ACCORD_CHECK_AGENT.
+Several ways.  `spawn`: the client's command is started with the command of an agent, which is a
+small program of ours that carries the bytes to the kit; the agent's command takes the place of
+`{agent}` in the client's words, or is appended to them, and is in the environment as
+ACCORD_CHECK_AGENT.
 `stdio`: the client speaks on its own standard output and input, as to an agent that started it.
+`http` and `websocket`: the kit listens at an address; its URL takes the place of `{url}` in the
+client's words, or is appended to them, and is in the environment as ACCORD_CHECK_URL.
 
 What always holds: leaving `launched` leaves no process and no folder behind.
 """
@@ -23,12 +26,15 @@ from typing import Literal
 
 import anyio
 from anyio import to_thread
-from anyio.abc import Process, SocketStream
+from anyio.abc import Process, SocketAttribute, SocketStream
 
 from accord.conformance.client import stdio_relay as bridge
 from accord.conformance.frames.raw_peer import RawPeer, Unanswered
+from accord.conformance.network.http_listener import HttpListener
+from accord.conformance.network.line_stream import LineStream
 from accord.conformance.run.program import (
     LEAVING,
+    NotStarted,
     drain,
     end_of,
     kill_group,
@@ -38,8 +44,11 @@ from accord.conformance.run.program import (
 from accord.machine.own_command_line import own_file
 from accord.machine.processes.descendants import end_marked, new_mark
 
-Way = Literal["spawn", "stdio"]
+Way = Literal["spawn", "stdio", "http", "websocket"]
 PLACEHOLDER = "{agent}"
+URL_PLACEHOLDER = "{url}"
+URL_VARIABLE = "ACCORD_CHECK_URL"
+SCHEMES = {"http": "http", "websocket": "ws"}
 AGENT_VARIABLE = "ACCORD_CHECK_AGENT"
 # How often one check lets a client connect again.
 CONNECTIONS_MAX = 16
@@ -57,6 +66,8 @@ class Launched:
     output: bytearray = field(default_factory=bytearray)
     # Is there once the agent was run for a login that fails; nobody can run one over `stdio`.
     failed_login: Path | None = None
+    # What the client asked of the kit's server, over a network.
+    listener: HttpListener | None = None
     _taken: int = 0
     _changed: anyio.Event = field(default_factory=anyio.Event)
 
@@ -124,13 +135,19 @@ async def launched(
     folder: str,
     env: Mapping[str, str],
     patience: float,
+    listen: Listen | None = None,
 ) -> AsyncGenerator[Launched]:
     """Start the client in this folder.
 
     Raises:
-        NotStarted: there is no such program, or it may not be run.
+        NotStarted: there is no such program, it may not be run, or the address cannot be used.
     """
     command = from_here(command)
+    if way in SCHEMES:
+        where = listen or Listen()
+        async with _connecting(command, way, folder, env, patience, where) as client:
+            yield client
+        return
     if way == "stdio":
         async with started(command, folder=folder, env=env, patience=patience) as program:
             client = Launched(program.process, way, output=program.stderr)
@@ -159,6 +176,61 @@ async def launched(
             yield client
             await _leave(client, patience * LEAVING)
             tasks.cancel_scope.cancel()
+
+
+@dataclass(frozen=True, slots=True)
+class Listen:
+    """Where the kit listens for clients; port 0 takes a free one."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    path: str = "/acp"
+
+
+@asynccontextmanager
+async def _connecting(
+    command: Sequence[str],
+    way: Way,
+    folder: str,
+    env: Mapping[str, str],
+    patience: float,
+    listen: Listen,
+) -> AsyncGenerator[Launched]:
+    """Start a client that connects over a network."""
+    try:
+        sockets = await anyio.create_tcp_listener(local_host=listen.host, local_port=listen.port)
+    except OSError as error:
+        raise NotStarted(f"cannot listen at {listen.host}:{listen.port}: {error}") from None
+    port = sockets.extra(SocketAttribute.local_port)
+    host = f"[{listen.host}]" if ":" in listen.host else listen.host
+    url = f"{SCHEMES[way]}://{host}:{port}{listen.path}"
+    words = with_url(command, url)
+    async with (
+        sockets,
+        _spawned(words, folder, {**env, URL_VARIABLE: url}) as client,
+        anyio.create_task_group() as tasks,
+    ):
+        client.way = way
+
+        def connected(link: LineStream) -> None:
+            if len(client.peers) >= CONNECTIONS_MAX:
+                return
+            peer = RawPeer(link, link, patience=patience)
+            client.connected(peer)
+            tasks.start_soon(peer.pump)
+
+        client.listener = HttpListener(connected, listen.path)
+        tasks.start_soon(sockets.serve, client.listener.serve)
+        yield client
+        await _leave(client, patience * LEAVING)
+        tasks.cancel_scope.cancel()
+
+
+def with_url(command: Sequence[str], url: str) -> list[str]:
+    """The client's words with the URL in its place, or at their end."""
+    if any(URL_PLACEHOLDER in word for word in command):
+        return [word.replace(URL_PLACEHOLDER, url) for word in command]
+    return [*command, url]
 
 
 def from_here(command: Sequence[str]) -> list[str]:

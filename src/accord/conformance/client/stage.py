@@ -23,7 +23,7 @@ from accord.conformance.client.fake_agent import (
     Offer,
     modes,
 )
-from accord.conformance.client.launch import Launched, Way, launched
+from accord.conformance.client.launch import Launched, Listen, Way, launched
 from accord.conformance.client.scenario import ClientScenario
 from accord.conformance.client.session_service import SERVED, SessionService
 from accord.conformance.frames.raw_peer import (
@@ -32,6 +32,7 @@ from accord.conformance.frames.raw_peer import (
     NotAsked,
     Unanswered,
 )
+from accord.conformance.network.http_listener import HttpListener
 from accord.conformance.rule import Version
 from accord.conformance.run.check_run import OpenStage
 from accord.conformance.run.failed_steps import Reached
@@ -58,6 +59,8 @@ class ClientStage:
     patience: float
     # The variables that name its settings and state, which are its own in every check.
     home: Mapping[str, str] = field(default_factory=dict)
+    # Where the kit listens, over a network.
+    listen: Listen | None = None
     client: Launched | None = None
     talks: list[Conversation] = field(default_factory=list)
     programs: AsyncExitStack = field(default_factory=AsyncExitStack)
@@ -75,8 +78,17 @@ class ClientStage:
         code = None if self.client is None else self.client.process.returncode
         return [] if code is None else [code]
 
-    async def start(self, purpose: str = "prompt", *, manual: Sequence[str] = ()) -> Conversation:
-        """Start the client for a purpose, and wait until it connects.
+    @property
+    def listener(self) -> HttpListener:
+        """What the client asked of the kit's server."""
+        assert self.client is not None
+        assert self.client.listener is not None
+        return self.client.listener
+
+    async def start(
+        self, purpose: str = "prompt", *, manual: Sequence[str] = (), way: Way | None = None
+    ) -> Conversation:
+        """Start the client for a purpose, and wait until it connects, in this way or as usual.
 
         Raises:
             NotAsked: nobody said how the client is started for it; noted for every open rule.
@@ -89,7 +101,8 @@ class ClientStage:
         client = await self.programs.enter_async_context(
             launched(
                 how.command,
-                way=self.way,
+                way=way or self.way,
+                listen=self.listen,
                 folder=str(self.folder),
                 env={**self.home, **self.scenario.environment},
                 patience=self.patience,
@@ -315,7 +328,11 @@ SPEAKS: dict[Version, Callable[[Frame], bool]] = {
 
 
 def client_stages(
-    scenario: ClientScenario, *, way: Way = "spawn", patience: float = ANSWER_SECONDS
+    scenario: ClientScenario,
+    *,
+    way: Way = "spawn",
+    patience: float = ANSWER_SECONDS,
+    listen: Listen | None = None,
 ) -> Callable[[Check[Any], Findings], AbstractAsyncContextManager[ClientStage]]:
     """What `run_checks` opens for each check of this client."""
     reached: dict[Version, Reached] = {}
@@ -326,7 +343,7 @@ def client_stages(
             prefix="accord-client-", ignore_cleanup_errors=True
         ) as folder:
             here, home = _folders(folder)
-            stage = ClientStage(judge, check.version, here, scenario, way, patience, home)
+            stage = ClientStage(judge, check.version, here, scenario, way, patience, home, listen)
             if not check.faults:
                 # What a client does under faults says nothing about what it does without.
                 stage.reached = reached.setdefault(check.version, Reached())

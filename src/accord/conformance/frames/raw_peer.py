@@ -36,6 +36,9 @@ GRACE_SECONDS = 0.05
 # A method that no program has: a program that runs answers it, if only with an error.
 ALIVE_METHOD = "_accord_check/alive"
 
+# Where an error that stands for a status of HTTP has that status.
+STATUS = "httpStatus"
+
 Message = dict[str, Any]
 Responder = Callable[[Message], Awaitable["Reply | None"]]
 
@@ -526,6 +529,12 @@ class ErrorOf(dict[str, Any]):
         error = answer.get("error")
         super().__init__(error if isinstance(error, dict) else {})
         self.answer = answer
+
+    @property
+    def is_status(self) -> bool:
+        """Whether a server refused it by a status of HTTP, which has no code of JSON-RPC."""
+        data = self.get("data")
+        return isinstance(data, dict) and STATUS in data
 
 
 def same(left: Any, right: Any) -> bool:

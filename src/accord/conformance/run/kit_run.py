@@ -17,7 +17,8 @@ from accord.conformance import rules
 from accord.conformance.agent.scenario import Scenario
 from accord.conformance.agent.seen_prompts import seen_prompts, try_prompts
 from accord.conformance.check import Check, Finding, Role
-from accord.conformance.checks import gather
+from accord.conformance.checks import NOT_OVER, gather
+from accord.conformance.network.address import Transport
 from accord.conformance.reports.redaction import without_secrets
 from accord.conformance.rule import Rule, Version
 from accord.conformance.run.check_run import (
@@ -37,12 +38,11 @@ from accord.machine.redaction.redactor import Redactor
 class Wishes:
     """What the caller asks for.
 
-    `only` has ids of rules or patterns such as `V1-INIT-*`; empty means every rule.  `without` has
-    such patterns for rules that do not apply.
+    `only` has ids of rules or patterns such as `V1-INIT-*`; empty means every rule.
     """
 
     only: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
+    transport: Transport = "stdio"
     faults: bool = False
     baseline: frozenset[str] = frozenset()
     require_all: bool = False
@@ -56,15 +56,18 @@ class NoSuchRule(Exception):
     """A pattern of `only` that fits no rule with a check for this role and version."""
 
 
-def judged_rules(role: Role, version: Version, *, faults: bool = False) -> tuple[str, ...]:
+def judged_rules(
+    role: Role, version: Version, *, faults: bool = False, transport: Transport = "stdio"
+) -> tuple[str, ...]:
     """The rules that bind this role in this version, or that one of its checks judges."""
-    checks, monitors = gather(role, version)
+    checks, monitors = gather(role, version, transport)
     checks = [one for one in checks if faults or not one.faults]
     named = covered(checks, monitors)
     return tuple(
         rule.id
         for rule in rules.load().values()
-        if rule.id in named or (rules.part(rule.id) == version and rule.binds(role))
+        if (rule.id in named or (rules.part(rule.id) == version and rule.binds(role)))
+        and not _fits(rule.id, NOT_OVER[transport])
     )
 
 
@@ -82,12 +85,9 @@ def select(
     Raises:
         NoSuchRule: nothing that is asked for exists.
     """
-    checks, _ = gather(role, version)
+    checks, _ = gather(role, version, wishes.transport)
     wanted = [one for one in checks if wishes.faults or not one.faults]
-    judged = judged_rules(role, version, faults=wishes.faults)
-    if wishes.without:
-        judged = tuple(one for one in judged if not _fits(one, wishes.without))
-        wanted = [one for one in wanted if not all(_fits(id_, wishes.without) for id_ in one.rules)]
+    judged = judged_rules(role, version, faults=wishes.faults, transport=wishes.transport)
     if not wishes.only:
         return wanted, judged
     chosen = tuple(one for one in judged if _fits(one, wishes.only))
@@ -117,7 +117,7 @@ async def judge(
     """
     start = time.monotonic()
     checks, judged = select(role, version, wishes)
-    _, monitors = gather(role, version)
+    _, monitors = gather(role, version, wishes.transport)
     ran = partial(
         run_checks,
         monitors=monitors,

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import PIPE
+from typing import Protocol
 
 import anyio
 from anyio import to_thread
@@ -31,6 +32,29 @@ class NotStarted(Exception):
     """The program cannot be judged, since it does not even start; says why."""
 
 
+class Counterpart(Protocol):
+    """The judged program as a check meets it: a process, or a connection to a server."""
+
+    @property
+    def peer(self) -> RawPeer: ...
+
+    @property
+    def stderr(self) -> bytearray: ...
+
+    @property
+    def exit_code(self) -> int | None:
+        """That of a process that has ended; a server has none."""
+        ...
+
+    async def close_input(self) -> None:
+        """Tell it that nothing more comes."""
+        ...
+
+    async def ended(self, seconds: float) -> int | None:
+        """How it ended, or None if it has not after this time."""
+        ...
+
+
 @dataclass(slots=True)
 class Program:
     """A running program and the peer that talks with it."""
@@ -38,6 +62,10 @@ class Program:
     process: Process
     peer: RawPeer
     stderr: bytearray = field(default_factory=bytearray)
+
+    @property
+    def exit_code(self) -> int | None:
+        return self.process.returncode
 
     async def close_input(self) -> None:
         """Tell the program that nothing more comes."""

@@ -26,22 +26,22 @@ from anyio.abc import TaskGroup
 from accord.jsonrpc.envelope import one_line
 from accord.jsonrpc.framing import Lines
 from accord.machine.redacted_logs import logger
+from accord.transport.connect_errors import closed_early
 from accord.transport.cookies import Cookies
 from accord.transport.http.connection_headers import ConnectionHeaders
 from accord.transport.http.connections.connection_pool import ConnectionPool
 from accord.transport.http.connections.exchange import Answer, CollectedExchange, Headers, Loss
+from accord.transport.http.connections.socket_stream import ENDED_BY_SERVER
 from accord.transport.http.delivery import Delivery
 from accord.transport.http.initialize_answer import Connected, read_initialize_answer
 from accord.transport.http.message_routes import (
     ATTACHING_METHODS,
     EVENTS_TYPE,
-    JSON_TYPE,
     MessageKeys,
     may_have_id,
     read_keys,
 )
 from accord.transport.http.outgoing_messages import OutgoingMessage, OutgoingMessages
-from accord.transport.http.reconnection import Reconnection
 from accord.transport.http.refusals import (
     NOT_READY,
     SCOPES,
@@ -55,11 +55,7 @@ from accord.transport.http.session_routes import SessionRoutes
 from accord.transport.readiness import Driver, driver_for
 from accord.transport.remote_address import RemoteAddress
 from accord.transport.remote_limits import RemoteLimits
-from accord.transport.resume.extension_messages import (
-    MESSAGE_HEADER,
-    RESUME_HEADER,
-    RESUME_VERSION,
-)
+from accord.transport.resume.reconnection import Reconnection
 from accord.transport.transport import BACKLOG_BYTES_LOW, Ended, Receiver
 
 _log = logger("accord.transport")
@@ -93,7 +89,7 @@ class HttpTransport:
         self._limits = limits or RemoteLimits()
         self.error_body_bytes = self._limits.error_body_bytes
         self._headers = ConnectionHeaders(
-            headers,
+            tuple(headers),
             cookies if cookies is not None else Cookies(),
             is_encrypted=address.is_encrypted,
         )
@@ -220,12 +216,7 @@ class HttpTransport:
     def _initialize(self, message: OutgoingMessage) -> None:
         self._is_initializing = True
         self._outgoing.begin(message)
-        headers = self._headers.of(
-            None,
-            ("content-type", JSON_TYPE),
-            ("accept", JSON_TYPE),
-            (RESUME_HEADER.lower(), RESUME_VERSION),
-        )
+        headers = self._headers.of_initialize()
         self._send_post(message, headers, self._initialized, self._initialize_lost)
 
     def _initialize_lost(self, message: OutgoingMessage, loss: Loss) -> None:
@@ -236,7 +227,8 @@ class HttpTransport:
             self._outgoing.repeat(message)
             self._send_next()
         else:
-            self._end(loss.reason)
+            is_closed = loss.reason == ENDED_BY_SERVER
+            self._end(closed_early(self._address) if is_closed else loss.reason)
 
     def _initialized(self, message: OutgoingMessage, answer: Answer) -> None:
         if self._is_ended:
@@ -245,7 +237,7 @@ class HttpTransport:
         self._answers += 1
         self._headers.take_cookies(answer.headers)
         self._outgoing.settle(message)
-        read = read_initialize_answer(self._address, message.keys, answer)
+        read = read_initialize_answer(message.keys, answer, self._headers.hidden)
         if isinstance(read, str):
             self._end(read)
             return
@@ -268,9 +260,7 @@ class HttpTransport:
 
     def _post(self, message: OutgoingMessage) -> None:
         self._outgoing.begin(message)
-        headers = self._headers.of(message.session_id, ("content-type", JSON_TYPE))
-        if message.number is not None:
-            headers.append((MESSAGE_HEADER.lower(), str(message.number)))
+        headers = self._headers.of_message(message.session_id, message.number)
         if message.tries == 1:
             self._routes.sent(message.keys, message.session_id)
         self._send_post(message, headers, self._posted, self._post_lost)
@@ -321,7 +311,7 @@ class HttpTransport:
             self._refuse_session(self._stream(session_id), answer)
             self._fail(keys, "the server refused the session", answer)
         elif scope == "connection" or keys.kind != "request":
-            self._end(reason_for(self._address, answer))
+            self._end(reason_for(answer, self._headers.hidden))
         elif is_open:
             self._fail(keys, f"the server refused the request (status {answer.status})", answer)
 
@@ -346,7 +336,8 @@ class HttpTransport:
     def _fail(self, keys: MessageKeys, reason: str, answer: Answer | None = None) -> None:
         """Answer a request of ours that cannot be delivered; other messages are dropped."""
         if keys.kind == "request":
-            self._arrivals.deliver_soon(failed_request(self._address, keys, reason, answer))
+            hidden = self._headers.hidden
+            self._arrivals.deliver_soon(failed_request(self._address, keys, reason, answer, hidden))
         else:
             _log.warning("%s was not delivered: %s", keys.method or "an answer", reason)
 
@@ -419,7 +410,7 @@ class HttpTransport:
             stream.state = "lost"
             self._recover(f"the server is not ready (status {answer.status})")
         elif stream.session_id is None or STREAM_SCOPES.get(answer.status) == "connection":
-            self._end(reason_for(self._address, answer))
+            self._end(reason_for(answer, self._headers.hidden))
         else:
             self._refuse_session(stream, answer)
             self._send_next()
@@ -559,7 +550,9 @@ class HttpTransport:
             # A server may close first when it is told to.
             why = Ended("closed here", clean=True)
             if not self._is_closing:
-                why = Ended(f"the connection to {self._address} is lost: {reason}")
+                is_new = self._headers.connection_id is None
+                what = "cannot connect to {}" if is_new else "the connection to {} is lost"
+                why = Ended(f"{what.format(self._address)}: {reason}")
             self._receiver.ended(why)
 
     async def aclose(self) -> None:

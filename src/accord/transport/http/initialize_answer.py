@@ -10,8 +10,7 @@ from accord.transport.http.message_routes import (
     read_keys,
 )
 from accord.transport.http.refusals import initialize_reason
-from accord.transport.remote_address import RemoteAddress
-from accord.transport.request_headers import fits_header
+from accord.transport.request_headers import HiddenValues, fits_header
 from accord.transport.resume.extension_messages import RESUME_HEADER, RESUME_VERSION
 
 
@@ -25,7 +24,7 @@ class Connected(NamedTuple):
 
 
 def read_initialize_answer(
-    address: RemoteAddress, request: MessageKeys, answer: Answer
+    request: MessageKeys, answer: Answer, hidden: HiddenValues
 ) -> Connected | str | None:
     """Return the connection; None if the body tells the caller why there is none.
 
@@ -36,13 +35,16 @@ def read_initialize_answer(
     if answer.status != 200:
         if is_answer and keys is not None and keys.is_error:
             return None
-        return initialize_reason(address, answer)
+        return initialize_reason(answer, hidden)
     if not is_answer:
-        return "the server's answer to initialize is not valid"
+        return "the answer to initialize is not valid; is this the URL of an ACP server?"
     in_result, version = read_initialize_result(answer.body)
     connection_id = answer.header(CONNECTION_HEADER) or in_result
     if connection_id is None or not fits_header(connection_id):
-        return "the server's answer to initialize has no valid Acp-Connection-Id"
+        return (
+            "the answer to initialize has no valid Acp-Connection-Id; is this the URL of an ACP"
+            " server?"
+        )
     resumes = answer.header(RESUME_HEADER.lower()) == RESUME_VERSION
     return Connected(connection_id, version, resumes)
 

@@ -1,16 +1,16 @@
-"""What a server's refusal means for a client: transports.md 4.3 as a table, and in words.  Pure."""
+"""What a server's refusal means for a client: the status codes as a table, and in words.  Pure."""
 
 from typing import Final, Literal
 
 from accord.jsonrpc.envelope import error_frame
 from accord.jsonrpc.error_codes import INTERNAL_ERROR
 from accord.schema.codec import encode
-from accord.transport.connect_errors import status_refused
+from accord.transport.connect_errors import status_reason
 from accord.transport.http.connections.exchange import Answer
 from accord.transport.http.message_routes import MessageKeys
 from accord.transport.remote_address import RemoteAddress
 from accord.transport.remote_limits import RemoteLimits
-from accord.transport.request_headers import fits_header
+from accord.transport.request_headers import HiddenValues, fits_header
 
 Scope = Literal["connection", "session", "request"]
 
@@ -49,7 +49,7 @@ def session_problem(session_id: str, count: int, limits: RemoteLimits) -> Answer
     return None
 
 
-def reason_for(address: RemoteAddress, answer: Answer) -> str:
+def reason_for(answer: Answer, hidden: HiddenValues) -> str:
     """Explain a refusal that ends the connection."""
     if answer.status == 410 and b'"gap"' in answer.body:
         return GAP_REASON
@@ -58,24 +58,26 @@ def reason_for(address: RemoteAddress, answer: Answer) -> str:
             f"the server no longer has this connection (status {answer.status}); open a new one"
             " and continue the session with session/load"
         )
-    return initialize_reason(address, answer)
+    return initialize_reason(answer, hidden)
 
 
-def initialize_reason(address: RemoteAddress, answer: Answer) -> str:
+def initialize_reason(answer: Answer, hidden: HiddenValues) -> str:
     """Explain a refusal of the first request."""
-    body = answer.body.decode("utf-8", "replace")
-    return str(
-        status_refused(address, answer.status, location=answer.header("location"), body=body)
-    )
+    body, location = answer.body.decode("utf-8", "replace"), answer.header("location")
+    return status_reason(answer.status, hidden, location=location, body=body)
 
 
 def failed_request(
-    address: RemoteAddress, keys: MessageKeys, reason: str, answer: Answer | None
+    address: RemoteAddress,
+    keys: MessageKeys,
+    reason: str,
+    answer: Answer | None,
+    hidden: HiddenValues,
 ) -> bytes:
     """Return the answer to a request of ours that could not be delivered."""
     data = None
     if answer is not None:
-        body = answer.body.decode("utf-8", "replace")
+        body = hidden.hide(answer.body.decode("utf-8", "replace"))
         data = encode({"status": answer.status, "body": body})
     return error_frame(keys.id, INTERNAL_ERROR, f"{address}: {reason}", data)
 

@@ -40,6 +40,13 @@ class SentFrames:
         """Whether `take` has something to return."""
         return bool(self._unsent)
 
+    @property
+    def would_drop(self) -> bool:
+        """Whether to `take` the next frame would drop one that is kept."""
+        if not self._unsent or not self._kept:
+            return False
+        return self.kept_bytes + len(self._unsent[0]) > self._kept_bytes_max
+
     def append(self, frame: bytes) -> int:
         """Add a frame that waits to be sent, and return its number."""
         self._unsent.append(frame)

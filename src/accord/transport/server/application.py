@@ -6,6 +6,8 @@ process, so a server must run it in one process, or send each client to the same
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import Iterable
 from types import TracebackType
 
@@ -64,6 +66,8 @@ class RemoteApplication:
         self.path = "/" + path.strip("/")
         self.guard = guard_of(hosts, origins, has_auth=auth is not None)
         self.connections = Connections(serve, self.limits)
+        # Whether TLS ends in front of the ASGI server, in this program.
+        self.is_encrypted = False
         self._auth = auth
         self._endpoint = Endpoint(self.connections, self.limits)
 
@@ -87,14 +91,17 @@ class RemoteApplication:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
             return
-        request = read_request(scope)
+        request = read_request(scope, is_encrypted=self.is_encrypted)
         admitted = await self.admit(request)
         if scope["type"] == "websocket":
             await serve_websocket(self.connections, self.limits, request, admitted, receive, send)
             return
         answer = await self._answer(request, admitted, receive, send)
         if answer is not None:
-            await answer.send(send, self._cors(request))
+            # A client that does not read its answer does not keep the request for ever.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self.limits.stall_seconds):
+                    await answer.send(send, self._cors(request))
 
     async def admit(self, request: RemoteRequest) -> str | Refusal:
         """Return the principal of a request, or why the request is refused."""

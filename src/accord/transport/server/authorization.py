@@ -10,7 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from accord.errors import LocalProtocolError
-from accord.machine.redacted_logs import logger
+from accord.machine.redacted_logs import logger, place_of
+from accord.transport.request_headers import is_token
 from accord.transport.server.requests import RemoteRequest
 
 _log = logger("accord.transport")
@@ -30,24 +31,35 @@ async def principal_of(auth: AuthHook | None, request: RemoteRequest) -> str | N
         return LOCAL_USER
     try:
         answer = auth(request)
-        principal = await answer if inspect.isawaitable(answer) else answer
-    except Exception:  # noqa: BLE001 - a failing check must refuse, and must not end the server
-        _log.exception("the auth function failed; the request was refused")
+        return _name(await answer if inspect.isawaitable(answer) else answer)
+    except Exception as error:  # noqa: BLE001 - a failing check must refuse, not end the server
+        # Its text may quote the token, as a KeyError does.
+        _log.error("the auth function failed (%s); the request was refused", place_of(error))
         return None
-    if principal == LOCAL_USER:
-        _log.error("the auth function returned an empty name; the request was refused")
-        return None
-    return principal
+
+
+def _name(answer: object) -> str | None:
+    """Return a name, and nothing else: True and False say nothing about who it is."""
+    if answer is None or (isinstance(answer, str) and answer != LOCAL_USER):
+        return answer
+    _log.error(
+        "the auth function must return the name of a user, or None to refuse; it returned %s, and"
+        " the request was refused",
+        "an empty name" if answer == LOCAL_USER else f"a {type(answer).__name__}",
+    )
+    return None
 
 
 def bearer_tokens(tokens: Mapping[str, str]) -> AuthHook:
     """Return an `auth` function for fixed tokens: token -> name of its owner.
 
     Raises:
-        LocalProtocolError: there is no token, or a token or a name is empty.
+        LocalProtocolError: there is no token, a name is empty, or no client could send a token.
     """
-    if not tokens or not all(token and name for token, name in tokens.items()):
+    if not tokens or not all(tokens.values()):
         raise LocalProtocolError("bearer_tokens needs at least one token, and a name for each")
+    if not all(map(is_token, tokens)):
+        raise LocalProtocolError("a token is visible ASCII without spaces, and not empty")
     # Digests have equal lengths, so that comparing them takes the same time for every token.
     owners = {_digest(token): name for token, name in tokens.items()}
 

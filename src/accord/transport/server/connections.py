@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from contextvars import Context
 from typing import TypeVar
 
-from accord.machine.redacted_logs import logger
+from accord.machine.redacted_logs import logger, place_of
 from accord.transport.remote_limits import RemoteLimits
 from accord.transport.server.server_transport import (
     GOING_AWAY,
@@ -77,8 +77,9 @@ class Connections:
     async def _run(self, transport: ServerTransport) -> None:
         try:
             await self._serve(transport, transport.principal)
-        except Exception:  # noqa: BLE001 - one client's end must not be everybody's
-            _log.exception("serving a remote client failed")
+        except Exception as error:  # noqa: BLE001 - one client's end must not be everybody's
+            # Its text may quote a message.
+            _log.error("serving a remote client failed (%s)", place_of(error))
             transport.end(Ended("internal error"), INTERNAL_FAILURE)
         finally:
             transport.end(Ended("the agent has ended the connection", clean=True))

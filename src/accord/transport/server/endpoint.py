@@ -42,7 +42,7 @@ from accord.transport.server.message_faults import (
     error_message,
     fault_of,
 )
-from accord.transport.server.requests import BodyRefused, RemoteRequest, read_body
+from accord.transport.server.requests import Bodies, BodyRefused, RemoteRequest
 from accord.transport.server.server_transport import CLOSED_BY_CLIENT
 from accord.transport.transport import Ended
 
@@ -78,6 +78,7 @@ class Endpoint:
     def __init__(self, connections: Connections, limits: RemoteLimits) -> None:
         self._connections = connections
         self._limits = limits
+        self._bodies = Bodies(limits)
 
     # ---- POST
 
@@ -89,7 +90,7 @@ class Endpoint:
         if self._has_long_id(request):
             return LONG_ID
         try:
-            body = await read_body(request, receive, self._limits)
+            body = await self._bodies.read(request, receive)
         except BodyRefused as refused:
             return text_answer(refused.status, refused.reason)
         keys = read_keys(body)

@@ -48,7 +48,7 @@ class RequestGuard:
         if not self._knows(host):
             return Refusal(MISDIRECTED, "This host name is not served here; see the option hosts")
         origin = request.headers.get("origin")
-        if origin is not None and not self.allows(origin) and not _is_same(origin, host):
+        if origin is not None and not self.allows(origin) and not _is_own(origin, host, request):
             return Refusal(FORBIDDEN, "Web pages of this origin are refused; see origins")
         return None
 
@@ -113,10 +113,15 @@ def _is_local(request: RemoteRequest) -> bool:
     )
 
 
-def _is_same(origin: str, host: str) -> bool:
-    """Whether a page comes from the very address that it sends its request to."""
+def _is_own(origin: str, host: str, request: RemoteRequest) -> bool:
+    """Whether a page comes from the very address that it sends its request to.
+
+    A page without TLS is not of a server with it: anybody on the way could have written it.  The
+    other way round, a proxy in front of us may have the TLS.
+    """
     scheme, _, rest = origin.lower().partition("://")
-    return scheme in ("http", "https") and rest == host
+    allowed = ("https",) if request.is_encrypted else ("http", "https")
+    return scheme in allowed and rest == host
 
 
 __all__ = ["LOOPBACK_HOSTS", "Refusal", "RequestGuard", "guard_of", "is_loopback", "without_port"]

@@ -13,15 +13,17 @@ class RemoteRequest:
     """One HTTP request or WebSocket upgrade, for an `auth` function.
 
     Header names are in lower case.  A header that was sent several times has all of its values,
-    joined by commas.  `client` is the address of the client, as far as the server knows it.
+    joined by commas.  `client` is the address of the client, as far as the server knows it.  Its
+    `repr` shows neither the headers nor the query, which may hold credentials.
     """
 
     method: str
     path: str
-    query: str
+    query: str = field(repr=False)
     headers: dict[str, str] = field(repr=False)
     client: str | None = None
     is_websocket: bool = False
+    is_encrypted: bool = False
 
     @property
     def bearer_token(self) -> str | None:
@@ -42,10 +44,14 @@ class BodyRefused(Exception):
 CLIENT_GONE = 499
 TOO_LONG = 413
 TOO_SLOW = 408
+NO_ROOM = 503
 
 
-def read_request(scope: Scope) -> RemoteRequest:
-    """Read what an ASGI server says about a request."""
+def read_request(scope: Scope, *, is_encrypted: bool = False) -> RemoteRequest:
+    """Read what an ASGI server says about a request.
+
+    `is_encrypted` if TLS ends in front of that server, in this program.
+    """
     headers: dict[str, str] = {}
     for raw_name, raw_value in scope["headers"]:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
@@ -58,6 +64,7 @@ def read_request(scope: Scope) -> RemoteRequest:
         headers=headers,
         client=str(client[0]) if client else None,
         is_websocket=scope["type"] == "websocket",
+        is_encrypted=is_encrypted or scope.get("scheme") in ("https", "wss"),
     )
 
 
@@ -67,43 +74,70 @@ def path_below_mount(scope: Scope) -> str:
     return "/" + path.removeprefix(scope.get("root_path", "")).strip("/")
 
 
-async def read_body(request: RemoteRequest, receive: Receive, limits: RemoteLimits) -> bytes:
-    """Read the whole body.
+class Bodies:
+    """The bodies that a server reads at the same time.
 
-    Raises:
-        BodyRefused: it is over a limit, or the client is gone.
+    Guards: together they hold at most `bodies_bytes`.
     """
-    too_long = BodyRefused(
-        TOO_LONG, f"The message is longer than message_bytes, {limits.message_bytes} bytes"
-    )
-    # A body that is a little too long is read to its end: over HTTP/1.1, an answer that comes while
-    # the client still sends is lost with the connection.
-    bytes_max = limits.message_bytes * 2
-    declared = request.headers.get("content-length", "")
-    # More digits are over any limit, and costly to turn into a number.
-    if declared.isdecimal() and int(declared[:20]) > bytes_max:
-        raise too_long
-    pieces: list[bytes] = []
-    size = 0
-    try:
-        async with asyncio.timeout(limits.body_seconds):
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise BodyRefused(CLIENT_GONE, "The client is gone")
-                pieces.append(message.get("body", b""))
-                size += len(pieces[-1])
-                is_last = not message.get("more_body", False)
-                if size > limits.message_bytes:
-                    pieces.clear()
-                    if is_last or size > bytes_max:
+
+    def __init__(self, limits: RemoteLimits) -> None:
+        self._limits = limits
+        self.held_bytes = 0
+
+    async def read(self, request: RemoteRequest, receive: Receive) -> bytes:
+        """Read the whole body of a request.
+
+        Raises:
+            BodyRefused: it is over a limit, or the client is gone.
+        """
+        body = bytearray()
+        try:
+            await self._read(request, receive, body)
+            return bytes(body)
+        finally:
+            self.held_bytes -= len(body)
+
+    def _add(self, body: bytearray, piece: bytes) -> None:
+        # One buffer: as many small pieces would need many times their size.
+        body += piece
+        self.held_bytes += len(piece)
+        if self.held_bytes > self._limits.bodies_bytes:
+            raise BodyRefused(NO_ROOM, "Too many large messages at once (bodies_bytes)")
+
+    async def _read(self, request: RemoteRequest, receive: Receive, body: bytearray) -> None:
+        limits = self._limits
+        too_long = BodyRefused(
+            TOO_LONG, f"The message is longer than message_bytes, {limits.message_bytes} bytes"
+        )
+        # A body that is a little too long is read to its end: over HTTP/1.1, an answer that comes
+        # while the client still sends is lost with the connection.
+        bytes_max = limits.message_bytes * 2
+        declared = request.headers.get("content-length", "")
+        # More digits are over any limit, and costly to turn into a number.
+        if declared.isdecimal() and int(declared[:20]) > bytes_max:
+            raise too_long
+        size = 0
+        began = asyncio.get_running_loop().time()
+        try:
+            async with asyncio.timeout(limits.body_seconds) as patience:
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise BodyRefused(CLIENT_GONE, "The client is gone")
+                    piece: bytes = message.get("body", b"")
+                    size += len(piece)
+                    is_last = not message.get("more_body", False)
+                    if size <= limits.message_bytes:
+                        self._add(body, piece)
+                    elif is_last or size > bytes_max:
                         raise too_long
-                elif is_last:
-                    return b"".join(pieces)
-    except TimeoutError:
-        raise BodyRefused(
-            TOO_SLOW, f"The message took longer than body_seconds, {limits.body_seconds:g} s"
-        ) from None
+                    if is_last:
+                        return
+                    patience.reschedule(began + limits.body_seconds_for(size))
+        except TimeoutError:
+            raise BodyRefused(
+                TOO_SLOW, f"The message took longer than body_seconds, {limits.body_seconds:g} s"
+            ) from None
 
 
-__all__ = ["BodyRefused", "RemoteRequest", "path_below_mount", "read_body", "read_request"]
+__all__ = ["Bodies", "BodyRefused", "RemoteRequest", "path_below_mount", "read_request"]

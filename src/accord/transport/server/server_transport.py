@@ -46,6 +46,7 @@ class ServerTransport:
         self._receiver: Receiver | None = None
         self._paused = False
         self._inbox: deque[bytes] | None = None
+        self.inbox_bytes = 0
         self._partial: list[bytes] = []
         self._drained: asyncio.Event | None = None
         self._taken_bytes = 0
@@ -143,6 +144,7 @@ class ServerTransport:
         if self._inbox is None:
             self._inbox = deque()
         self._inbox.append(frame)
+        self.inbox_bytes += len(frame)
 
     def _deliver_soon(self) -> None:
         # Not at once: `resume` may be called while the connection handles a message.
@@ -151,6 +153,7 @@ class ServerTransport:
     def _deliver_waiting(self) -> None:
         while self._inbox and not self._paused and not self.is_over:
             frame = self._inbox.popleft()
+            self.inbox_bytes -= len(frame)
             assert self._receiver is not None
             self._receiver.data_received(frame + b"\n")
         if not self._inbox:

@@ -19,6 +19,7 @@ from dataclasses import replace
 from typing import Final
 
 import anyio
+import anyio.lowlevel
 from anyio.abc import TaskGroup
 
 from accord.errors import ConnectFailed, LocalProtocolError
@@ -28,7 +29,6 @@ from accord.transport.cookies import Cookies
 from accord.transport.readiness import context_of_asyncio
 from accord.transport.remote_address import RemoteAddress
 from accord.transport.remote_limits import RemoteLimits
-from accord.transport.resume.back_off import reconnect_delay
 from accord.transport.resume.extension_messages import (
     CLOSE_CODE,
     GAP,
@@ -42,6 +42,7 @@ from accord.transport.resume.extension_messages import (
     resume_query,
 )
 from accord.transport.resume.received_frames import ReceivedFrames
+from accord.transport.resume.reconnection import Reconnection
 from accord.transport.resume.sent_frames import SentFrames
 from accord.transport.transport import BACKLOG_BYTES_LOW, Ended, Receiver
 from accord.transport.websocket.client_socket import (
@@ -100,6 +101,7 @@ class WebSocketTransport:
         # Whether the first frame of the current socket has come.
         self._is_greeted = False
         self._silent_starts = 0
+        self._reconnection = Reconnection(limits)
         self._timer: asyncio.TimerHandle | None = None
         self._reconnecting: anyio.CancelScope | None = None
         self._drained: anyio.Event | None = None
@@ -170,6 +172,8 @@ class WebSocketTransport:
             with anyio.CancelScope(shield=True):
                 await self._gone.wait()
         self._end(Ended("closed here", clean=True))
+        # A socket that was aborted is closed when the event loop comes round.
+        await anyio.lowlevel.cancel_shielded_checkpoint()
 
     def _end(self, why: Ended) -> None:
         if self._has_ended:
@@ -218,7 +222,8 @@ class WebSocketTransport:
             return
         for frame in frames:
             sent.append(frame)
-        if sent.unsent_bytes > self._limits.backlog_bytes:
+        # The last one may be over the limit: a single message always has room.
+        if frames and sent.unsent_bytes - len(frames[-1]) > self._limits.backlog_bytes:
             loop = asyncio.get_running_loop()
             loop.call_soon(self._fail, _FULL_BACKLOG, context=context_of_asyncio())
 
@@ -267,6 +272,7 @@ class WebSocketTransport:
         """Deliver messages, and note what is said about resuming."""
         if not self._is_greeted:
             self._is_greeted = True
+            self._reconnection.restored()
             messages = self._first_frame(messages)
         data = b"\n".join(messages)
         if self._resumes and _MARK in data:
@@ -274,6 +280,7 @@ class WebSocketTransport:
             data = b"\n".join(messages)
         if not messages or self._has_ended or self._is_closing:
             return
+        self._reconnection.progressed()
         if data.count(b"\n") >= len(messages):
             # Line breaks between the tokens of a message.
             data = b"\n".join(map(one_line, messages))
@@ -308,6 +315,7 @@ class WebSocketTransport:
     def _is_extension_frame(self, message: bytes) -> bool:
         said: Said | None = read_extension_frame(message)
         if isinstance(said, ReceivedSaid):
+            self._reconnection.progressed()
             if not self._sent.acknowledge(said.count):
                 self._fail(f"the server acknowledged a frame that was never sent: {said.count}")
             self._flush()
@@ -377,20 +385,27 @@ class WebSocketTransport:
     # ---- reconnecting
 
     async def _reconnect(self, reason: str) -> None:
-        limits, attempt, last = self._limits, 0, reason
+        """Try at once, then after growing delays, while the server keeps the connection."""
+        last = reason
         with anyio.CancelScope() as self._reconnecting:
-            with anyio.move_on_after(limits.grace_seconds):
-                while True:
-                    await anyio.sleep(reconnect_delay(attempt, self._chance(), limits))
-                    attempt += 1
-                    try:
+            while (delay := self._next_delay(reason)) is not None:
+                if delay:
+                    await anyio.sleep(delay)
+                left = self._reconnection.seconds_left(anyio.current_time())
+                try:
+                    with anyio.fail_after(left):
                         await self._connect()
-                        return
-                    except ConnectFailed as error:
-                        last = error.message
-                        if error.status is not None and error.status not in _RETRIED_STATUSES:
-                            break
+                    return
+                except TimeoutError:
+                    break
+                except ConnectFailed as error:
+                    last = error.message
+                    if error.status is not None and error.status not in _RETRIED_STATUSES:
+                        break
             self._end(Ended(self._lost_text(f"{reason}; {last}.  {_GO_ON}")))
+
+    def _next_delay(self, reason: str) -> float | None:
+        return self._reconnection.delay(anyio.current_time(), self._chance(), reason)
 
 
 def tls_context() -> ssl.SSLContext:

@@ -12,7 +12,7 @@ What always holds
 
 import asyncio
 import ssl
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from websockets.client import ClientProtocol
@@ -24,10 +24,11 @@ from websockets.uri import WebSocketURI
 
 from accord.errors import ConnectFailed
 from accord.machine.redacted_logs import SILENT
-from accord.transport.connect_errors import connect_failed, status_refused
+from accord.transport.connect_errors import connect_failed, status_reason, status_refused
 from accord.transport.readiness import context_of_asyncio
 from accord.transport.remote_address import RemoteAddress
 from accord.transport.remote_limits import RemoteLimits
+from accord.transport.request_headers import HiddenValues
 from accord.transport.transport import BACKLOG_BYTES_LOW
 from accord.transport.websocket.frames import FrameReader, FrameWriter
 from accord.version import __version__
@@ -379,7 +380,7 @@ class ClientSocket(asyncio.Protocol):
 
 async def open_socket(
     address: RemoteAddress,
-    headers: Iterable[tuple[str, str]],
+    headers: Sequence[tuple[str, str]],
     limits: RemoteLimits,
     owner: SocketOwner,
     tls: ssl.SSLContext | None,
@@ -401,28 +402,37 @@ async def open_socket(
         if work.done() and not work.cancelled() and work.exception() is None:
             work.result()[0].abort("cancelled")
         raise
-    except InvalidStatus as error:
+    except Exception as error:
+        # The socket is closed when the event loop comes round.
+        await asyncio.sleep(0)
+        raise _explained(address, headers, error) from error
+
+
+def _explained(
+    address: RemoteAddress, headers: Sequence[tuple[str, str]], error: Exception
+) -> ConnectFailed:
+    """Explain why there is no socket."""
+    if isinstance(error, InvalidStatus):
         response = error.response
-        raise status_refused(
-            address,
+        reason = status_reason(
             response.status_code,
+            HiddenValues(headers),
             location=response.headers.get("Location"),
             body=bytes(response.body or b"").decode("utf-8", "replace"),
-        ) from None
-    except (OSError, EOFError) as error:
-        raise connect_failed(address, error) from error
-    except Exception as error:
-        cause = error.__cause__ or error
-        if isinstance(cause, EOFError | OSError):
-            raise connect_failed(address, cause) from error
-        raise ConnectFailed(
-            f"cannot connect to {address}: this is not a WebSocket endpoint ({error})"
-        ) from error
+        )
+        return status_refused(address, response.status_code, reason)
+    for one in (error, error.__cause__):
+        if isinstance(one, OSError | EOFError):
+            return connect_failed(address, one)
+    return ConnectFailed(
+        f"cannot connect to {address}: this is not a WebSocket endpoint"
+        f" ({HiddenValues(headers).hide(str(error))}); check the host, the port and the path"
+    )
 
 
 async def _open_socket(
     address: RemoteAddress,
-    headers: Iterable[tuple[str, str]],
+    headers: Sequence[tuple[str, str]],
     limits: RemoteLimits,
     owner: SocketOwner,
     tls: ssl.SSLContext | None,

@@ -167,6 +167,9 @@ class FullTransport(asyncio.Transport):
     def write(self, data: bytes | bytearray | memoryview) -> None:
         pass
 
+    def get_write_buffer_size(self) -> int:
+        return 1
+
     def is_closing(self) -> bool:
         return False
 

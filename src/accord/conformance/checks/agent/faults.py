@@ -14,7 +14,7 @@ import anyio
 from accord.conformance.agent.stage import AgentStage, Talk
 from accord.conformance.agent.turn import begun
 from accord.conformance.check import Check, check
-from accord.conformance.frames.raw_peer import STARTING, Frame, Gone, RawPeer, Unanswered
+from accord.conformance.frames.raw_peer import STARTING, Frame, Gone, NotAsked, RawPeer, Unanswered
 from accord.conformance.frames.wrong_types import wrong_types
 from accord.conformance.rule import Version
 
@@ -130,6 +130,8 @@ async def _long_line(stage: AgentStage) -> None:
 
 
 async def _too_long_line(stage: AgentStage) -> None:
+    if stage.transport == "http":
+        raise NotAsked("HTTP has a status for it, which is judged with the other requests")
     talk = stage.talk
     await talk.initialize()
     talk.peer.patience = 20
@@ -183,6 +185,7 @@ async def _all_answered(
 
 async def _death(stage: AgentStage) -> None:
     """The client vanishes after each step; the agent has to follow."""
+    stage.need_own_process("a server runs on when a client leaves")
     say = stage.scenario.prompt("long") or stage.scenario.prompt("say") or ""
     for steps in range(4):
         talk = stage.talk if steps == 0 else await stage.another()

@@ -15,7 +15,7 @@ from typing import Final
 import anyio
 from anyio.abc import TaskGroup
 
-from accord.transport.connect_errors import connect_failed
+from accord.transport.connect_errors import connect_failed, connect_reason
 from accord.transport.http.connections.exchange import Exchange, HttpConnection, Loss
 from accord.transport.http.connections.h1_connection import H1Connection
 from accord.transport.http.connections.h2_connection import NotHttp2, open_h2
@@ -184,7 +184,7 @@ class ConnectionPool:
                     with anyio.fail_after(self._limits.connect_seconds):
                         self._add(await self._open())
                 except OSError as error:
-                    failure = str(connect_failed(self._address, error))
+                    failure = connect_reason(self._address, error)
         finally:
             del self._scopes[scope]
             self._opening -= 1

@@ -13,12 +13,13 @@ from collections.abc import Callable
 class RelayEnd(asyncio.Protocol):
     """One of the two connections; `other` is the transport of the other one."""
 
-    __slots__ = ("_on_lost", "_transport", "other")
+    __slots__ = ("_on_lost", "_transport", "has_eof", "other")
 
     def __init__(self, on_lost: Callable[[], None] | None = None) -> None:
         self.other: asyncio.Transport | None = None
         self._transport: asyncio.Transport | None = None
         self._on_lost = on_lost
+        self.has_eof = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -32,7 +33,13 @@ class RelayEnd(asyncio.Protocol):
         if self.other is None or not self.other.can_write_eof():
             return False
         self.other.write_eof()
-        return True
+        self.has_eof = True
+        # Nothing can pass in either direction once both sides have said their last.
+        peer = self.other.get_protocol()
+        if isinstance(peer, RelayEnd) and peer.has_eof:
+            return False
+        # TLS cannot be closed on one side alone.
+        return self._transport is not None and self._transport.can_write_eof()
 
     def pause_writing(self) -> None:
         if self.other is not None:
@@ -69,6 +76,7 @@ async def relay(
         on_lost()
         return
     client_end = RelayEnd(on_lost)
+    client_end.connection_made(transport)
     server_end.other, client_end.other = transport, inner
     transport.set_protocol(client_end)
     inner.write(head)

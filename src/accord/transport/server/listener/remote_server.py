@@ -14,17 +14,18 @@ import shutil
 import ssl
 import tempfile
 from collections import deque
+from collections.abc import Coroutine
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final
 
 from accord.errors import ConfigError
-from accord.machine.redacted_logs import logger
+from accord.machine.redacted_logs import logger, place_of
 from accord.transport.readiness import context_of_asyncio
 from accord.transport.server.application import RemoteApplication
 from accord.transport.server.listener.byte_relay import relay
-from accord.transport.server.listener.peer_liveness import is_gone, keep_alive, tcp_info
 from accord.transport.server.listener.protocol_choice import choose_protocol, head_length
+from accord.transport.server.peer_liveness import is_gone, keep_alive, tcp_info
 from accord.transport.server.request_guard import Refusal, is_loopback
 from accord.transport.server.websocket.handshake import Handshake
 from accord.transport.server.websocket.native_socket import NativeSocket
@@ -35,15 +36,14 @@ if TYPE_CHECKING:
 _log = logger("accord.transport")
 
 BACKLOG: Final = 1024
-# From the first byte of a connection to the end of its first request's head.
-HEAD_SECONDS_MAX: Final = 10.0
 # granian listens a moment after it was started.
 START_SECONDS_MAX: Final = 30.0
 POLL_SECONDS: Final = 0.005
 # How long closing waits for the close frames of WebSockets.
 CLOSE_SECONDS_MAX: Final = 1.0
-# How often some of the WebSockets are asked for a sign of life.
+# How often some of the connections are looked at, and in how many rounds all of them.
 CHECK_SECONDS: Final = 1.0
+CHECK_ROUNDS: Final = 3
 # A client opens one stream per session; more than this need another connection.
 STREAMS_MAX: Final = 256
 # What a WebSocket may have unsent in the event loop before its agent waits.
@@ -66,6 +66,7 @@ class RemoteServer:
         self._host = host
         self._asked_port = port
         self._tls = tls
+        application.is_encrypted = tls is not None
         self._server: asyncio.Server | None = None
         self._granian: GranianServer | None = None
         self._granian_task: asyncio.Task[None] | None = None
@@ -86,6 +87,12 @@ class RemoteServer:
     def socket_path(self) -> str:
         """The path of the Unix socket behind the port."""
         return os.path.join(self._folder, "http")
+
+    @property
+    def _handshake_seconds(self) -> float | None:
+        """How long TLS may take; asyncio refuses a limit without TLS, and one of 0."""
+        seconds = self.application.limits.head_seconds
+        return seconds if self._tls is not None and seconds else None
 
     async def __aenter__(self) -> RemoteServer:
         # Callbacks of the event loop are made in this context, and handed on by it.
@@ -109,6 +116,7 @@ class RemoteServer:
             self._host,
             self._asked_port,
             ssl=self._tls,
+            ssl_handshake_timeout=self._handshake_seconds,
             backlog=BACKLOG,
         )
         self._checks = loop.call_later(CHECK_SECONDS, self._check_sockets)
@@ -116,7 +124,7 @@ class RemoteServer:
     async def _start_granian(self) -> None:
         try:
             from granian.constants import HTTPModes, Interfaces
-            from granian.http import HTTP2Settings
+            from granian.http import HTTP1Settings, HTTP2Settings
             from granian.server.embed import Server
         except ImportError as error:
             raise ConfigError(
@@ -133,6 +141,10 @@ class RemoteServer:
             backlog=BACKLOG,
             # Requests at once, and an open stream is one.
             backpressure=limits.connections + limits.session_streams,
+            # From one request to the end of the next one's head.
+            http1_settings=HTTP1Settings(
+                header_read_timeout=max(1, int(limits.silence_seconds * 1000))
+            ),
             http2_settings=HTTP2Settings(
                 keep_alive_interval=int(limits.keep_alive_seconds * 1000),
                 keep_alive_timeout=max(1, int(limits.silence_seconds - limits.keep_alive_seconds)),
@@ -172,10 +184,22 @@ class RemoteServer:
         """Serve a connection whose first bytes were read."""
         serve = self._upgrade if is_websocket else self._relay
         task = asyncio.get_running_loop().create_task(
-            serve(transport, head), context=context_of_asyncio()
+            self._serve(transport, serve(transport, head)), context=context_of_asyncio()
         )
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    async def _serve(
+        self, transport: asyncio.Transport, serving: Coroutine[None, None, None]
+    ) -> None:
+        """Serve a connection; one that cannot be served is closed, whatever the reason."""
+        try:
+            await serving
+        except BaseException as error:
+            transport.abort()
+            if not isinstance(error, Exception):
+                raise
+            _log.error("serving a connection failed (%s)", place_of(error))
 
     async def _relay(self, transport: asyncio.Transport, head: bytes) -> None:
         await relay(transport, head, self.socket_path, lambda: self.gone(transport))
@@ -205,18 +229,17 @@ class RemoteServer:
         transport.resume_reading()
 
     def _check_sockets(self) -> None:
-        """Look at a share of the WebSockets, so that each is looked at in `keep_alive_seconds`."""
+        """Look at a share of the WebSockets, and at the HTTP connections."""
         loop = asyncio.get_running_loop()
-        now = loop.time()
-        seconds = max(CHECK_SECONDS, self.application.limits.keep_alive_seconds)
-        for _ in range(int(len(self._sockets) * CHECK_SECONDS / seconds) + 1):
+        for _ in range(len(self._sockets) // CHECK_ROUNDS + 1):
             if not self._sockets:
                 break
             socket = self._sockets.popleft()
             if not socket.is_gone:
-                socket.check_alive(now)
+                # It is looked at again after so many seconds.
+                socket.check_alive(loop.time(), CHECK_ROUNDS * CHECK_SECONDS)
                 self._sockets.append(socket)
-        silence = self.application.limits.silence_seconds
+        silence = self.application.limits.silence_seconds - CHECK_SECONDS
         for transport in list(self._incoming):
             if is_gone(tcp_info(transport.get_extra_info("socket")), silence):
                 transport.abort()
@@ -284,7 +307,7 @@ class IncomingConnection(asyncio.Protocol):
         )
         self._server.incoming(transport)
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(HEAD_SECONDS_MAX, transport.abort)
+        self._timer = loop.call_later(limits.head_seconds, transport.abort)
 
     def data_received(self, data: bytes) -> None:
         assert self._transport is not None

@@ -66,6 +66,11 @@ class ServerFrameReader:
         self._in_fragments = False
         self._is_broken = False
 
+    @property
+    def held_bytes(self) -> int:
+        """How much there is of an incomplete frame."""
+        return 0 if self._held is None else len(self._held)
+
     def feed(self, data: bytes) -> list[Found]:
         """Return what these bytes complete, in order; a text message without its header."""
         if self._is_broken:

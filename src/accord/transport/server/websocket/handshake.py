@@ -23,8 +23,12 @@ from accord.transport.server.websocket.native_socket import NativeSocket
 from accord.transport.server.websocket.socket_transport import WebSocketServerTransport
 from accord.transport.transport import Ended
 
-BAD_REQUEST = 400
 NO_ROOM = 503
+# The package has no answer for a request that it cannot read.
+_MALFORMED = (
+    b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\n"
+    b"content-length: 24\r\nconnection: close\r\n\r\nThe request is malformed"
+)
 
 
 class Handshake:
@@ -38,9 +42,10 @@ class Handshake:
         self._request = events[0] if events and isinstance(events[0], Request) else None
 
     def request(self) -> RemoteRequest | None:
-        """Return the request; None if it is malformed, which is answered then."""
+        """Return the request; a malformed one is answered, and is None."""
         if self._request is None:
-            self.refuse(Refusal(BAD_REQUEST, "The request is malformed"))
+            self._transport.write(_MALFORMED)
+            self._transport.close()
             return None
         path, _, query = self._request.path.partition("?")
         headers: dict[str, str] = {}
@@ -55,6 +60,7 @@ class Handshake:
             headers=headers,
             client=str(peer[0]) if isinstance(peer, tuple) else None,
             is_websocket=True,
+            is_encrypted=self._transport.get_extra_info("sslcontext") is not None,
         )
 
     def refuse(self, refusal: Refusal) -> None:

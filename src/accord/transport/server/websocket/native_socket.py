@@ -17,8 +17,9 @@ from websockets.frames import Frame, Opcode
 from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
 
-from accord.machine.redacted_logs import logger
+from accord.machine.redacted_logs import SILENT, logger
 from accord.transport.readiness import context_of_asyncio
+from accord.transport.server.peer_liveness import is_gone, tcp_info
 from accord.transport.server.server_transport import LIMIT_EXCEEDED, NORMAL_CLOSURE
 from accord.transport.server.websocket.endpoint import close_reason
 from accord.transport.server.websocket.frames import (
@@ -34,6 +35,8 @@ _log = logger("accord.transport")
 
 NOT_UTF_8: Final = 1007
 MESSAGE_TOO_BIG: Final = 1009
+# What a client may leave untaken in the event loop before it is not read any more.
+UNTAKEN_BYTES_MAX: Final = 1024 * 1024
 
 
 class _OddFrames(ServerProtocol):
@@ -53,11 +56,14 @@ class NativeSocket(asyncio.Protocol):
         "_is_closing",
         "_is_flushing",
         "_is_full",
+        "_is_paused",
         "_loop",
         "_odd",
+        "_partial_since",
         "_parts",
         "_reader",
         "_stall_timer",
+        "_stalled_bytes",
         "_transport",
         "_waiter",
         "is_gone",
@@ -73,6 +79,9 @@ class NativeSocket(asyncio.Protocol):
         # The parts of a fragmented text message.
         self._parts: list[bytes] | None = None
         self._heard_at = self._loop.time()
+        # Since when a message is incomplete.
+        self._partial_since: float | None = None
+        self._is_paused = False
         self._is_flushing = False
         self._is_full = False
         self._is_closing = False
@@ -80,6 +89,8 @@ class NativeSocket(asyncio.Protocol):
         self._waiter: asyncio.Future[None] | None = None
         self._close_timer: asyncio.TimerHandle | None = None
         self._stall_timer: asyncio.TimerHandle | None = None
+        # What the event loop held when the timer was set.
+        self._stalled_bytes = 0
 
     # ---- frames of the client
 
@@ -93,8 +104,20 @@ class NativeSocket(asyncio.Protocol):
             else:
                 assert isinstance(found, TooLongFrame)
                 self._connection.frame_too_long()
-        if not self._connection.reads and not self._is_closing:
+        is_partial = self._parts is not None or self._reader.held_bytes > 0
+        if not is_partial:
+            self._partial_since = None
+        elif self._partial_since is None:
+            self._partial_since = self._heard_at
+        if not self._may_read and not self._is_closing:
+            self._is_paused = True
             self._transport.pause_reading()
+
+    @property
+    def _may_read(self) -> bool:
+        # Pings are answered at once: who takes none of the answers may send no more of them.
+        is_taken = self._transport.get_write_buffer_size() <= UNTAKEN_BYTES_MAX
+        return self._connection.reads and is_taken
 
     def _text_received(self, frame: bytes) -> None:
         if self._is_closing:
@@ -129,7 +152,10 @@ class NativeSocket(asyncio.Protocol):
 
     def _odd_frames(self) -> ServerProtocol:
         if self._odd is None:
-            self._odd = _OddFrames(state=OPEN, max_size=self._connection.limits.message_bytes)
+            # At DEBUG the package would log the text of messages.
+            self._odd = _OddFrames(
+                state=OPEN, max_size=self._connection.limits.message_bytes, logger=SILENT
+            )
         return self._odd
 
     def _write_odd(self, odd: ServerProtocol) -> None:
@@ -146,6 +172,7 @@ class NativeSocket(asyncio.Protocol):
 
     def read_again(self) -> None:
         if not self._transport.is_closing():
+            self._is_paused = False
             self._transport.resume_reading()
 
     # ---- frames of the agent
@@ -171,15 +198,25 @@ class NativeSocket(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self._is_full = True
+        self._watch_stall()
+
+    def _watch_stall(self) -> None:
+        self._stalled_bytes = self._transport.get_write_buffer_size()
         seconds = self._connection.limits.stall_seconds
         self._stall_timer = self._connection.call_later(seconds, self._stalled)
 
     def resume_writing(self) -> None:
         self._is_full = False
         self._stop_stall_timer()
+        if self._is_paused and self._may_read:
+            self.read_again()
         self.wake()
 
     def _stalled(self) -> None:
+        if self._transport.get_write_buffer_size() < self._stalled_bytes:
+            # Slow, but it takes something.
+            self._watch_stall()
+            return
         if not self._is_closing:
             # Otherwise the connection is over, or another socket has it.
             seconds = f"{self._connection.limits.stall_seconds:g} s"
@@ -193,15 +230,37 @@ class NativeSocket(asyncio.Protocol):
 
     # ---- life and end
 
-    def check_alive(self, now: float) -> None:
-        """Ask a silent client for a sign of life, and leave one that gives none."""
+    def check_alive(self, now: float, again_seconds: float) -> None:
+        """Ask a silent client for a sign of life, and leave one that gives none.
+
+        It is called again after `again_seconds`; no bound is passed before that.
+        """
         limits = self._connection.limits
-        silent = now - self._heard_at
-        if silent >= limits.silence_seconds:
+        if self._is_paused:
+            # Nothing can be heard, and only the kernel knows whether the client is there.
+            self._heard_at = now
+            self._partial_since = None if self._partial_since is None else now
+            info = tcp_info(self._transport.get_extra_info("socket"))
+            if is_gone(info, limits.silence_seconds - again_seconds):
+                self._transport.abort()
+            return
+        silent = now - self._heard_at + again_seconds
+        if silent > limits.silence_seconds:
             _log.info("a WebSocket client was silent for %g s", limits.silence_seconds)
             self._transport.abort()
-        elif silent >= limits.keep_alive_seconds and not self._is_closing and not self._is_full:
+        elif self._is_too_slow(now):
+            self._connection.lose(
+                f"a message came too slowly (body_seconds, {limits.body_seconds:g} s)"
+            )
+        elif silent > limits.keep_alive_seconds and not self._is_closing and not self._is_full:
             self._transport.write(PING_FRAME)
+
+    def _is_too_slow(self, now: float) -> bool:
+        """Whether a message has been incomplete for too long."""
+        if self._partial_since is None:
+            return False
+        size = self._reader.held_bytes + sum(map(len, self._parts or ()))
+        return now - self._partial_since > self._connection.limits.body_seconds_for(size)
 
     def detach(self, code: int, reason: str) -> None:
         self._close(code, reason)

@@ -59,14 +59,22 @@ class ServerSocket(Protocol):
 class _Resume:
     """The counters of a connection that its client may come back to."""
 
-    __slots__ = ("control", "received", "sent", "timer")
+    __slots__ = ("control", "received", "sent", "timer", "waits")
 
     def __init__(self, limits: RemoteLimits) -> None:
         self.sent = SentFrames(limits.kept_bytes)
+        # Whether sending waits for acknowledgements rather than drop what may be asked for again.
+        # With less room than is acknowledged at once, it would wait after every few messages.
+        self.waits = limits.kept_bytes >= 2 * limits.acknowledge_bytes
         self.received = ReceivedFrames(limits)
         # Frames of the extension, which are not counted.
         self.control: list[bytes] = []
         self.timer: asyncio.TimerHandle | None = None
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether nothing can be sent before the client acknowledges something."""
+        return self.waits and self.sent.would_drop
 
 
 class WebSocketServerTransport(ServerTransport):
@@ -123,9 +131,14 @@ class WebSocketServerTransport(ServerTransport):
         resume, frames, size = self._resume, list[bytes](), 0
         if resume is not None:
             frames, resume.control = resume.control, []
-            while size < TAKE_BYTES_MAX and (frame := resume.sent.take()) is not None:
+            while size < TAKE_BYTES_MAX and not resume.is_blocked:
+                frame = resume.sent.take()
+                if frame is None:
+                    return frames
                 frames.append(frame)
                 size += len(frame)
+            if resume.is_blocked and self._socket is not None:
+                self._socket.read_again()
             return frames
         unsent = self._unsent
         while unsent and size < TAKE_BYTES_MAX:
@@ -141,7 +154,9 @@ class WebSocketServerTransport(ServerTransport):
 
     @property
     def reads(self) -> bool:
-        """Whether the socket should continue to read."""
+        """Whether the socket should read on: always while it waits for acknowledgements."""
+        if self._resume is not None and self._resume.is_blocked:
+            return True
         return self.is_reading and self.unsent_bytes <= BACKLOG_BYTES_MAX
 
     def reading_again(self) -> None:
@@ -184,8 +199,15 @@ class WebSocketServerTransport(ServerTransport):
         """Count a frame, unless it belongs to the extension."""
         said = read_extension_frame(frame)
         if said is not None:
-            if isinstance(said, ReceivedSaid) and not resume.sent.acknowledge(said.count):
-                self.lose("the client acknowledged frames that were never sent")
+            if isinstance(said, ReceivedSaid):
+                if not resume.sent.acknowledge(said.count):
+                    self.lose("the client acknowledged frames that were never sent")
+                elif resume.sent.has_unsent and self._socket is not None:
+                    self._socket.wake()
+            return False
+        waiting = self.unsent_bytes + self.inbox_bytes
+        if resume.is_blocked and waiting > self.limits.backlog_bytes + self.limits.message_bytes:
+            self.lose("the client sends much, and acknowledges nothing (backlog_bytes)")
             return False
         if resume.received.add(len(frame)):
             self._acknowledge()

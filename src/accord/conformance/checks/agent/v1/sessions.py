@@ -456,8 +456,8 @@ async def judge_servers_again(stage: AgentStage, method: str, session: str, rule
     talk = stage.talk
     if method != "session/fork" and (talk.dialect.always_closes or talk.can(CLOSING)):
         await talk.peer.call("session/close", {"sessionId": session})
-    server, log = stage.mcp_server()
-    log.unlink(missing_ok=True)
+    # A session that cannot be closed may keep its servers: this one is new to it.
+    server, log = stage.mcp_server(f"accord-check-{method.rpartition('/')[2]}")
     params = {"sessionId": session, "cwd": str(talk.folder), "mcpServers": [server]}
     answer = await talk.call(method, params, timeout=talk.seconds)
     result = answer.get("result")
@@ -481,7 +481,9 @@ async def commands_of_servers_are_absolute(stage: AgentStage) -> None:
         path.write_text(f"#!/bin/sh\nexec {words}\n", "utf-8")
         path.chmod(0o755)
     await stage.talk.session()
-    for command in ("accord-check-bare", "./accord-check-here"):
+    # A server has a search path of its own.
+    bare = ("accord-check-bare",) if stage.remote is None else ()
+    for command in (*bare, "./accord-check-here"):
         log.unlink(missing_ok=True)
         odd = server | {"command": command, "args": []}
         await judge_relative_server(stage, odd, log)

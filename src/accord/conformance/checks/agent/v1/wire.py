@@ -68,7 +68,7 @@ def judge_refusal(
     ok = stage.judge.judge(rule, bool(error), said, sent=sent, came=error)
     if ok:
         code = error.get("code")
-        known = code == INVALID_PARAMS
+        known = code == INVALID_PARAMS or error.is_status
         stage.judge.judge(CODES, known, f"refused with {code}, not -32602", sent=sent, came=error)
     return ok
 
@@ -344,7 +344,7 @@ async def errors_have_their_codes(stage: AgentStage) -> None:
     ]
     for code, method, params in cases:
         error = await talk.error_of(method, params)
-        ok = error.get("code") == code
+        ok = error.get("code") == code or error.is_status
         stage.judge.judge("V1-EXT-07", ok, f"{method}: not {code}", sent=params, came=error)
 
 

@@ -420,7 +420,10 @@ async def takes_an_empty_cursor_for_one(stage: ClientStage) -> None:
 async def refuses_odd_requests(stage: ClientStage) -> None:
     """Ids that are null or fractions get -32600; a known tag with a bad payload is an error."""
     talk, prompt = await stage.to_prompt()
-    for odd in (None, 1.5):
+    if stage.way == "http":
+        said = "over HTTP an error without an id belongs to no session, and servers refuse it"
+        stage.judge.skipped("V2-GEN-01", said)
+    for odd in () if stage.way == "http" else (None, 1.5):
         sent: Message = {"jsonrpc": "2.0", "id": odd, "method": "_accord.dev/odd", "params": {}}
         since = len(talk.peer.frames)
         await talk.peer.send(sent)

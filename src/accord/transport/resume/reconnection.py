@@ -27,8 +27,13 @@ class Reconnection:
         self._attempts += 1
         if self._attempts == 1:
             return 0.0
-        left = self.lost_at + self._limits.grace_seconds - now
-        return min(reconnect_delay(self._attempts - 2, chance, self._limits), left)
+        delay = reconnect_delay(self._attempts - 2, chance, self._limits)
+        return min(delay, self.seconds_left(now))
+
+    def seconds_left(self, now: float) -> float:
+        """Return how long the server still keeps the connection."""
+        since = now if self.lost_at is None else self.lost_at
+        return since + self._limits.grace_seconds - now
 
     def is_over(self, now: float) -> bool:
         """Whether the connection has been lost for longer than the server keeps it."""

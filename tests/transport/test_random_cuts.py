@@ -1,0 +1,24 @@
+"""A thousand cuts at random places of a real connection: nothing is lost, doubled or reordered."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.transport.random_cuts import BYTES_MAX, count_through_cuts
+
+CUTS = 1000
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Servers run on asyncio."""
+    return "asyncio"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", BYTES_MAX)
+async def test_random_cuts_change_nothing(scheme: str) -> None:
+    """Issue 16: in both directions; `make soak` has a hundred times as many."""
+    counted = await count_through_cuts(scheme, CUTS, seed=1)
+    assert counted.cuts >= CUTS
+    assert counted.resume_seconds
