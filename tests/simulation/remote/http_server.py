@@ -317,7 +317,8 @@ class Http2:
             request.body(b"", more=False)
         mishap = self.connection.server.draw_mishap() if b"acp-connection-id" in named else "none"
         if mishap == "refused":
-            self._h2.reset_stream(event.stream_id, h2.errors.ErrorCodes.REFUSED_STREAM)
+            with contextlib.suppress(h2.exceptions.ProtocolError):
+                self._h2.reset_stream(event.stream_id, h2.errors.ErrorCodes.REFUSED_STREAM)
             return
         self._requests[event.stream_id] = request
         if mishap == "busy":
@@ -336,7 +337,9 @@ class Http2:
 
     def _busy(self, request: Request) -> None:
         self.answer(request, 503, [(b"content-length", b"0")])
-        self._h2.end_stream(request.key)
+        # The client may have closed the connection in the same breath.
+        with contextlib.suppress(h2.exceptions.ProtocolError):
+            self._h2.end_stream(request.key)
         del self._requests[request.key]
 
     def _twice(self, request: Request, event: Any) -> None:
