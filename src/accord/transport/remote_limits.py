@@ -38,6 +38,7 @@ class RemoteLimits:
     # POSTs that overtook an earlier one and wait for it.
     early_messages: int = 256
     early_bytes: int = 64 * MIB
+    # Counted from when a client that lost its connection must be back.
     early_seconds: float = 30.0
 
     # ---- reconnecting

@@ -37,9 +37,8 @@ _PREFACE = b"PRI * HTTP/2.0"
 _ACCORD_MESSAGE = b"accord-message"
 # A client that does not take the rest is left.
 CLOSE_SECONDS_MAX = 0.5
-# How often clients are looked after, and when they are given up.
+# How often clients are looked after.
 CHECK_SECONDS = 10.0
-SILENCE_SECONDS = 30.0
 
 
 class PlayedHttpServer:
@@ -52,12 +51,15 @@ class PlayedHttpServer:
         random: Random,
         *,
         has_http_2: bool,
+        silence_seconds: float,
         draw_mishap: Callable[[], Mishap],
     ) -> None:
         self.application = application
         self.loop = loop
         self.random = random
         self.has_http_2 = has_http_2
+        # When a client is given up that acknowledges nothing.
+        self.silence_seconds = silence_seconds
         self.draw_mishap = draw_mishap
         # How long a request may take on its way to the application.
         self.delay_seconds = random.choice((0.0, 0.001, 0.05, 0.3))
@@ -105,7 +107,8 @@ class HttpProtocol(asyncio.Protocol):
         """Leave a client that acknowledges nothing, as servers do."""
         if isinstance(self._speaks, AsgiWebSocket):
             self._speaks.ping()
-        if is_gone(tcp_info(self.transport.get_extra_info("socket")), SILENCE_SECONDS):
+        info = tcp_info(self.transport.get_extra_info("socket"))
+        if is_gone(info, self.server.silence_seconds):
             self.abort()
         self._check_later()
 
@@ -314,7 +317,8 @@ class Http2:
             request.body(b"", more=False)
         mishap = self.connection.server.draw_mishap() if b"acp-connection-id" in named else "none"
         if mishap == "refused":
-            self._h2.reset_stream(event.stream_id, h2.errors.ErrorCodes.REFUSED_STREAM)
+            with contextlib.suppress(h2.exceptions.ProtocolError):
+                self._h2.reset_stream(event.stream_id, h2.errors.ErrorCodes.REFUSED_STREAM)
             return
         self._requests[event.stream_id] = request
         if mishap == "busy":
@@ -333,7 +337,9 @@ class Http2:
 
     def _busy(self, request: Request) -> None:
         self.answer(request, 503, [(b"content-length", b"0")])
-        self._h2.end_stream(request.key)
+        # The client may have closed the connection in the same breath.
+        with contextlib.suppress(h2.exceptions.ProtocolError):
+            self._h2.end_stream(request.key)
         del self._requests[request.key]
 
     def _twice(self, request: Request, event: Any) -> None:

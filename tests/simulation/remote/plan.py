@@ -44,6 +44,8 @@ class RemotePlan:
     outages: tuple[Outage, ...]
     # More is not done in one world.
     troubles_max: int
+    # When the server notices that a client is gone: soon, or long after the client has come back.
+    server_silence_seconds: float
 
 
 def fate_of(plan: RemotePlan, random: Random) -> Fate | None:
@@ -157,6 +159,7 @@ def remote_plan_of(seed: int) -> RemotePlan:
         outages=_outages(random, 10.0 if must_survive else random.choice((10.0, 100.0))),
         troubles_max=random.choice((1, 5, 20)),
         server=random.choice(("listener", "listener", "asgi")),
+        server_silence_seconds=random.choice((30.0, 100.0)),
     )
 
 

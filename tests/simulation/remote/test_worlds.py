@@ -9,7 +9,7 @@ WORLDS = 1000
 # In blocks, so that they share the cores and a failure is seen early.
 BLOCK = 25
 # Worlds of other seeds that failed once.
-FAILED_ONCE = (23170, 24032, 25630, 101537, 101561)
+FAILED_ONCE = (23170, 24032, 25630, 101537, 101561, 201353, 322432)
 
 
 @pytest.mark.parametrize("first", range(1, WORLDS + 1, BLOCK))

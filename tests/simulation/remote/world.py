@@ -79,6 +79,7 @@ class RemoteWorld(World):
             self._seeded_loop,
             self.random,
             has_http_2=self.remote.transport == "http2",
+            silence_seconds=self.remote.server_silence_seconds,
             draw_mishap=self._draw_mishap,
         )
 

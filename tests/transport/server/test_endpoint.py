@@ -353,15 +353,6 @@ async def test_a_refused_message_takes_its_number() -> None:
             assert (await connection.until(1))[-1]["result"]
 
 
-async def test_a_missing_message_ends_the_connection_in_time() -> None:
-    async with serving(limits=RemoteLimits(early_seconds=0.05)) as served:
-        client = await opened(served.port, resumes=True)
-        async with client.stream() as connection:
-            assert (await client.post(NEW_SESSION, {"accord-message": "2"})).status == 202
-            await connection.ended()
-        assert (await client.post(NEW_SESSION, {"accord-message": "1"})).status == 404
-
-
 async def test_a_client_that_stays_away_is_forgotten() -> None:
     async with serving(limits=RemoteLimits(grace_seconds=0.05)) as served:
         client = await opened(served.port)

@@ -1,7 +1,8 @@
 """The response that carries one stream of events, until its client goes or the connection ends.
 
 What always holds
-    * It never waits for a client for longer than `stall_seconds`.
+    * It never waits for a client for longer than `stall_seconds`; one that takes nothing for so
+      long is lost, unless it reads the stream elsewhere by then.
     * An idle client gets a comment every `keep_alive_seconds`, so that both sides notice a cut.
 """
 
@@ -11,7 +12,7 @@ import asyncio
 
 from accord.transport.http.event_stream import KEEP_ALIVE
 from accord.transport.server.answers import Header, response_start
-from accord.transport.server.asgi import Receive, Send
+from accord.transport.server.asgi import Message, Receive, Send
 from accord.transport.server.http_transport import HttpServerTransport
 from accord.transport.server.outgoing_stream import OutgoingStream
 
@@ -39,14 +40,14 @@ class EventResponse:
         """Send events until either side is gone."""
         watch = self._loop.create_task(self._watch(receive))
         try:
-            async with asyncio.timeout(self._transport.limits.stall_seconds):
-                await send(response_start(200, headers))
-                # Some servers send the headers together with the first bytes only.
-                await send({"type": "http.response.body", "body": KEEP_ALIVE, "more_body": True})
+            await self._send(send, response_start(200, headers))
+            # Some servers send the headers together with the first bytes only.
+            await self._send_body(send, KEEP_ALIVE)
             await self._send_events(send)
         except TimeoutError:
-            seconds = f"{self._transport.limits.stall_seconds:g} s"
-            self._transport.lose(f"the client took nothing for {seconds} (stall_seconds)")
+            if not self._is_gone:
+                seconds = f"{self._transport.limits.stall_seconds:g} s"
+                self._transport.lose(f"the client took nothing for {seconds} (stall_seconds)")
         except OSError:
             pass
         finally:
@@ -62,21 +63,24 @@ class EventResponse:
             pass
         self.detach()
 
+    async def _send(self, send: Send, message: Message) -> None:
+        async with asyncio.timeout(self._transport.limits.stall_seconds):
+            await send(message)
+
+    async def _send_body(self, send: Send, body: bytes, *, more: bool = True) -> None:
+        await self._send(send, {"type": "http.response.body", "body": body, "more_body": more})
+
     async def _send_events(self, send: Send) -> None:
         transport, stream = self._transport, self._stream
-        seconds_max = transport.limits.stall_seconds
         while not self._is_gone:
             body = b"".join(transport.take(stream))
             if not body:
                 if transport.is_over:
-                    async with asyncio.timeout(seconds_max):
-                        await send({"type": "http.response.body", "body": b"", "more_body": False})
+                    await self._send_body(send, b"", more=False)
                     return
                 if not await self._wait():
                     continue
-            async with asyncio.timeout(seconds_max):
-                sent = body or KEEP_ALIVE
-                await send({"type": "http.response.body", "body": sent, "more_body": True})
+            await self._send_body(send, body or KEEP_ALIVE)
             # A comment on one stream does not show that the client reads the others.
             if body:
                 transport.taken(len(body))

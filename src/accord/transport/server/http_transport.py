@@ -146,13 +146,22 @@ class HttpServerTransport(ServerTransport):
             self._early.cancel()
             self._early = None
         if self._early is None and self._order.is_waiting:
-            self._early = self.call_later(self.limits.early_seconds, self._early_is_over)
+            self._early = self.call_later(self._early_seconds_max, self._early_is_over)
+
+    @property
+    def _early_seconds_max(self) -> float:
+        """How long a missing message is waited for.
+
+        A client on a dead connection, which still looks alive here, notices it only after
+        `silence_seconds`, and then has `grace_seconds` to come back with the message.
+        """
+        limits = self.limits
+        return limits.silence_seconds + limits.grace_seconds + limits.early_seconds
 
     def _early_is_over(self) -> None:
         assert self._order is not None
-        seconds = f"{self.limits.early_seconds:g} s"
-        missing = self._order.count + 1
-        self.lose(f"message {missing} did not come within {seconds} (early_seconds)")
+        missing, seconds = self._order.count + 1, self._early_seconds_max
+        self.lose(f"message {missing} did not come within {seconds:g} s (early_seconds)")
 
     async def _read(self) -> None:
         """Wait until the connection has taken every message."""

@@ -86,7 +86,11 @@ def close_reason(reason: str) -> str:
 
 
 class AsgiSocket:
-    """The socket of one connection, as an ASGI server offers it."""
+    """The socket of one connection, as an ASGI server offers it.
+
+    Guards: once another socket has taken over, this one can neither add to the connection nor end
+    it, and it never waits for a client for longer than `stall_seconds`.
+    """
 
     def __init__(self, transport: WebSocketServerTransport) -> None:
         self._transport = transport
@@ -117,8 +121,9 @@ class AsgiSocket:
         try:
             await self._write(send, reader)
         except TimeoutError:
-            seconds = f"{self._transport.limits.stall_seconds:g} s"
-            self._transport.lose(f"the client took nothing for {seconds} (stall_seconds)")
+            if self._detached is None and not reader.done():
+                seconds = f"{self._transport.limits.stall_seconds:g} s"
+                self._transport.lose(f"the client took nothing for {seconds} (stall_seconds)")
         except OSError:
             pass
         finally:
@@ -129,6 +134,9 @@ class AsgiSocket:
         transport = self._transport
         try:
             while (message := await receive())["type"] != "websocket.disconnect":
+                if self._detached is not None:
+                    # The client sends it again on the other socket.
+                    continue
                 text = message.get("text")
                 if text is None:
                     _log.info("a binary WebSocket frame was ignored")
@@ -151,6 +159,9 @@ class AsgiSocket:
     async def _write(self, send: Send, reader: asyncio.Task[None]) -> None:
         transport = self._transport
         while self._detached is None:
+            if reader.done() and not transport.is_over:
+                # The rest is for the socket with which the client comes back.
+                return
             frames = transport.take()
             if frames:
                 async with asyncio.timeout(transport.limits.stall_seconds):
@@ -158,15 +169,17 @@ class AsgiSocket:
                         await send({"type": "websocket.send", "text": frame.decode()})
                 transport.taken(sum(map(len, frames)))
             elif transport.is_over:
-                await _close(send, transport.close_code, transport.close_reason)
-                return
-            elif reader.done():
+                await self._close(send, transport.close_code, transport.close_reason)
                 return
             else:
                 self._idle = self._loop.create_future()
                 await self._idle
                 self._idle = None
-        await _close(send, *self._detached)
+        await self._close(send, *self._detached)
+
+    async def _close(self, send: Send, code: int, reason: str) -> None:
+        async with asyncio.timeout(self._transport.limits.stall_seconds):
+            await _close(send, code, reason)
 
 
 __all__ = ["AsgiSocket", "close_reason", "open_transport", "serve_websocket"]

@@ -217,8 +217,10 @@ class NativeSocket(asyncio.Protocol):
             # Slow, but it takes something.
             self._watch_stall()
             return
-        seconds = f"{self._connection.limits.stall_seconds:g} s"
-        self._connection.lose(f"the client took nothing for {seconds} (stall_seconds)")
+        if not self._is_closing:
+            # Otherwise the connection is over, or another socket has it.
+            seconds = f"{self._connection.limits.stall_seconds:g} s"
+            self._connection.lose(f"the client took nothing for {seconds} (stall_seconds)")
         self._transport.abort()
 
     def _stop_stall_timer(self) -> None:
