@@ -42,18 +42,19 @@ SUBJECT_FILES = {
     "schema/v1": {"messages", "official_schema"},
     "schema/v2": {"official_schema", "unions"},
     "terminal/screen": {"snapshots"},
-    "transport": {"bursts", "drain"},
-    "transport/http": {"cancellation", "cuts", "faults", "resume", "tls"},
+    "transport": {"bursts", "drain", "random_cuts"},
+    "transport/http": {"cancellation", "faults", "resume", "tls"},
     "transport/server": {
         "access",
         "cuts",
         "examples",
         "first_bytes",
+        "slow_clients",
         "stalled_reader",
         "versions",
     },
     "transport/server/websocket": {"idle_memory"},
-    "transport/websocket": {"cuts", "resume", "upgrade"},
+    "transport/websocket": {"resume", "upgrade"},
 }
 
 
