@@ -150,6 +150,8 @@ class Surroundings(NamedTuple):
     """Put the credentials of a login method where secrets live, and nowhere else."""
     log: Callable[[str], None]
     """Tell whoever operates this."""
+    warn: Callable[[str], None] = _nowhere
+    """The same, where the protocol asks for a warning."""
     find_program: Callable[[str], str | None] = _nowhere
     """The absolute path of a program that is named without one, or None."""
     recall_secret: Callable[[str], Json] = _nothing

@@ -188,8 +188,8 @@ SILENCE = ("TR-STDIO-07", "V1-GEN-02", "V1-GEN-14", "V1-PERM-02", "V1-FS-02", "V
 
 
 @ODD.judged(
-    *SILENCE, fails="V1-GEN-02", silent=True,
-    opens="V1-GEN-14 V1-PERM-02 V1-FS-02 V1-TERM-02",
+    *SILENCE, "V1-EXT-04", fails="V1-EXT-04", silent=True,
+    opens="V1-GEN-02 V1-GEN-14 V1-PERM-02 V1-FS-02 V1-TERM-02",
 )  # fmt: skip
 class AnswersNothing(ClientV1):
     """One rule is about that, and not each one that has to ask something."""

@@ -125,7 +125,7 @@ def test_a_bare_name_is_looked_for_and_a_path_is_left_alone(
     program.chmod(0o755)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", "bin")
-    find = surroundings(print, lambda _: None, lambda *_: None).find_program
+    find = surroundings(print, print, lambda _: None, lambda *_: None).find_program
     assert find("tool") is None
     monkeypatch.setenv("PATH", f"bin:{program.parent}")
     assert find("tool") == str(program)

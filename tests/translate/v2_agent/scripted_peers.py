@@ -67,6 +67,7 @@ class World:
         self.now = 100.0
         self.count = 0
         self.logged: list[str] = []
+        self.warnings: list[str] = []
         self.is_exact = is_exact
         self.sent: list[Sent] = []
         self.client: list[Any] = []
@@ -83,6 +84,7 @@ class World:
             read_text=self.files.get,
             keep_secret=_keep_secret,
             log=self.logged.append,
+            warn=self.warnings.append,
             find_program=(programs or {}).get,
         )
         self.translator = self.between(surroundings, strict, unstable)

@@ -262,13 +262,13 @@ def test_a_program_without_a_path_is_looked_for() -> None:
 
 
 @pytest.mark.rule("V1-MCP-06")
-def test_a_program_without_a_path_is_logged() -> None:
+def test_a_program_without_a_path_is_warned_about() -> None:
     """Rule: a relative command is refused, or resolved with a warning."""
     world = World(programs={"npx": "/usr/bin/npx"})
     world.initialize(agent={"session": {"mcp": {"stdio": {}}}})
     npx = {"name": "a", "command": "npx", "args": [], "env": []}
     world.ask(CLIENT, "session/new", {"cwd": CWD, "mcpServers": [npx]})
-    assert world.logged == ["the command 'npx' of MCP server 'a' is not absolute"]
+    assert world.warnings == ["the command 'npx' of MCP server 'a' is not absolute"]
 
 
 def test_stdio_servers_are_refused_where_the_agent_has_none() -> None:

@@ -139,7 +139,8 @@ class Translated:
         host = LocalHost(tasks) if self._settings.host else None
         # Strictly, what is not passed on is an error; a notification has nobody else to tell it to.
         log = _log.warning if self._settings.strict else _log.info
-        around = surroundings(log, _unread if host is None else host.read, self._keep_secret)
+        read = _unread if host is None else host.read
+        around = surroundings(log, _log.warning, read, self._keep_secret)
         self._relay = Relay(
             self._connect,
             self._say,

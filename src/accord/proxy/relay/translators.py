@@ -87,6 +87,7 @@ def _draft_client(around: Surroundings, how: Settings) -> Translator:
 
 def surroundings(
     log: Callable[[str], None],
+    warn: Callable[[str], None],
     read_text: Callable[[str], str | None],
     keep_secret: Callable[[str, Json], None],
 ) -> Surroundings:
@@ -98,6 +99,7 @@ def surroundings(
         read_text=read_text,
         keep_secret=keep_secret,
         log=log,
+        warn=warn,
         find_program=_program,
         recall_secret=_secrets,
         approvals=SessionApprovals,

@@ -17,8 +17,8 @@ _ABSOLUTE: Final = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
 def servers_to_v2(servers: Sequence[Json], offer: Offer, around: Surroundings) -> list[Json]:
     """Every server as v2 names it.
 
-    v2 wants a path where many clients of v1 send `npx`, so that a bare name is looked for, and
-    that is logged.
+    The protocol wants a path where many clients send `npx`, so that a bare name is looked for,
+    with a warning.
 
     Raises:
         CannotTranslate: v2 has no such transport, this agent does not offer it, or there is no
@@ -36,7 +36,7 @@ def _server(server: Json, offer: Offer, around: Surroundings) -> Json:
         found = around.find_program(server["command"])
         if found is None or not _ABSOLUTE.match(found):
             raise _refused(f"the command of an MCP server is nowhere to be found: {name}")
-        around.log(f"the command {server['command']!r} of MCP server {name!r} is not absolute")
+        around.warn(f"the command {server['command']!r} of MCP server {name!r} is not absolute")
         server["command"] = found
     return server
 

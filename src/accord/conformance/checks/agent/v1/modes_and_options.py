@@ -122,7 +122,11 @@ async def _set_options(stage: AgentStage, made: Message) -> None:
             continue
         base = {"sessionId": session, "configId": option["id"]}
         since = len(talk.peer.frames)
-        changed = await talk.ask("session/set_config_option", base | {"value": other})
+        answer = await talk.peer.call("session/set_config_option", base | {"value": other})
+        if "error" in answer:
+            # What stands behind a value, a model for instance, may be out of reach.
+            continue
+        changed: Message = answer.get("result") or {}
         if option.get("category") == "mode" and isinstance(made.get("modes"), dict):
             await talk.peer.settled()
             told = talk.updates(since=since, kind="current_mode_update", session=session)
