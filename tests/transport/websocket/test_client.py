@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 
 import anyio
 import pytest
@@ -337,3 +338,24 @@ def test_other_event_loops_are_refused_clearly() -> None:
     with pytest.raises(BaseExceptionGroup) as caught:
         trio.run(start)
     assert caught.group_contains(LocalProtocolError, match="asyncio")
+
+
+@pytest.mark.parametrize("rounds", range(16))
+async def test_a_start_that_is_cancelled_leaves_no_socket(rounds: int) -> None:
+    """Ours: asyncio loses sockets when its race between addresses is cancelled."""
+    async with serving(echo) as url:
+        for host in ("127.0.0.1", "localhost"):
+            address = parse_address(url.replace("127.0.0.1", host))
+            transport = WebSocketTransport(address, limits=RemoteLimits())
+            async with anyio.create_task_group() as tasks:
+                start = asyncio.create_task(transport.start(Collecting(), tasks))
+                for _ in range(rounds):
+                    await asyncio.sleep(0)
+                start.cancel()
+                await asyncio.wait([start])
+                await transport.aclose()
+                tasks.cancel_scope.cancel()
+            del start, transport
+            for _ in range(3):
+                await asyncio.sleep(0)
+            gc.collect()

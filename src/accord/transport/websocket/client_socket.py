@@ -13,6 +13,7 @@ What always holds
 import asyncio
 import ssl
 from collections.abc import Callable, Iterable, Sequence
+from socket import SOCK_STREAM
 from typing import Final, NamedTuple, Protocol
 
 from websockets.client import ClientProtocol
@@ -37,8 +38,8 @@ ABNORMAL_CLOSURE: Final = 1006
 NORMAL_CLOSURE: Final = 1000
 _HEAD_END: Final = b"\r\n\r\n"
 _UPGRADED: Final = b"HTTP/1.1 101"
-# The second address of a host is tried when the first has not answered for so long.
-_NEXT_ADDRESS_SECONDS: Final = 0.25
+# How long one of several addresses of a host may take.
+_ADDRESS_SECONDS_MAX: Final = 5.0
 
 
 class SocketLost(NamedTuple):
@@ -437,19 +438,38 @@ async def _open_socket(
     owner: SocketOwner,
     tls: ssl.SSLContext | None,
 ) -> tuple[ClientSocket, Response]:
-    loop = asyncio.get_running_loop()
-    _, socket = await loop.create_connection(
-        lambda: ClientSocket(address, headers, limits, owner),
-        address.host,
-        address.port,
-        ssl=tls,
-        happy_eyeballs_delay=_NEXT_ADDRESS_SECONDS,
-    )
+    socket = await _connect(address, tls, lambda: ClientSocket(address, headers, limits, owner))
     try:
         return socket, await socket.upgraded
     except BaseException:
         socket.abort("the upgrade failed")
         raise
+
+
+async def _connect(
+    address: RemoteAddress, tls: ssl.SSLContext | None, factory: Callable[[], ClientSocket]
+) -> ClientSocket:
+    """Connect to the first address that answers.
+
+    One after the other: asyncio's race between them loses a socket when it is cancelled.
+    """
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(address.host, address.port, type=SOCK_STREAM)
+    for left, (*_, place) in zip(range(len(found) - 1, -1, -1), found, strict=True):
+        try:
+            async with asyncio.timeout(_ADDRESS_SECONDS_MAX if left else None):
+                _, socket = await loop.create_connection(
+                    factory,
+                    str(place[0]),
+                    int(place[1]),
+                    ssl=tls,
+                    server_hostname=None if tls is None else address.host,
+                )
+                return socket
+        except OSError:
+            if not left:
+                raise
+    raise OSError(f"{address.host} has no address")
 
 
 __all__ = [
