@@ -54,6 +54,7 @@ async def test_other_processes_take_real_time() -> None:
     assert anyio.current_time() - before > 0.2
 
 
+@pytest.mark.filterwarnings("error::ResourceWarning")
 @pytest.mark.parametrize("rounds", range(6))
 def test_a_loop_that_ends_while_a_connection_comes_leaves_no_socket(rounds: int) -> None:
     """Ours: the warning would fail another test, whichever the garbage is collected in."""
