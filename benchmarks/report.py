@@ -27,9 +27,9 @@ COLUMNS: dict[str, tuple[tuple[str, str, int], ...]] = {
         ("peak_client_mb", "client MB", 0),
     ),
     "replay": (
-        ("messages_per_s", "messages/s", 0),
-        ("client_cpu_us", "client µs/msg", 1),
-        ("agent_cpu_us", "agent µs/msg", 1),
+        ("messages_per_s", "updates/s", 0),
+        ("client_cpu_us", "client µs/update", 1),
+        ("agent_cpu_us", "agent µs/update", 1),
         ("peak_client_mb", "client MB", 0),
     ),
     "rpc": (("calls_per_s", "calls/s", 0), ("p50_us", "median µs", 0), ("p99_us", "p99 µs", 0)),

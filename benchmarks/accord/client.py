@@ -6,7 +6,14 @@ from typing import Any
 import anyio
 
 from accord import Client, Session
-from benchmarks.workload import Command, Measurement, big_file, client_command, file_content
+from benchmarks.workload import (
+    Command,
+    Measurement,
+    big_file,
+    client_command,
+    condensed_count,
+    file_content,
+)
 
 # The workload is defined in v1, which all implementations speak; 2 shows what v2 costs us.
 VERSION = int(os.environ.get("BENCH_VERSION", "1"))
@@ -54,7 +61,9 @@ class Counter:
 async def measure(command: Command, client: Client) -> None:
     """Run the scenario on a connection that is initialized."""
     counter = Counter()
+    expected = command.expected
     if command.scenario == "replay":
+        expected = condensed_count(expected)
         measurement = Measurement(command)
         await client.load_session(PAST_SESSION, cwd="/", on_update=counter.count_one)
     else:
@@ -64,7 +73,7 @@ async def measure(command: Command, client: Client) -> None:
         async with anyio.create_task_group() as turns:
             for session in sessions:
                 turns.start_soon(counter.prompt, session, command.prompt)
-    measurement.stop(counter.count)
+    measurement.stop(counter.count, expected)
     figures: Any = await client.call_extension("_bench/figures")
     measurement.show(figures)
 

@@ -8,6 +8,7 @@ from benchmarks.cases import BUILT_IN, HELLO, OFFICIAL_PYTHON, OURS
 from benchmarks.floors import FLOORS, judge
 from benchmarks.report import failures, figures, floor_table, medians, tables
 from benchmarks.run import conclude
+from benchmarks.workload import condensed_count
 
 
 def _stream(elapsed: float, *, cpu: float = 0.06, count: int = 20_000) -> dict[str, Any]:
@@ -33,6 +34,15 @@ def test_figures_are_per_message() -> None:
     assert found["messages_per_s"] == pytest.approx(40_000)
     assert found["client_cpu_us"] == pytest.approx(3.0)
     assert found["agent_cpu_us"] == pytest.approx(2.0)
+
+
+def test_a_replay_is_measured_by_the_past_that_was_loaded() -> None:
+    """Ours: a condensed replay loads the same past, and must have all of its messages."""
+    condensed = {**_stream(0.5, count=16_001), "expected": condensed_count(20_000)}
+    assert figures("replay", condensed)["messages_per_s"] == pytest.approx(40_000)
+    assert failures(_rows(OURS, "replay", {**condensed, "count": 16_000})) == [
+        "replay accord round 0: 16000 of 16001 updates arrived"
+    ]
 
 
 def test_a_run_that_lost_updates_or_failed_has_no_figures_and_is_reported() -> None:

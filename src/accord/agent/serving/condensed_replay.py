@@ -157,5 +157,8 @@ def _begins(update: Any) -> bool:
 
 def _given(update: Any) -> dict[str, Any]:
     """The fields that are set in an update."""
-    fields = ((name, getattr(update, name)) for name in update.__struct_fields__)
-    return {name: value for name, value in fields if value is not UNSET}
+    return {
+        name: value
+        for name in update.__struct_fields__
+        if (value := getattr(update, name)) is not UNSET
+    }
