@@ -69,6 +69,8 @@ class RemoteLimits:
     body_bytes_per_second: int = 16 * 1024
     # All bodies of one server that are being read; over it a request is refused with status 503.
     bodies_bytes: int = 256 * MIB
+    # The `auth` function of a server, for one request; over it the request is refused.
+    auth_seconds: float = 30.0
     # From the upgrade to `initialize`.
     initialize_seconds: float = 30.0
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from accord import LocalProtocolError, MemoryStore, bearer_tokens
+from accord.transport.remote_limits import RemoteLimits
 from accord.transport.server.request_guard import (
     LOOPBACK_HOSTS,
     guard_of,
@@ -199,6 +201,25 @@ async def test_an_auth_function_that_fails_refuses_and_its_log_has_no_token(
         assert await upgrade_status(served, ANN) == 401
     assert "KeyError at test_access.py" in caplog.text
     assert "secret" not in caplog.text
+
+
+@pytest.mark.anyio
+async def test_an_auth_function_that_does_not_answer_refuses_in_time(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Ours: a directory server that hangs must not keep requests open for ever."""
+
+    async def hangs(request: RemoteRequest) -> str:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async with serving(auth=hangs, limits=RemoteLimits(auth_seconds=0.05)) as served:
+        client = RawClient(served.port, {"acp-connection-id": "x", **EVENTS, **ANN})
+        for method in ("POST", "GET", "DELETE"):
+            assert (await client.request(method, {}, b"")).status == 401
+        assert await upgrade_status(served, ANN) == 401
+        assert served.open_connections == 0
+    assert caplog.text.count("did not answer within 0.05 s (the limit auth_seconds)") == 4
 
 
 @pytest.mark.anyio

@@ -113,7 +113,7 @@ class RemoteApplication:
             return Refusal(NOT_FOUND, "Not found")
         if self._is_preflight(request):
             return Refusal(204, "")
-        principal = await principal_of(self._auth, request)
+        principal = await principal_of(self._auth, request, self.limits.auth_seconds)
         if principal is None:
             return Refusal(UNAUTHORIZED, "Credentials are missing or were refused")
         return principal

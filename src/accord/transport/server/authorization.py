@@ -3,6 +3,7 @@
 A connection belongs to the principal that opened it.  To anybody else it does not exist.
 """
 
+import asyncio
 import hashlib
 import hmac
 import inspect
@@ -25,14 +26,27 @@ LOCAL_USER: Final = ""
 UNAUTHORIZED = 401
 
 
-async def principal_of(auth: AuthHook | None, request: RemoteRequest) -> str | None:
+async def principal_of(
+    auth: AuthHook | None, request: RemoteRequest, seconds_max: float
+) -> str | None:
     """Return who sends a request, or None if it must be refused."""
     if auth is None:
         return LOCAL_USER
+    limit = asyncio.timeout(seconds_max)
     try:
         answer = auth(request)
-        return _name(await answer if inspect.isawaitable(answer) else answer)
+        if not inspect.isawaitable(answer):
+            return _name(answer)
+        async with limit:
+            return _name(await answer)
     except Exception as error:  # noqa: BLE001 - a failing check must refuse, not end the server
+        if limit.expired():
+            _log.error(
+                "the auth function did not answer within %g s (the limit auth_seconds); the request"
+                " was refused",
+                seconds_max,
+            )
+            return None
         # Its text may quote the token, as a KeyError does.
         _log.error("the auth function failed (%s); the request was refused", place_of(error))
         return None
