@@ -35,6 +35,20 @@ def test_files_are_named_in_the_folder_of_the_session(home: Home) -> None:
     assert home.run("@prompt.md", "--cwd", str(inner)).out == "echo: from a file\n"
 
 
+@pytest.mark.parametrize("url", ["https://a.example/acp", "WSS://a.example/x"])
+def test_a_url_after_the_prompt_is_said_to_be_part_of_it(home: Home, url: str) -> None:
+    """Issue 16: `accord run` takes the URL of an agent by --agent."""
+    command = ", ".join(f'"{word}"' for word in AGENT)
+    (home.config / "config.toml").write_text(f'agent = "it"\n[agents.it]\ncommand = [{command}]\n')
+    done = home.accord("run", "hi", f"{url}?key=secret")
+    assert done.out == f"echo: hi {url}?key=secret\n"
+    assert done.error == (
+        f"accord: {url} is part of the prompt; --agent {url} would send the prompt there\n"
+    )
+    assert home.accord("run", "hi", "https://a.example/page").error == ""
+    assert home.run("hi", url).error == ""
+
+
 def test_json_is_utf_8_whatever_the_locale_is(home: Home) -> None:
     """docs/reference/run.md; found in review: letters became question marks."""
     home.env["PYTHONIOENCODING"] = "ascii"

@@ -40,6 +40,7 @@ from accord.configuration.config_file import Config, load_config
 from accord.configuration.user_paths import audit_file
 from accord.errors import ConfigError
 from accord.machine.console.control_characters import visible
+from accord.transport.remote_address import is_url, shown_url
 
 RETRY_SECONDS = 120.0
 """The default of --retry."""
@@ -151,6 +152,15 @@ def _log_to_stderr() -> None:
     logging.basicConfig(level=logging.ERROR, handlers=[handler])
 
 
+def _tell_url(words: list[str]) -> None:
+    """Say how to name a remote agent if the prompt ends with what looks like one."""
+    url = words[-1] if len(words) > 1 else ""
+    shown = shown_url(url)
+    is_websocket = url.lower().startswith(("ws://", "wss://"))
+    if is_url(url) and (is_websocket or shown.endswith("/acp")):
+        tell(f"{shown} is part of the prompt; --agent {shown} would send the prompt there")
+
+
 def _job(arguments: Namespace, config: Config) -> Job:
     folder = os.path.expanduser(arguments.cwd)
     for one in (folder, *arguments.add_dir):
@@ -163,6 +173,8 @@ def _job(arguments: Namespace, config: Config) -> Job:
     prompt = read_prompt(arguments.prompt, Path(cwd))
     for name in prompt.unmatched:
         tell(f"@{name} is not a file in {cwd}; sent as plain text")
+    if arguments.agent is None and arguments.after is None:
+        _tell_url(arguments.prompt)
     return Job(
         command=with_model(agent.command, arguments.model),
         env=agent.env,
