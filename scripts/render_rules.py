@@ -14,7 +14,7 @@ from accord.conformance import rules
 from accord.conformance.check import Role
 from accord.conformance.checks import gather
 from accord.conformance.network.address import Transport
-from accord.conformance.rule import Rule, Version
+from accord.conformance.rule_definition import Rule, Version
 from accord.conformance.run.verdicts import covered
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "rules.md"

@@ -16,7 +16,7 @@ from accord.conformance.client.scenario import (
     read_scenario,
 )
 from accord.conformance.client.stage import client_stages
-from accord.conformance.rule import Version
+from accord.conformance.rule_definition import Version
 from accord.conformance.run.check_runner import OpenStage, run_checks
 
 CLIENT = (sys.executable, str(Path(__file__).with_name("state_client.py")))

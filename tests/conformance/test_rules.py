@@ -6,7 +6,7 @@ from accord.conformance import rules
 from accord.conformance.check import Role
 from accord.conformance.checks import gather
 from accord.conformance.network.address import Transport
-from accord.conformance.rule import Version
+from accord.conformance.rule_definition import Version
 from accord.conformance.run.verdicts import covered
 from scripts.render_rules import PAGE, render
 from scripts.rules import read_table

@@ -11,7 +11,7 @@ import pytest
 
 from accord.conformance.check import Role
 from accord.conformance.checks import gather
-from accord.conformance.rule import Version
+from accord.conformance.rule_definition import Version
 from accord.conformance.rules import implied, load
 from accord.conformance.run.check_runner import CheckRun
 from accord.conformance.run.verdicts import covered

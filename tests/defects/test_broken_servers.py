@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from accord.conformance.agent.check_environment import agent_stages
 from accord.conformance.agent.scenario import Scenario
-from accord.conformance.agent.stage import agent_stages
 from accord.conformance.checks import TRANSPORT_MODULES, gather
 from accord.conformance.network.address import RemoteServer, Transport, read_address
 from accord.conformance.run.check_runner import CheckRun, run_checks

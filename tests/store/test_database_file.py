@@ -14,11 +14,11 @@ import pytest
 from accord.errors import StoreError
 from accord.schema import v2
 from accord.store import SessionRecord
-from accord.store.damage import explained
 from accord.store.database_file import open_file
 from accord.store.migrations import APPLICATION_ID, STEPS, bring_up_to_date
 from accord.store.rescue import rescue
 from accord.store.sqlite import SqliteStore
+from accord.store.store_errors import explained
 
 
 async def refused(path: Path, reason: str) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from accord.builtin.folder_checks import faults_of
 from accord.builtin.model_login import require_key
 from accord.builtin.models.providers import AUTO_DETECTED
-from accord.builtin.offline.brain import OfflineBrain
+from accord.builtin.offline.intent_dispatch import OfflineBrain
 from accord.builtin.offline.prompt.message import read_message
 from accord.builtin.session_options import MCP_COMMANDS, model_option
 from accord.builtin.session_state import Workspace, open_workspace

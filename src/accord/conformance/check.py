@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 from accord.conformance.frames.raw_peer import ErrorOf, Frame, as_json
-from accord.conformance.rule import Verdict, Version
+from accord.conformance.rule_definition import Verdict, Version
 
 Role = Literal["agent", "client"]
 StageT = TypeVar("StageT")

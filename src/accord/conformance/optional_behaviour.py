@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from accord.conformance.frames.raw_peer import Frame
-from accord.conformance.rule import Rule
+from accord.conformance.rule_definition import Rule
 
 # Members whose contents are nobody's but the program's.
 FOREIGN = frozenset({"rawInput", "rawOutput", "_meta"})

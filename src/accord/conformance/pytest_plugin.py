@@ -17,15 +17,15 @@ from typing import Any, Protocol
 import anyio
 import pytest
 
+from accord.conformance.agent.check_environment import Talk
 from accord.conformance.agent.dialects import DIALECTS
 from accord.conformance.agent.editor_profiles import PROFILES, EditorProfile
-from accord.conformance.agent.stage import Talk
 from accord.conformance.check import Role
 from accord.conformance.client.fake_agent import CONVERSATIONS, Conversation
 from accord.conformance.client.launch import Way, launched
 from accord.conformance.frames.raw_peer import ANSWER_SECONDS, Message, RawPeer
 from accord.conformance.frames.recordings import Recorded, play_client, read_recorded
-from accord.conformance.rule import Version
+from accord.conformance.rule_definition import Version
 from accord.conformance.run.program import started
 
 CONNECT_SECONDS = 30.0
@@ -189,8 +189,8 @@ def acp_judge() -> Judge:
         scenario: str | None = None,
         only: Sequence[str] = (),
     ) -> list[str]:
+        from accord.conformance.agent.check_environment import agent_stages
         from accord.conformance.agent.scenario import DEFAULT, load_scenario
-        from accord.conformance.agent.stage import agent_stages
         from accord.conformance.client.scenario import read_scenario
         from accord.conformance.client.stage import client_stages
         from accord.conformance.run.kit_run import Wishes

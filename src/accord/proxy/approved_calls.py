@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from accord.client.permissions.approvals import Act, Approvals, approve
-from accord.client.permissions.command_lines import terminal_line
+from accord.client.permissions.command_patterns import terminal_line
 from accord.client.permissions.request import PermissionRequest
 from accord.client.permissions.rule_matcher import Facts
 from accord.proxy.permission_facts import (

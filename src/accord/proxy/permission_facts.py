@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from accord.client.permissions.command_lines import terminal_line
+from accord.client.permissions.command_patterns import terminal_line
 from accord.client.permissions.path_and_host_patterns import host_of
 from accord.client.permissions.request import PermissionOption, PermissionRequest, own_request
 from accord.client.permissions.tool_call_input import (

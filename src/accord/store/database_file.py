@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Literal
 
 from accord.errors import StoreError
-from accord.store.damage import damaged, explained, sqlite_code
 from accord.store.migrations import bring_up_to_date, check_schema
+from accord.store.store_errors import damaged, explained, sqlite_code
 from accord.store.wal_check import has_content, lost_transactions
 
 Synchronous = Literal["NORMAL", "FULL"]

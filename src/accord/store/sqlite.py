@@ -25,11 +25,11 @@ from accord.schema import v2
 from accord.schema.codec import Invalid, encode, reading
 from accord.store import queries
 from accord.store.chunk_merge import Coalescer
-from accord.store.damage import explained
 from accord.store.database_file import Synchronous, close_unchanged, open_file
 from accord.store.interface import Page, SessionLog, SessionRecord, check_kept
 from accord.store.memory import PAGE_SESSIONS
 from accord.store.owner_process import Owner, is_alive, this_process
+from accord.store.store_errors import explained
 from accord.store.writer_thread import Writer
 
 # How many updates are read at a time: enough to be fast, and few enough not to block writers.

@@ -28,8 +28,8 @@ import anyio
 from anyio.lowlevel import current_token
 
 from accord.errors import StoreError
-from accord.store.damage import explained
 from accord.store.database_file import Synchronous, close_unchanged, open_file
+from accord.store.store_errors import explained
 
 T = TypeVar("T")
 

@@ -28,7 +28,7 @@ from accord.conformance.reports.json_and_junit import as_json as check_json
 from accord.conformance.reports.json_and_junit import as_junit
 from accord.conformance.reports.redaction import without_secrets
 from accord.conformance.reports.terminal_table import table
-from accord.conformance.rule import Rule
+from accord.conformance.rule_definition import Rule
 from accord.conformance.run.check_runner import CheckRun
 from accord.conformance.run.verdicts import Report, Result
 from accord.connection.error_responses import report

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accord import Decision, PermissionRequest, Permissions
-from accord.client.permissions.command_lines import read_command
+from accord.client.permissions.command_patterns import read_command
 from accord.client.permissions.request import OWN_OPTIONS, Scope
 from accord.schema.struct import Raw
 from accord.transcript.items.tool_call import ToolCall

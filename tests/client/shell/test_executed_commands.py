@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.client.permissions.command_lines import COMMAND_CHARACTERS_MAX, read_command
+from accord.client.permissions.command_patterns import COMMAND_CHARACTERS_MAX, read_command
 from accord.client.permissions.request import own_request
 from accord.client.permissions.rule_matcher import Facts, judge, read_rules
 from accord.client.permissions.rules import Rule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accord.client.permissions.command_lines import read_command
+from accord.client.permissions.command_patterns import read_command
 from tests.client.shell.everyday import everyday_commands
 
 # What cannot be known before it runs: code on a standard input, output that is evaluated, and a

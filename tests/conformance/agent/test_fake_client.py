@@ -7,7 +7,7 @@ import pytest
 
 from accord.conformance.agent.dialects import DIALECTS
 from accord.conformance.frames.raw_peer import Message, RawPeer, Reply
-from accord.conformance.rule import Version
+from accord.conformance.rule_definition import Version
 from tests.hang_limit import HANG_SECONDS
 
 

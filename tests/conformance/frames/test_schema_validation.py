@@ -9,7 +9,7 @@ from accord.conformance.frames import frame_queries
 from accord.conformance.frames.raw_peer import Frame
 from accord.conformance.frames.schema_validation import flaws
 from accord.conformance.frames.wrong_types import wrong_types
-from accord.conformance.rule import Version
+from accord.conformance.rule_definition import Version
 
 
 def frame(message: Any, *, sent: bool = False) -> Frame:

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from accord.conformance.agent.check_environment import agent_stages
 from accord.conformance.agent.scenario import Scenario, load_scenario
 from accord.conformance.agent.seen_prompts import seen_prompts
-from accord.conformance.agent.stage import agent_stages
 from accord.conformance.frames.raw_peer import Frame, Message
-from accord.conformance.rule import Version
+from accord.conformance.rule_definition import Version
 from accord.conformance.run.kit_run import Wishes, judge
 from accord.conformance.run.verdicts import Report
 from tests.defects.judge import PATIENCE_SECONDS, command

@@ -9,8 +9,8 @@ import pytest
 
 from accord.cli.main import main
 from accord.conformance import optional_behaviour, rules
+from accord.conformance.agent.check_environment import agent_stages
 from accord.conformance.agent.scenario import PURPOSES, load_scenario
-from accord.conformance.agent.stage import agent_stages
 from accord.conformance.check import Check, Findings
 from accord.conformance.frames.raw_peer import Frame, NotAsked, NotReady, Unanswered
 from accord.conformance.run.failed_steps import Reached

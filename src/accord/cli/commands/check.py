@@ -25,12 +25,12 @@ from accord.cli.console import complain, say, show
 from accord.cli.server_setup.listen_option import listen_address
 from accord.cli.usage_error import UsageError
 from accord.conformance import rules
+from accord.conformance.agent.check_environment import agent_stages, speaks
 from accord.conformance.agent.scenario import DEFAULT, BadScenario, Scenario, load_scenario
-from accord.conformance.agent.stage import agent_stages, speaks
 from accord.conformance.check import Role
 from accord.conformance.network.address import Address, RemoteServer, read_address
 from accord.conformance.reports.terminal_table import summary, table
-from accord.conformance.rule import Version
+from accord.conformance.rule_definition import Version
 from accord.conformance.run.check_runner import (
     AT_ONCE,
     CHECK_SECONDS_MAX,

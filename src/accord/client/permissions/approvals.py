@@ -29,7 +29,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from accord.client.permissions.command_lines import CommandLine, read_command
+from accord.client.permissions.command_patterns import CommandLine, read_command
 from accord.client.permissions.path_and_host_patterns import beneath, place
 from accord.client.permissions.request import PermissionRequest
 from accord.client.permissions.rule_matcher import Facts, ReadRule

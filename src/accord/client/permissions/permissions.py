@@ -22,7 +22,7 @@ import anyio
 from accord.client.callbacks import call
 from accord.client.permissions.approvals import Act, approve
 from accord.client.permissions.callback_answers import Answer, Unclear, read_answer, refusal
-from accord.client.permissions.command_lines import terminal_line
+from accord.client.permissions.command_patterns import terminal_line
 from accord.client.permissions.grants import Grant, Grants, LastingScope, Place
 from accord.client.permissions.path_and_host_patterns import PlacedPath, place
 from accord.client.permissions.request import (

@@ -27,7 +27,7 @@ from accord.client.permissions.changed_files import (
     spells,
     title_paths,
 )
-from accord.client.permissions.command_lines import CommandLine, pattern_words, read_command
+from accord.client.permissions.command_patterns import CommandLine, pattern_words, read_command
 from accord.client.permissions.path_and_host_patterns import (
     PathPattern,
     PlacedPath,

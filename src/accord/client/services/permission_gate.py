@@ -13,7 +13,7 @@ What always holds
 
 from collections.abc import Mapping, Sequence
 
-from accord.client.permissions.command_lines import terminal_line
+from accord.client.permissions.command_patterns import terminal_line
 from accord.client.services.service_interfaces import (
     DecidesReads,
     DecidesServices,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from accord.conformance.agent.fake_client import Host
 from accord.conformance.agent.fake_draft_client import DraftHost
 from accord.conformance.frames.raw_peer import Frame, Message
-from accord.conformance.rule import Version
+from accord.conformance.rule_definition import Version
 
 INFO = {"name": "accord-check", "version": "1"}
 V1_CAPABILITIES: Message = {

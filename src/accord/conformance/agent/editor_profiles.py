@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from accord.conformance.frames.raw_peer import Message
-from accord.conformance.rule import Version
+from accord.conformance.rule_definition import Version
 
 _FILES: Message = {"readTextFile": True, "writeTextFile": True}
 # The number of a version, and its keys for the client's name and for its capabilities.

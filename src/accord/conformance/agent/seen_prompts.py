@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
+from accord.conformance.agent.check_environment import AgentStage
 from accord.conformance.agent.scenario import Scenario
-from accord.conformance.agent.stage import AgentStage
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import Frame, Unanswered
 from accord.conformance.optional_behaviour import OCCASIONS

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from accord.conformance.agent.stage import AgentStage, Talk
+from accord.conformance.agent.check_environment import AgentStage, Talk
 from accord.conformance.frames.raw_peer import Frame, Message, NotReady, TooLate, Unanswered, same
 
 # How long after its first word a tool of the agent's may begin.

@@ -10,7 +10,7 @@ from typing import Any
 
 from accord.conformance.check import Check, Monitor, Role
 from accord.conformance.network.address import Transport
-from accord.conformance.rule import Version
+from accord.conformance.rule_definition import Version
 
 # Role and version -> the modules that have their checks and monitors.
 MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {

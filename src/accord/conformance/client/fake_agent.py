@@ -15,7 +15,7 @@ from typing import Any, Literal
 import anyio
 
 from accord.conformance.frames.raw_peer import Frame, Message, NotReady, RawPeer, Reply, Unanswered
-from accord.conformance.rule import Version
+from accord.conformance.rule_definition import Version
 
 SESSION = "kit-1"
 # How long a client is listened to when its turn is over.

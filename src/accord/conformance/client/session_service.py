@@ -16,7 +16,7 @@ from typing import Any
 
 from accord.conformance.client.fake_agent import SESSION, Conversation, modes
 from accord.conformance.frames.raw_peer import Frame, Message, Unanswered
-from accord.conformance.rule import Version
+from accord.conformance.rule_definition import Version
 
 OPENING = ("session/new", "session/load", "session/resume", "session/fork")
 # What is answered here; the rest of the protocol has answers of its own.

@@ -33,7 +33,7 @@ from accord.conformance.frames.raw_peer import (
     Unanswered,
 )
 from accord.conformance.network.http_listener import HttpListener
-from accord.conformance.rule import Version
+from accord.conformance.rule_definition import Version
 from accord.conformance.run.check_runner import OpenStage
 from accord.conformance.run.failed_steps import Reached
 from accord.conformance.run.program import own_home

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from accord.conformance.frames.raw_peer import Frame, Message
-from accord.conformance.rule import Version
+from accord.conformance.rule_definition import Version
 from accord.schema.invalid import Invalid
 from accord.schema.method import Method
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from accord.conformance.frames.raw_peer import Message
 from accord.conformance.frames.schema_validation import tables
-from accord.conformance.rule import Version
+from accord.conformance.rule_definition import Version
 
 # One of each JSON type; most are wrong for any given field, and the others do no harm.
 ODD_VALUES: tuple[Any, ...] = (

@@ -15,7 +15,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import cast
 
-from accord.conformance.rule import Rule, Tier
+from accord.conformance.rule_definition import Rule, Tier
 
 TABLES = ("v1.tsv", "v2.tsv", "transports.tsv", "draft.tsv", "others.tsv", "faults.tsv")
 COLUMNS = (

@@ -20,7 +20,7 @@ from accord.conformance.check import Check, Finding, Role
 from accord.conformance.checks import NOT_OVER, gather
 from accord.conformance.network.address import Transport
 from accord.conformance.reports.redaction import without_secrets
-from accord.conformance.rule import Rule, Version
+from accord.conformance.rule_definition import Rule, Version
 from accord.conformance.run.check_runner import (
     AT_ONCE,
     CHECK_SECONDS_MAX,

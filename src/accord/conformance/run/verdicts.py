@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from accord.conformance.check import Check, Finding, Monitor, worst
-from accord.conformance.rule import Rule, Verdict
+from accord.conformance.rule_definition import Rule, Verdict
 from accord.conformance.run.check_runner import CheckRun
 
 # About a program: `incomplete` where no rule failed and not all that apply were judged.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from accord.builtin.offline.brain import ACTIONS
+from accord.builtin.offline.intent_dispatch import ACTIONS
 from accord.builtin.offline.prompt.command_lines import command_line
 from accord.builtin.offline.prompt.intent_parser import parse
 from accord.builtin.offline.prompt.known_programs import PROGRAMS

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from accord.builtin.offline.brain import ACTIONS
+from accord.builtin.offline.intent_dispatch import ACTIONS
 from accord.builtin.offline.prompt.arguments import values_of, words_of
 from accord.builtin.offline.prompt.intent_parser import SLASH, parse
 from accord.builtin.offline.prompt.slash_commands import COMMANDS

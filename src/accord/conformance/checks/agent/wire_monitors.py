@@ -11,7 +11,7 @@ from accord.conformance.check import Findings, Monitor, monitor
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.frame_queries import Complaint
 from accord.conformance.frames.raw_peer import Frame
-from accord.conformance.rule import Version
+from accord.conformance.rule_definition import Version
 
 Look = Callable[[Sequence[Frame]], Iterator[Complaint]]
 

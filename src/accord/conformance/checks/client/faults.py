@@ -22,7 +22,7 @@ from accord.conformance.client.fake_agent import SESSION, Conversation
 from accord.conformance.client.stage import ClientStage
 from accord.conformance.frames.raw_peer import ALIVE_METHOD, Unanswered
 from accord.conformance.frames.wrong_types import wrong_types_for_clients
-from accord.conformance.rule import Version
+from accord.conformance.rule_definition import Version
 
 
 async def _answers(talk: Conversation) -> bool:

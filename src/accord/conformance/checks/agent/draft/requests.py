@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from accord.conformance.agent.check_environment import NO_METHOD, AgentStage, Talk
 from accord.conformance.agent.fake_client import always, choosing
 from accord.conformance.agent.fake_draft_client import granted
-from accord.conformance.agent.stage import NO_METHOD, AgentStage, Talk
 from accord.conformance.agent.turn import ASKING, asked_in, begun, calls_of
 from accord.conformance.check import check
 from accord.conformance.checks.agent.v1.sessions import asked_of, comes_true

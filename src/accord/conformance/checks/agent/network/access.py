@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from accord.conformance.agent.stage import AgentStage
+from accord.conformance.agent.check_environment import AgentStage
 from accord.conformance.checks.agent.network.server_requests import (
     DENIED,
     as_other_user,

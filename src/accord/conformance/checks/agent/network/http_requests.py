@@ -7,7 +7,7 @@ import json
 import anyio
 from anyio.streams.tls import TLSAttribute
 
-from accord.conformance.agent.stage import AgentStage
+from accord.conformance.agent.check_environment import AgentStage
 from accord.conformance.check import check
 from accord.conformance.checks.agent.network.access import (
     judge_encryption,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from accord.conformance.agent.scenario import Scenario
-from accord.conformance.agent.stage import (
+from accord.conformance.agent.check_environment import (
     NO_METHOD,
     AgentStage,
     Declined,
@@ -14,6 +13,7 @@ from accord.conformance.agent.stage import (
     Talk,
     went_well,
 )
+from accord.conformance.agent.scenario import Scenario
 from accord.conformance.agent.turn import calls_of
 from accord.conformance.check import check
 from accord.conformance.checks.agent.v1.modes_and_options import values_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from accord.conformance.agent.stage import AgentStage, went_well
+from accord.conformance.agent.check_environment import AgentStage, went_well
 from accord.conformance.agent.turn import end_by_cancel, long_turn
 from accord.conformance.check import check
 from accord.conformance.checks.agent.v1.wire import CODES, judge_refusal

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from accord.conformance.agent.stage import AgentStage
+from accord.conformance.agent.check_environment import AgentStage
 from accord.conformance.check import Findings, check, monitor
 from accord.conformance.checks.agent.v1.sessions import comes_true
 from accord.conformance.frames import frame_queries as looking

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from accord.conformance.agent.check_environment import AgentStage
 from accord.conformance.agent.fake_client import always
-from accord.conformance.agent.stage import AgentStage
 from accord.conformance.agent.turn import ASKING, asked_in, is_instant
 from accord.conformance.check import check
 from accord.conformance.checks.agent.v1.sessions import comes_true, more_sessions

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from accord.conformance.agent.check_environment import AgentStage, Talk
 from accord.conformance.agent.fake_client import choosing
-from accord.conformance.agent.stage import AgentStage, Talk
 from accord.conformance.agent.turn import (
     OVER,
     at_work,

@@ -12,8 +12,8 @@ from typing import Any
 
 import anyio
 
+from accord.conformance.agent.check_environment import AgentStage, Refused, Talk
 from accord.conformance.agent.fake_client import choosing
-from accord.conformance.agent.stage import AgentStage, Refused, Talk
 from accord.conformance.agent.turn import calls_of, tool_calls
 from accord.conformance.check import check
 from accord.conformance.checks.agent.v1.wire import CODES, OPENED_AGAIN, judge_refusal

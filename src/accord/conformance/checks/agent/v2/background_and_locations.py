@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accord.conformance.agent.stage import AgentStage, Talk
+from accord.conformance.agent.check_environment import AgentStage, Talk
 from accord.conformance.check import check
 from accord.conformance.checks.agent.v1.notices_and_forms import prompted
 from accord.conformance.checks.agent.v1.sessions import comes_true

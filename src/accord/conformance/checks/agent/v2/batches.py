@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from accord.conformance.agent.stage import NO_METHOD, AgentStage
+from accord.conformance.agent.check_environment import NO_METHOD, AgentStage
 from accord.conformance.check import Findings, check, monitor
 from accord.conformance.checks.agent.v1.wire import (
     ARRAYS,

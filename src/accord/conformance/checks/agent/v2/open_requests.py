@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import anyio
 
+from accord.conformance.agent.check_environment import AgentStage
 from accord.conformance.agent.fake_client import always
-from accord.conformance.agent.stage import AgentStage
 from accord.conformance.agent.turn import ASKING, asked_in
 from accord.conformance.check import check
 from accord.conformance.checks.agent.v1.pending_requests import (

@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from accord.conformance.agent.check_environment import KNOWN_METHOD, AgentStage, Talk
 from accord.conformance.agent.fake_client import always, choosing, filling
-from accord.conformance.agent.stage import KNOWN_METHOD, AgentStage, Talk
 from accord.conformance.agent.turn import (
     ASKING,
     OVER,

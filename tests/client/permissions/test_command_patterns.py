@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from accord.client.permissions.command_lines import (
+from accord.client.permissions.command_patterns import (
     COMMAND_CHARACTERS_MAX,
     pattern_words,
     read_command,

@@ -39,7 +39,7 @@ from accord.conformance.frames.raw_peer import (
     same,
 )
 from accord.conformance.network.address import RemoteServer, Transport
-from accord.conformance.rule import Version
+from accord.conformance.rule_definition import Version
 from accord.conformance.run.check_runner import OpenStage
 from accord.conformance.run.failed_steps import Reached
 from accord.conformance.run.program import Counterpart, own_home, started
