@@ -36,7 +36,7 @@ from accord.schema.struct import Raw
 from accord.transport.transport import Transport
 
 if TYPE_CHECKING:
-    from accord.client.connection.unstable_methods import Unstable
+    from accord.client.unstable import Unstable
     from accord.schema import draft, v1, v2
     from accord.transport.remote_limits import RemoteLimits
 
@@ -180,7 +180,7 @@ class Client:
     @cached_property
     def unstable(self) -> "Unstable":
         """Unstable parts of the protocol: archives, titles, login states, model providers."""
-        from accord.client.connection.unstable_methods import Unstable
+        from accord.client.unstable import Unstable
 
         return Unstable(self._core)
 

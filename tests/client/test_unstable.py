@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from accord.client.connection.unstable_methods import Provider
+from accord.client.unstable import Provider
 from accord.client.wire.wire_interface import AuthStatus
 from accord.errors import LocalProtocolError
 from tests.client.scripted_agent import Hearing, Json, ScriptedAgent, connected, playing_with
