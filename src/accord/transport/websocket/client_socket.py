@@ -13,7 +13,6 @@ What always holds
 import asyncio
 import ssl
 from collections.abc import Callable, Iterable, Sequence
-from socket import SOCK_STREAM
 from typing import Final, NamedTuple, Protocol
 
 from websockets.client import ClientProtocol
@@ -30,6 +29,7 @@ from accord.transport.readiness import context_of_asyncio
 from accord.transport.remote_address import RemoteAddress
 from accord.transport.remote_limits import RemoteLimits
 from accord.transport.request_headers import HiddenValues
+from accord.transport.tcp_connect import connect_socket
 from accord.transport.transport import BACKLOG_BYTES_LOW
 from accord.transport.websocket.frames import FrameReader, FrameWriter
 from accord.version import __version__
@@ -38,8 +38,6 @@ ABNORMAL_CLOSURE: Final = 1006
 NORMAL_CLOSURE: Final = 1000
 _HEAD_END: Final = b"\r\n\r\n"
 _UPGRADED: Final = b"HTTP/1.1 101"
-# How long one of several addresses of a host may take.
-_ADDRESS_SECONDS_MAX: Final = 5.0
 
 
 class SocketLost(NamedTuple):
@@ -438,38 +436,17 @@ async def _open_socket(
     owner: SocketOwner,
     tls: ssl.SSLContext | None,
 ) -> tuple[ClientSocket, Response]:
-    socket = await _connect(address, tls, lambda: ClientSocket(address, headers, limits, owner))
+    _, socket = await asyncio.get_running_loop().create_connection(
+        lambda: ClientSocket(address, headers, limits, owner),
+        sock=await connect_socket(address),
+        ssl=tls,
+        server_hostname=None if tls is None else address.host,
+    )
     try:
         return socket, await socket.upgraded
     except BaseException:
         socket.abort("the upgrade failed")
         raise
-
-
-async def _connect(
-    address: RemoteAddress, tls: ssl.SSLContext | None, factory: Callable[[], ClientSocket]
-) -> ClientSocket:
-    """Connect to the first address that answers.
-
-    One after the other: asyncio's race between them loses a socket when it is cancelled.
-    """
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(address.host, address.port, type=SOCK_STREAM)
-    for left, (*_, place) in zip(range(len(found) - 1, -1, -1), found, strict=True):
-        try:
-            async with asyncio.timeout(_ADDRESS_SECONDS_MAX if left else None):
-                _, socket = await loop.create_connection(
-                    factory,
-                    str(place[0]),
-                    int(place[1]),
-                    ssl=tls,
-                    server_hostname=None if tls is None else address.host,
-                )
-                return socket
-        except OSError:
-            if not left:
-                raise
-    raise OSError(f"{address.host} has no address")
 
 
 __all__ = [

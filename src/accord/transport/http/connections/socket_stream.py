@@ -8,7 +8,6 @@ What always holds
 
 import contextlib
 import errno
-import os
 import socket
 import ssl
 from collections import deque
@@ -19,13 +18,12 @@ from anyio.abc import TaskGroup
 
 from accord.transport.readiness import Driver, driver_for
 from accord.transport.remote_address import RemoteAddress
+from accord.transport.tcp_connect import connect_socket
 
 READ_BYTES_MIN: Final = 64 * 1024
 READ_BYTES_MAX: Final = 256 * 1024
 # Read in one iteration of the loop, as long as each read fills its buffer.
 READ_BYTES_AT_ONCE: Final = 1024 * 1024
-# How long one of several addresses of a host may take.
-ADDRESS_SECONDS_MAX: Final = 5.0
 HTTP_2: Final = "h2"
 HTTP_1: Final = "http/1.1"
 ENDED_BY_SERVER: Final = "the server closed the connection"
@@ -274,7 +272,7 @@ async def open_stream(
     Raises:
         OSError: no address answered, or TLS failed.
     """
-    sock = await _connect(address)
+    sock = await connect_socket(address)
     try:
         session = None if tls is None else _Tls(tls, address.host)
         if session is not None:
@@ -283,49 +281,6 @@ async def open_stream(
     except BaseException:
         sock.close()
         raise
-
-
-async def _connect(address: RemoteAddress) -> socket.socket:
-    try:
-        found = await anyio.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
-    except UnicodeError as error:
-        raise socket.gaierror(socket.EAI_NONAME, "not a valid name") from error
-    problem: OSError = socket.gaierror(socket.EAI_NONAME, "it has no address")
-    for family, _, _, _, place in found:
-        sock = socket.socket(family, socket.SOCK_STREAM)
-        try:
-            _prepare(sock)
-            seconds = ADDRESS_SECONDS_MAX if len(found) > 1 else None
-            with anyio.move_on_after(seconds):
-                await _connect_socket(sock, place)
-                return sock
-            problem = TimeoutError()
-        except OSError as error:
-            problem = error
-        except BaseException:
-            sock.close()
-            raise
-        sock.close()
-    raise problem
-
-
-def _prepare(sock: socket.socket) -> None:
-    sock.setblocking(False)
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    # A dead peer is found by the system too: after 30 s without a sign of life.
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for name, value in (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3)):
-        if hasattr(socket, name):
-            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
-
-
-async def _connect_socket(sock: socket.socket, place: object) -> None:
-    code = sock.connect_ex(place)  # type: ignore[arg-type]
-    if code in (errno.EINPROGRESS, errno.EWOULDBLOCK):
-        await anyio.wait_writable(sock)
-        code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-    if code:
-        raise OSError(code, os.strerror(code))
 
 
 async def _send_all(sock: socket.socket, data: bytes) -> None:
