@@ -12,14 +12,17 @@ What always holds
 from collections.abc import Collection, Mapping
 from typing import Literal, NamedTuple
 
+from accord.jsonrpc.error_codes import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    UNSUPPORTED_PROTOCOL_VERSION,
+)
+
 Dialect = Literal["v1", "v2", "draft"]
 
 # The number that each dialect goes by in `initialize`.
 NUMBERS: dict[Dialect, int] = {"v1": 1, "v2": 2, "draft": 1}
 VERSION_MAX = 65535
-INVALID_REQUEST = -32600
-INVALID_PARAMS = -32602
-UNSUPPORTED_VERSION = -32022
 
 
 class Chosen(NamedTuple):
@@ -80,7 +83,7 @@ def judge_request(params: Mapping[str, object], served: Collection[int]) -> Chos
         return Chosen("v2", 2, ("no info in initialize; the client is unknown",))
     if 1 not in served:
         return Refused(
-            UNSUPPORTED_VERSION,
+            UNSUPPORTED_PROTOCOL_VERSION,
             f"Protocol version {version} is not supported",
             {"requested": version, "supported": sorted(served)},
         )
@@ -125,7 +128,7 @@ def judge_answer(result: Mapping[str, object], spoken: Collection[int]) -> Chose
         return Refused(INVALID_REQUEST, "the agent's initialize answer names no valid version")
     if version not in (1, 2):
         return Refused(
-            UNSUPPORTED_VERSION,
+            UNSUPPORTED_PROTOCOL_VERSION,
             f"the agent answered with protocol version {version}, which accord does not speak",
             {"requested": max(spoken), "supported": [version]},
         )
@@ -133,7 +136,7 @@ def judge_answer(result: Mapping[str, object], spoken: Collection[int]) -> Chose
     number = NUMBERS[dialect]
     if number not in spoken:
         return Refused(
-            UNSUPPORTED_VERSION,
+            UNSUPPORTED_PROTOCOL_VERSION,
             f"the agent speaks version {number}, which this client was told not to speak",
             {"requested": max(spoken), "supported": [number]},
         )

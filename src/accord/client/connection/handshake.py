@@ -26,8 +26,9 @@ from accord.errors import (
     RequestFailed,
     VersionMismatch,
 )
+from accord.jsonrpc.error_codes import UNSUPPORTED_PROTOCOL_VERSION
 from accord.machine.redacted_logs import logger
-from accord.protocol.negotiation import UNSUPPORTED_VERSION, Dialect, Refused, judge_answer
+from accord.protocol.negotiation import Dialect, Refused, judge_answer
 from accord.schema.codec import Invalid, to_python
 from accord.schema.struct import Raw
 
@@ -129,7 +130,7 @@ def judge(result: Raw, versions: Collection[int]) -> Agreement:
         raise RemoteProtocolError("the answer to initialize is not an object", _text(result))
     verdict = judge_answer(answer, versions)
     if isinstance(verdict, Refused):
-        if verdict.code != UNSUPPORTED_VERSION:
+        if verdict.code != UNSUPPORTED_PROTOCOL_VERSION:
             raise RemoteProtocolError(verdict.message, _text(result))
         raise VersionMismatch(verdict.message, _supported(verdict.data))
     if verdict.dialect not in OFFICIAL:
@@ -141,7 +142,7 @@ def judge(result: Raw, versions: Collection[int]) -> Agreement:
 
 def _explain_refusal(error: RequestFailed) -> Exception:
     """The error to raise when the agent refused `initialize`."""
-    if error.code == UNSUPPORTED_VERSION:
+    if error.code == UNSUPPORTED_PROTOCOL_VERSION:
         supported = _supported(error.data)
         offered = f"; it supports {', '.join(map(str, supported))}" if supported else ""
         mismatch = VersionMismatch(f"the agent refused the version: {error.message}{offered}")

@@ -32,8 +32,8 @@ from accord.terminal.model.labels.amounts import counted
 from accord.terminal.model.prompt.unsent_prompt import Draft
 from accord.terminal.model.questions import Question
 from accord.terminal.model.text.display_text import one_line
-from accord.terminal.plain.dialogs.numbered_list import sentence
 from accord.terminal.plain.dialogs.question_dialogs import dialogue_of
+from accord.terminal.plain.dialogs.typed_choice import sentence
 from accord.terminal.plain.display.new_chat_entries import ChatUpdates
 from accord.terminal.plain.input.input_requests import Ask, Dialogue
 from accord.terminal.plain.input.interactive_input import Person

@@ -10,7 +10,7 @@ from accord.errors import AccordError
 from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.plain.conversation_loop import talk
-from accord.terminal.plain.dialogs.numbered_list import meant_value, numbered
+from accord.terminal.plain.dialogs.typed_choice import meant_value, numbered
 from accord.terminal.plain.input.input_requests import Ask
 from accord.terminal.plain.line_terminal import LineTerminal
 

@@ -4,18 +4,22 @@ A v1 agent tells a loaded session in pieces, often without ids.  A v2 client may
 is told again, so each message begins with the news that it is empty.  The user's messages are said
 whole, with the ids that their prompts were answered with (`message_ids.py`).
 
-Memory per session: one message of at most `MESSAGE_BYTES_MAX` bytes while a past is told.
+Memory per session: one message of at most `MESSAGE_BYTES_MAX` bytes while a past is told; behind an
+agent that cannot load sessions, a log of at most `LOG_BYTES_MAX` bytes.
 """
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable
 from typing import Any, Final
 
-from accord.schema.codec import encode
+from accord.schema.codec import encode, to_python
 from accord.translate.message import Json
 from accord.translate.v1_agent.message_ids import USER_CHUNK, MessageIds, PromptIds, first_line
 
 MESSAGE_BYTES_MAX: Final = 1024 * 1024
+LOG_BYTES_MAX: Final = 1024 * 1024
 
 # By the kind of a piece: the kind of what it belongs to, the name of its id, and the empty content.
 _EMPTY: Final[dict[str, tuple[str, str, Json]]] = {
@@ -25,6 +29,31 @@ _EMPTY: Final[dict[str, tuple[str, str, Json]]] = {
     "terminal_output_chunk": ("terminal_update", "terminalId", {"output": {"data": ""}}),
 }
 _PIECES: Final = {whole: piece for piece, (whole, _, _) in _EMPTY.items()}
+
+
+class Log:
+    """The updates that a client would need to show the session again; the oldest go first."""
+
+    __slots__ = ("_bytes", "_entries")
+
+    def __init__(self, entries: Iterable[bytes] = ()) -> None:
+        self._entries = deque(entries)
+        self._bytes = sum(map(len, self._entries))
+
+    def add(self, update: Json) -> None:
+        entry = encode(update)
+        self._entries.append(entry)
+        self._bytes += len(entry)
+        while self._bytes > LOG_BYTES_MAX:
+            self._bytes -= len(self._entries.popleft())
+
+    def copy(self) -> Log:
+        """The same past for another session."""
+        return Log(self._entries)
+
+    def replay(self) -> list[Json]:
+        """Everything that was kept, in order."""
+        return [to_python(entry) for entry in self._entries]
 
 
 class Replay:

@@ -4,7 +4,7 @@ Memory per session: below 4 KiB while nothing happens; of each of at most `TOOL_
 calls the id, the status and `TITLE_CHARS_KEPT` characters of the title; at most `TERMINALS_KEPT`
 ids of terminals; the options and commands that the agent told last; what waits in at most
 `HELD_PROMPTS_MAX` prompts; the ids of prompts (see `message_ids.py`); and, behind an agent that
-cannot load sessions, a log of at most `LOG_BYTES_MAX` bytes.  At most `SESSIONS_KEPT` sessions of a
+cannot load sessions, the log of `session_replay.py`.  At most `SESSIONS_KEPT` sessions of a
 connection are known, and the last few diffs (see `tool_calls.py`).
 
 Must not know: how anything is translated.
@@ -13,7 +13,7 @@ Must not know: how anything is translated.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final
@@ -21,14 +21,13 @@ from typing import Any, Final
 from accord.schema.codec import encode, to_python
 from accord.translate.message import Answer, Approvals, Json, Key, Out, Request
 from accord.translate.v1_agent.message_ids import USER_CHUNK, MessageIds, PromptIds
-from accord.translate.v1_agent.session_replay import Replay
+from accord.translate.v1_agent.session_replay import Log, Replay
 
 SESSIONS_KEPT: Final = 1024
 HELD_PROMPTS_MAX: Final = 16
 TOOL_CALLS_KEPT: Final = 1024
 TITLE_CHARS_KEPT: Final = 200
 TERMINALS_KEPT: Final = 1024
-LOG_BYTES_MAX: Final = 1024 * 1024
 FINAL_STATUSES: Final = frozenset({"completed", "failed", "cancelled"})
 
 IDLE: Final = "idle"
@@ -86,31 +85,6 @@ class ToolCall:
 
     title: str | None = None
     status: str = "pending"
-
-
-class Log:
-    """The updates that a client would need to show the session again; the oldest go first."""
-
-    __slots__ = ("_bytes", "_entries")
-
-    def __init__(self, entries: Iterable[bytes] = ()) -> None:
-        self._entries = deque(entries)
-        self._bytes = sum(map(len, self._entries))
-
-    def add(self, update: Json) -> None:
-        entry = encode(update)
-        self._entries.append(entry)
-        self._bytes += len(entry)
-        while self._bytes > LOG_BYTES_MAX:
-            self._bytes -= len(self._entries.popleft())
-
-    def copy(self) -> Log:
-        """The same past for another session."""
-        return Log(self._entries)
-
-    def replay(self) -> list[Json]:
-        """Everything that was kept, in order."""
-        return [to_python(entry) for entry in self._entries]
 
 
 @dataclass(slots=True)

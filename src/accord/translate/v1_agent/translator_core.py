@@ -32,7 +32,8 @@ from accord.translate.message import (
     Surroundings,
 )
 from accord.translate.v1_agent.message_ids import MessageIds, PromptIds
-from accord.translate.v1_agent.session_state import SESSIONS_KEPT, Log, Session
+from accord.translate.v1_agent.session_replay import Log
+from accord.translate.v1_agent.session_state import SESSIONS_KEPT, Session
 
 # Not part of what a client needs to show a session again: told now and never again, or said by
 # the answer to `session/resume`.

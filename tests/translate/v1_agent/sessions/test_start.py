@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from accord.jsonrpc.error_codes import INVALID_PARAMS, RESOURCE_NOT_FOUND
-from accord.translate.v1_agent.session_state import LOG_BYTES_MAX, SESSIONS_KEPT
+from accord.translate.v1_agent.session_replay import LOG_BYTES_MAX
+from accord.translate.v1_agent.session_state import SESSIONS_KEPT
 from accord.translate.v1_agent.sessions.start import ANSWERED_AFTER, EARLY_UPDATES_MAX
 from tests.translate.v1_agent.agent_messages import chunk, permission, tool
 from tests.translate.v1_agent.scripted_peers import Stage

@@ -9,8 +9,8 @@ from accord.agent.tools.always_answers import files_act, move_act
 from accord.builtin.client_newlines import BOM, OTHER_TEXT, difference
 from accord.builtin.tools.files.edit import edit_many, not_begun, remove, unchanged
 from accord.builtin.tools.files.path_lookup import OwnFiles, look_at, missing_words
-from accord.builtin.tools.files.read import WHOLE_BYTES_MAX, FileIsMissing, load
-from accord.builtin.tools.files.whole_files import read_whole, stored_text
+from accord.builtin.tools.files.read import FileIsMissing, load
+from accord.builtin.tools.files.whole_files import WHOLE_BYTES_MAX, read_whole, stored_text
 from accord.builtin.tools.tool_call import ToolFailed, permit, sentence, shown
 from accord.builtin.tools.tool_result import ToolResult, done, failed
 from accord.builtin.undo_journal import Change

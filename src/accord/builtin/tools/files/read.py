@@ -14,7 +14,7 @@ from accord.agent.session.paths import absolute, relative
 from accord.builtin.session_state import text_hash
 from accord.builtin.tools.files.numbered_lines import LINES_DEFAULT, Window, window
 from accord.builtin.tools.files.path_lookup import look_at, missing_words, require_text
-from accord.builtin.tools.files.whole_files import read_whole
+from accord.builtin.tools.files.whole_files import WHOLE_BYTES_MAX, read_whole
 from accord.builtin.tools.tool_call import ToolFailed, counted, shown, size_words
 from accord.builtin.tools.tool_result import ToolResult, done
 from accord.machine.file_and_terminal_errors import TooLarge
@@ -25,11 +25,8 @@ if TYPE_CHECKING:
     from accord.agent.tools.tool_call import ToolCallHandle
     from accord.builtin.tools.tool_context import ToolContext
 
-WHOLE_BYTES_MAX = 4 * 1024 * 1024
-"""Larger files are read by windows, and cannot be edited."""
-
 WINDOW_BYTES_MAX = 1024 * 1024
-"""Most bytes of one window of such a file."""
+"""Most bytes of one window of a file that is too large to be read whole."""
 
 
 class FileIsMissing(ToolFailed):

@@ -20,6 +20,9 @@ from accord.machine.file_and_terminal_errors import FileFailure, NoSuchFile, Not
 if TYPE_CHECKING:
     from accord.builtin.tools.tool_context import ToolContext
 
+WHOLE_BYTES_MAX = 4 * 1024 * 1024
+"""Larger files are read by windows, and cannot be edited."""
+
 WRITES_MAX = 3
 """Attempts to make a client save a text unchanged."""
 

@@ -26,7 +26,7 @@ from accord.terminal.model.permissions.request_text import retry_prompt
 from accord.terminal.model.permissions.rule_text import rows_of
 from accord.terminal.model.prompt.unsent_prompt import Attachment, Draft
 from accord.terminal.model.text.display_text import one_line, path_words
-from accord.terminal.plain.dialogs.numbered_list import meant_value, numbered, sentence
+from accord.terminal.plain.dialogs.typed_choice import meant_value, numbered, sentence
 from accord.terminal.plain.display.chat_printer import ChatPrinter
 from accord.terminal.plain.slash_commands.details_changes_history import (
     show_changes,

@@ -14,7 +14,7 @@ from accord.terminal.model.chat import Chat
 from accord.terminal.model.labels.session_settings import mode_name, options_in_order, value_name
 from accord.terminal.model.prompt.unsent_prompt import Draft
 from accord.terminal.model.text.display_text import one_line
-from accord.terminal.plain.dialogs.numbered_list import meant_value, numbered
+from accord.terminal.plain.dialogs.typed_choice import meant_value, numbered
 from accord.terminal.plain.display.chat_printer import ChatPrinter
 from accord.transcript import ConfigOption
 

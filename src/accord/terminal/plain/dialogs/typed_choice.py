@@ -1,4 +1,4 @@
-"""Numbered lists, and choosing from them."""
+"""Numbered lists, and the choice that a user types: a number, a name or the start of one."""
 
 from __future__ import annotations
 
