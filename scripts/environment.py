@@ -30,6 +30,7 @@ from types import FrameType
 ROOT = Path(__file__).resolve().parent.parent
 LOG = ROOT / ".setup.log"
 INTERRUPTED = 128 + signal.SIGINT
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 # What installers print when they reach no package index.
 NO_INDEX = (
@@ -192,28 +193,54 @@ def run(command: list[str], tell: Callable[[str], None] | None = None) -> bool:
     with LOG.open("a") as log:
         log.write(f"$ {' '.join(command)}\n")
         log.flush()
-        with subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env=kept,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            # pip starts another pip for the other Python, and both must end with us.
-            process_group=0,
-        ) as process:
+        process: subprocess.Popen[str] | None = None
+        try:
+            with interrupts_deferred():
+                process = subprocess.Popen(
+                    command,
+                    cwd=ROOT,
+                    env=kept,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                    errors="replace",
+                    # pip starts another pip for the other Python, and both must end with us.
+                    process_group=0,
+                )
             assert process.stdout is not None
-            try:
+            with process.stdout:
                 for line in process.stdout:
                     log.write(line)
                     if tell is not None:
                         tell(line)
-            except KeyboardInterrupt:
+            return process.wait() == 0
+        except KeyboardInterrupt:
+            if process is not None:
                 os.killpg(process.pid, signal.SIGTERM)
-                raise
-    return process.returncode == 0
+                process.wait()
+            raise
+
+
+@contextmanager
+def interrupts_deferred() -> Iterator[None]:
+    """Raise KeyboardInterrupt at the end: Popen would leave a process that nobody ends."""
+    came: list[int] = []
+
+    def note(number: int, _frame: FrameType | None) -> None:
+        came.append(number)
+
+    before = {one: signal.getsignal(one) for one in ENDING_SIGNALS}
+    for one, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(one, note)
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+    if came:
+        raise KeyboardInterrupt
 
 
 def make_folder(environment: Environment, uv: str | None) -> None:
@@ -395,6 +422,6 @@ def interrupt(_number: int, _frame: FrameType | None) -> None:
 
 
 if __name__ == "__main__":
-    for ending in (signal.SIGTERM, signal.SIGHUP):
+    for ending in ENDING_SIGNALS[1:]:
         signal.signal(ending, interrupt)
     sys.exit(main(sys.argv[1:]))
