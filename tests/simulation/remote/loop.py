@@ -80,10 +80,18 @@ class NetworkLoop(SeededLoop):
         return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", ("127.0.0.1", port))]
 
     async def create_connection(  # type: ignore[override]
-        self, factory: ProtocolFactory, host: str, port: int, **more: Any
+        self,
+        factory: ProtocolFactory,
+        host: str = "",
+        port: int = 0,
+        *,
+        sock: PlayedSocket | None = None,
+        **more: Any,
     ) -> tuple[Any, Any]:
-        """Connect to a port."""
-        return await self._connect(factory, (host, port))
+        """Connect to a port, or use a socket that is connected."""
+        if sock is None:
+            return await self._connect(factory, (host, port))
+        return await self._take_over(factory, sock)
 
     async def create_unix_connection(  # type: ignore[override]
         self, factory: ProtocolFactory, path: str, **more: Any
@@ -121,6 +129,9 @@ class NetworkLoop(SeededLoop):
         except BaseException:
             sock.close()
             raise
+        return await self._take_over(factory, sock)
+
+    async def _take_over(self, factory: ProtocolFactory, sock: PlayedSocket) -> tuple[Any, Any]:
         protocol = factory()
         made = self.create_future()
         transport = NumberedTransport(self, sock, protocol, made)

@@ -13,7 +13,7 @@ from unittest import mock
 from zlib import crc32
 
 from accord.client import Client
-from accord.transport.http.connections import socket_stream
+from accord.transport import tcp_connect
 from accord.transport.server.application import RemoteApplication
 from tests.simulation.remote.conversation import RemoteConversation
 from tests.simulation.remote.http_server import Mishap, PlayedHttpServer
@@ -117,7 +117,7 @@ class RemoteWorld(World):
         ids = Random(self.plan.seed + 2)
         sockets = SocketModule(self.network)
         with (
-            mock.patch.object(socket_stream, "socket", sockets),
+            mock.patch.object(tcp_connect, "socket", sockets),
             mock.patch("email.utils.formatdate", return_value="Tue, 01 Jan 2030 00:00:00 GMT"),
             mock.patch.object(secrets, "token_bytes", ids.randbytes),
             mock.patch.object(secrets, "token_hex", lambda size: ids.randbytes(size).hex()),
