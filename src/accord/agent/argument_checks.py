@@ -46,6 +46,16 @@ def check_facts(name: object, version: object, title: object, store: object) -> 
         raise LocalProtocolError(f"not a store, such as SqliteStore(path): {store!r}")
 
 
+def check_command_name(name: str) -> None:
+    """Check the name of a slash command.
+
+    Raises:
+        LocalProtocolError: it is empty, or has a slash or a space.
+    """
+    if not name or "/" in name or any(map(str.isspace, name)):
+        raise LocalProtocolError(f"a command's name cannot contain a slash or a space: {name!r}")
+
+
 def names(given: str | Iterable[str]) -> tuple[str, ...]:
     """One name or several, as a tuple."""
     return (given,) if isinstance(given, str) else tuple(given)

@@ -19,7 +19,6 @@ from accord.builtin.offline.intent_dispatch import OfflineBrain
 from accord.builtin.offline.prompt.message import read_message
 from accord.builtin.session_options import MCP_COMMANDS, model_option
 from accord.builtin.session_state import Workspace, open_workspace
-from accord.builtin.session_title import title_of
 from accord.builtin.tools.toolbox import Toolbox
 from accord.builtin.user_setup import OFFLINE
 from accord.errors import ConfigError
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
 
 SERVERS_SECONDS_MAX = 60.0
+TITLE_CHARACTERS_MAX = 60
 """How long servers may take until the commands for their tools are shown anyway."""
 
 
@@ -183,3 +183,12 @@ class Conversation:
             await turn.notice("warning", problem)
         else:
             await turn.say(f"Note: {problem}")
+
+
+def title_of(text: str) -> str:
+    """The title of a session that begins with this prompt."""
+    words = " ".join(text.split())
+    if len(words) <= TITLE_CHARACTERS_MAX:
+        return words or "Untitled"
+    head = words[: TITLE_CHARACTERS_MAX - 1]
+    return f"{head.rpartition(' ')[0] or head}…"

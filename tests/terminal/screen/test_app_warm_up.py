@@ -8,7 +8,7 @@ import pytest
 
 from accord.terminal.engine import garbage_collection
 from accord.terminal.render import syntax_colours as code
-from accord.terminal.screen import warm_up
+from accord.terminal.screen import app
 
 
 async def test_what_colours_need_is_loaded_before_code_comes(
@@ -16,10 +16,10 @@ async def test_what_colours_need_is_loaded_before_code_comes(
 ) -> None:
     """Demanded by the issue: a key press is drawn within 50 ms, also when the first code comes."""
     kept: list[bool] = []
-    monkeypatch.setattr(warm_up, "keep_all", lambda: kept.append(True))
+    monkeypatch.setattr(app, "keep_all", lambda: kept.append(True))
     code.lexer_for.cache_clear()
 
-    await warm_up.settle()
+    await app.settle()
 
     assert code.lexer_for.cache_info().currsize == 1
     assert code.lexer_for("python") is not None

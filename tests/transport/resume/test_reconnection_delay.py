@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.transport.remote_limits import RemoteLimits
-from accord.transport.resume.back_off import reconnect_delay
+from accord.transport.resume.reconnection import reconnect_delay
 
 LIMITS = RemoteLimits(reconnect_seconds_min=0.1, reconnect_seconds_max=10)
 

@@ -6,6 +6,7 @@ Modes are config options of category `mode`; v1 has both, and the two are kept i
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from accord.agent.argument_checks import check_command_name
 from accord.agent.custom_values import checked
 from accord.errors import LocalProtocolError
 from accord.schema import v2
@@ -117,10 +118,7 @@ class Offer:
 
     def add_command(self, command: SlashCommand) -> None:
         """Add a slash command."""
-        if not command.name or "/" in command.name or any(map(str.isspace, command.name)):
-            raise LocalProtocolError(
-                f"a command's name cannot contain a slash or a space: {command.name!r}"
-            )
+        check_command_name(command.name)
         if command.name in self.commands:
             raise LocalProtocolError(f"there is already a command {command.name!r}")
         self.commands[command.name] = command

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from accord.machine.terminals.omitted_output import output_omitted
-from accord.machine.terminals.output_buffer import cut_front
+from accord.machine.terminals.output_buffer import cut_front, output_omitted
 
 TAIL_BYTES = 8 * 1024
 """How much of the end is sent after output was omitted."""

@@ -32,8 +32,8 @@ from accord.errors import LocalProtocolError
 from accord.protocol.tool_status import is_final, may_follow
 from accord.schema import v2
 from accord.schema.struct import UNSET, Raw, UnsetType
-from accord.translate.content_structs import asked_contents
 from accord.translate.diffs import diff_of
+from accord.translate.permission_contents import asked_contents
 
 if TYPE_CHECKING:
     from accord.agent.session.state import SessionState

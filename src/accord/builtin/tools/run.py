@@ -23,7 +23,7 @@ from accord.builtin.tools.tool_call import ToolFailed, counted, permit, shown
 from accord.builtin.tools.tool_result import REFUSALS, ToolResult, capped, done, failed
 from accord.errors import SpawnFailed
 from accord.machine.redaction.secret_patterns import KNOWN_NAMES, SECRET_PATTERNS
-from accord.machine.terminals.omitted_output import EARLIER_OUTPUT_OMITTED
+from accord.machine.terminals.output_buffer import EARLIER_OUTPUT_OMITTED
 from accord.schema import v2
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from accord.client.audit.services import why_denied
 from accord.client.permissions.request import Decided
 from accord.machine.console.control_characters import visible, visible_json, visible_line
 from accord.machine.redacted_logs import log_redactor
-from accord.machine.terminals.omitted_output import EARLIER_OUTPUT_OMITTED
+from accord.machine.terminals.output_buffer import EARLIER_OUTPUT_OMITTED
 from accord.schema.codec import encode, to_python
 from accord.terminal.plain.display.output_stream import Output
 from accord.terminal.plain.display.turn_printer import TurnPrinter

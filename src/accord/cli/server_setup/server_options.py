@@ -1,4 +1,4 @@
-"""The options of `accord serve`, checked: what is unsafe needs an explicit word."""
+"""The options of commands that listen, checked: what is unsafe needs an explicit word."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from accord.cli.usage_error import UsageError
+from accord.conformance.network.address import Address, read_address
 from accord.transport.request_headers import is_token
 from accord.transport.server.authorization import AuthHook, bearer_tokens
 from accord.transport.server.request_guard import LOOPBACK_HOSTS, is_loopback
@@ -74,6 +75,23 @@ def options_of(arguments: Namespace, environment: Mapping[str, str]) -> ServerOp
         auth=bearer_tokens(tokens) if tokens else None,
         tls=tls,
     )
+
+
+def listen_address(url: str) -> Address:
+    """Read the address to listen on.
+
+    Raises:
+        UsageError: it is not an address of this machine.
+    """
+    try:
+        address = read_address(url)
+    except ValueError as error:
+        raise UsageError(f"--listen: {error}") from None
+    if address.tls or not address.is_loopback:
+        raise UsageError(
+            "--listen takes an address of this machine, such as http://127.0.0.1:0/acp"
+        )
+    return address
 
 
 def _in_url(host: str) -> str:

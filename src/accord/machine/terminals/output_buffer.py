@@ -17,7 +17,14 @@ OUTPUT_BYTES_DEFAULT = 1024 * 1024
 OUTPUT_BYTES_MAX = 16 * 1024 * 1024
 """Kept at most, whatever is asked for: it has to fit a frame with JSON's escapes."""
 
+EARLIER_OUTPUT_OMITTED = "earlier output was omitted"
+
 _utf8_decoder = codecs.getincrementaldecoder("utf-8")
+
+
+def output_omitted(count: int) -> str:
+    """The words for a gap of this many bytes."""
+    return f"{count:,} bytes of output were omitted"
 
 
 def cut_front(data: bytes | bytearray, bytes_max: int) -> bytes:

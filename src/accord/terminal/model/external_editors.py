@@ -95,6 +95,7 @@ _LINE_WORD = frozenset(
 )
 _SHORT_LINE = frozenset(["kate", "mate"])
 _FALLBACKS = ("sensible-editor", "nano", "vim", "vi")
+NO_EDITOR = "No editor found; set $EDITOR."
 
 
 def chosen_editor(setting: Sequence[str] | None, environ: Mapping[str, str]) -> list[str] | None:

@@ -20,6 +20,7 @@ from traceback import format_exc
 from typing import ClassVar
 
 import anyio
+import anyio.to_thread
 from rich.text import Text
 from textual import events
 from textual.app import App, ComposeResult
@@ -30,10 +31,12 @@ from textual.timer import Timer
 from accord.machine.console.control_characters import visible
 from accord.machine.processes import exit_on_signal as shutdown
 from accord.terminal.engine.chat_controller import ChatController
+from accord.terminal.engine.garbage_collection import keep_all
 from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.model.bell_and_title import Attention
 from accord.terminal.model.chat import Chat
 from accord.terminal.render.content.image_lines import transmissions
+from accord.terminal.render.syntax_colours import warm_up
 from accord.terminal.screen.actions import ChatActions
 from accord.terminal.screen.chat_pane import ChatPane
 from accord.terminal.screen.chat_switcher import ChatSwitcher
@@ -43,7 +46,6 @@ from accord.terminal.screen.conversation import Conversation
 from accord.terminal.screen.driver import ScreenDriver
 from accord.terminal.screen.key_queue import KeyQueue
 from accord.terminal.screen.terminal_hangup import when_gone
-from accord.terminal.screen.warm_up import settle
 from accord.terminal.screen.widget_themes import register_themes, wear
 
 DRAWS_PER_SECOND = 30
@@ -394,3 +396,9 @@ class AccordApp(App[int]):
 
 def _counts_down(chat: Chat) -> bool:
     return chat.problem is not None and chat.problem.retry_at is not None
+
+
+async def settle() -> None:
+    """Do in the first idle moment what a key would have to wait for later."""
+    await anyio.to_thread.run_sync(warm_up)
+    keep_all()

@@ -23,7 +23,12 @@ from accord.machine.file_and_terminal_errors import FileFailure
 from accord.machine.filesystem.local_files import LocalFiles
 from accord.machine.processes.descendants import kept
 from accord.machine.processes.program_lookup import with_program
-from accord.terminal.model.external_editors import chosen_editor, editor_command, has_window
+from accord.terminal.model.external_editors import (
+    NO_EDITOR,
+    chosen_editor,
+    editor_command,
+    has_window,
+)
 from accord.terminal.model.text.display_text import one_line
 
 
@@ -43,7 +48,7 @@ def open_in_editor(
         return f"Cannot open {one_line(path)}: {error.reason}."
     words = chosen_editor(editor, os.environ)
     if words is None:
-        return "No editor found; set $EDITOR."
+        return NO_EDITOR
     command = editor_command(words, path, line)
     if has_window(words):
         return _start(command)

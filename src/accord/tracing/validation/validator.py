@@ -21,11 +21,12 @@ from accord.protocol.negotiation import Chosen, Dialect, judge_answer
 from accord.schema.method import Method
 from accord.tracing.frames import OPEN_MAX, Frame, Pairing, Speaker
 from accord.tracing.validation import rules
-from accord.tracing.validation.dialects import DIALECTS
+from accord.tracing.validation.dialects import DIALECTS, DialectFacts
 from accord.tracing.validation.message_types import TypeCheck, methods_of
 from accord.tracing.validation.rules import BrokenRule, Level
-from accord.tracing.validation.tool_status_changes import ToolStatusChanges
 
+# Tool calls of a recording whose status is tracked.
+CALLS_MAX = 100_000
 # Gates that depend on a session, a tool call or the login methods, not on a capability.
 _OTHER_GATES = frozenset({"authMethods", "configOptions", "toolCall.cancel", "terminal.cancel"})
 _OTHER: dict[Speaker, Speaker] = {"client": "agent", "agent": "client"}
@@ -48,6 +49,31 @@ class _OpenRequest:
 
     frame: Frame
     method: Method | None
+
+
+class ToolStatusChanges:
+    """The last status of each tool call, of `CALLS_MAX` calls at most."""
+
+    def __init__(self) -> None:
+        self._status: dict[tuple[str | None, str], str] = {}
+
+    def apply(
+        self, facts: DialectFacts, session_id: str | None, kind: str, update: Mapping[str, Any]
+    ) -> Iterator[tuple[bool, str]]:
+        """Yield invalid changes of this update: whether a final status changed, and how."""
+        if kind not in ("tool_call", "tool_call_update"):
+            return
+        call_id = update.get("toolCallId", update.get("id"))
+        status = update.get("status")
+        if not isinstance(call_id, str) or not isinstance(status, str):
+            return
+        key = (session_id, call_id)
+        before = self._status.get(key)
+        if before is not None and not facts.status_may_follow(before, status):
+            yield before in facts.final_statuses, f"{call_id[:60]}: {status[:20]} after {before}"
+        is_known = before is not None
+        if before not in facts.final_statuses and (is_known or len(self._status) < CALLS_MAX):
+            self._status[key] = status
 
 
 class Validator:

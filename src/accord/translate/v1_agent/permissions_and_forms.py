@@ -16,7 +16,6 @@ from typing import Any, Final, TypeAlias
 from accord.jsonrpc.error_codes import INVALID_PARAMS, REQUEST_CANCELLED
 from accord.schema.method import CANCEL_REQUEST
 from accord.translate.adapter import NOTHING, Outs
-from accord.translate.content_structs import first_text
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -30,6 +29,7 @@ from accord.translate.message import (
     Result,
 )
 from accord.translate.meta_store import OFFICIAL, is_text, kept, restore
+from accord.translate.permission_contents import first_text
 from accord.translate.v1_agent.form_conversion import answer_to_v1, form_to_v2
 from accord.translate.v1_agent.session_state import IDLE, Question, Session
 from accord.translate.v1_agent.tool_calls import ToolCalls

@@ -1,7 +1,11 @@
 """When a client that lost its connection tries again, and when it gives up.  Pure."""
 
+from typing import Final
+
 from accord.transport.remote_limits import RemoteLimits
-from accord.transport.resume.back_off import reconnect_delay
+
+# Statuses after which another attempt makes sense.
+RETRIED_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 class Reconnection:
@@ -48,4 +52,16 @@ class Reconnection:
         self._attempts = 0
 
 
-__all__ = ["Reconnection"]
+def reconnect_delay(attempt: int, chance: float, limits: RemoteLimits) -> float:
+    """Return the seconds before attempt 0, 1, 2 …; `chance` is a random number from 0 to 1.
+
+    The delay doubles up to the limit.  Half of it is chance, so that clients that were cut off
+    together do not all come back together.
+    """
+    least, most = limits.reconnect_seconds_min, limits.reconnect_seconds_max
+    # Beyond this many doublings every delay is at its limit, and a float would overflow.
+    whole: float = min(most, least * 2.0 ** min(attempt, 64))
+    return whole * (0.5 + 0.5 * chance)
+
+
+__all__ = ["RETRIED_STATUSES", "Reconnection", "reconnect_delay"]

@@ -42,7 +42,7 @@ from accord.transport.resume.extension_messages import (
     resume_query,
 )
 from accord.transport.resume.received_frames import ReceivedFrames
-from accord.transport.resume.reconnection import Reconnection
+from accord.transport.resume.reconnection import RETRIED_STATUSES, Reconnection
 from accord.transport.resume.sent_frames import SentFrames
 from accord.transport.transport import BACKLOG_BYTES_LOW, Ended, Receiver
 from accord.transport.websocket.client_socket import (
@@ -58,8 +58,6 @@ _log = logger("accord.transport")
 # Close codes after which it makes sense to come back: the server or the way to it failed.
 _COME_BACK: Final = frozenset({1001, ABNORMAL_CLOSURE, 1011, 1012, 1013, 1014})
 _CLEAN: Final = frozenset({NORMAL_CLOSURE, 1001, 1005})
-# Statuses after which another attempt makes sense.
-_RETRIED_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 # New connections that are tried when a server says nothing before it is lost.
 SILENT_STARTS_MAX: Final = 5
 _MARK: Final = b"_accord/"
@@ -400,7 +398,7 @@ class WebSocketTransport:
                     break
                 except ConnectFailed as error:
                     last = error.message
-                    if error.status is not None and error.status not in _RETRIED_STATUSES:
+                    if error.status is not None and error.status not in RETRIED_STATUSES:
                         break
             self._end(Ended(self._lost_text(f"{reason}; {last}.  {_GO_ON}")))
 

@@ -11,7 +11,7 @@ import pytest
 from textual.app import App, SuspendNotSupported
 
 from accord.terminal.model.prompt.content_blocks import PromptError
-from accord.terminal.screen.prompt.prompt_in_editor import edit_outside, editor_command
+from accord.terminal.screen.prompt.prompt_in_editor import edit_outside
 
 
 class Lent(App[None]):
@@ -29,15 +29,6 @@ def _program(folder: Path, code: str) -> list[str]:
     path = folder / "editor.py"
     path.write_text(f"import os, sys\npath = sys.argv[-1]\n{code}\n")
     return [sys.executable, str(path)]
-
-
-def test_the_editor_is_the_one_that_the_person_wants() -> None:
-    """Issue 6: $VISUAL, $EDITOR; the configuration before them."""
-    assert editor_command(("code", "-w"), {"EDITOR": "vim"}) == ["code", "-w"]
-    assert editor_command(None, {"VISUAL": "emacs -nw", "EDITOR": "vim"}) == ["emacs", "-nw"]
-    assert editor_command(None, {"VISUAL": " ", "EDITOR": "vim"}) == ["vim"]
-    assert editor_command(None, {"EDITOR": "'half"}) == ["'half"]
-    assert editor_command(None, {}) == ["vi"]
 
 
 async def test_the_text_goes_out_in_a_private_file_and_comes_back(tmp_path: Path) -> None:

@@ -14,8 +14,9 @@ from typing import Any
 from accord.protocol.tool_status import is_final
 from accord.schema import v1, v2
 from accord.schema.struct import UNSET
-from accord.translate.content_structs import asked_contents, to_v1
+from accord.translate.content_structs import to_v1
 from accord.translate.diffs import texts_of
+from accord.translate.permission_contents import asked_contents
 
 # How much more a terminal must have printed before its text is sent again.
 TERMINAL_BYTES_STEP = 4096

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 
 from accord.builtin.offline.repairs.missing_imports import handed_on
 from accord.builtin.offline.repairs.renamed_definitions import renamed_back
-from accord.builtin.offline.repairs.repair import Repair, near, with_import
+from accord.builtin.offline.repairs.repair import Repair, with_import
+from accord.builtin.offline.repairs.similar_names import near
 from accord.builtin.offline.repairs.standard_library import library_names
 from accord.builtin.offline.runs.tracebacks import Failure, Frame
 from accord.builtin.offline.source_code.module_files import file_of, module_name, module_names

@@ -1,26 +1,15 @@
-"""`Repair`, similar names, and the replacement of names in a text."""
+"""`Repair`, and the replacement of names in a text."""
 
 from __future__ import annotations
 
 import ast
-import difflib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from accord.builtin.offline.source_code.name_spans import Span, Spans, lines_of, replaced
 from accord.builtin.offline.source_code.scopes import binds
 from accord.builtin.offline.source_code.symbols import parsed
-
-# How alike two names are that count as one with a slip.
-NEARNESS_MIN = 0.7
-
-SWAPPED = 0.85
-"""How alike two names are at least that differ in two letters that changed places."""
-
-NEAR_MAX = 3
-"""Near names that are offered for one that is wrong."""
-
 
 # Looks at a node and notes its place if it is one of those wanted.
 Take = Callable[[Spans, ast.AST], None]
@@ -44,57 +33,6 @@ def changed_line(before: str | None, after: str) -> int:
     pairs = enumerate(zip(old, new, strict=False), start=1)
     shorter = min(len(old), len(new))
     return next((line for line, (one, other) in pairs if one != other), shorter + 1)
-
-
-def nearest(wrong: str, *circles: Iterable[str]) -> str | None:
-    """The name that was meant: the most alike one, of the innermost circle where two are equal.
-
-    None when nothing is near, or when one circle has two that are equally near.
-    """
-    found = near(wrong, *circles)
-    return found[0][0] if found else None
-
-
-def near(wrong: str, *circles: Iterable[str]) -> list[tuple[str, float]]:
-    """The names that may have been meant and how alike they are, the most alike first.
-
-    It ends before two of one circle that are equally near.
-    """
-    ranks: dict[tuple[float, int], set[str]] = {}
-    seen: set[str] = set()
-    for index, circle in enumerate(circles):
-        for name in set(circle) - seen:
-            seen.add(name)
-            if name == wrong or (name.startswith("__") and not wrong.startswith("_")):
-                continue
-            alike = likeness(wrong, name)
-            if alike >= NEARNESS_MIN:
-                ranks.setdefault((alike, -index), set()).add(name)
-    found: list[tuple[str, float]] = []
-    for rank in sorted(ranks, reverse=True):
-        if len(ranks[rank]) > 1 or len(found) == NEAR_MAX:
-            break
-        found.append((ranks[rank].pop(), rank[0]))
-    return found
-
-
-def likeness(one: str, other: str) -> float:
-    """How alike two names are, from 0 to 1."""
-    if one.lower() == other.lower() or one.replace("_", "") == other.replace("_", ""):
-        return 1.0
-    ratio = difflib.SequenceMatcher(None, one.lower(), other.lower()).ratio()
-    # Two letters that changed places, in a short name too.
-    return max(ratio, SWAPPED) if _is_swapped(one.lower(), other.lower()) else ratio
-
-
-def _is_swapped(one: str, other: str) -> bool:
-    if len(one) != len(other) or len(one) < 3:
-        return False
-    places = [index for index in range(len(one)) if one[index] != other[index]]
-    if len(places) != 2:
-        return False
-    first, second = places
-    return second == first + 1 and one[first] == other[second] and one[second] == other[first]
 
 
 def with_name(text: str, line: int, wrong: str, right: str) -> str | None:

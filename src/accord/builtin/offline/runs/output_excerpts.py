@@ -12,6 +12,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+# Of a command's output in an answer.
+OUTPUT_LINES_SHOWN = 30
+
 _WARNING = re.compile(
     r"\s*(?:npm|pnpm|yarn) (?:WARN|warn|warning|notice)\b|"
     r"\s*(?:WARN|WARNING|warning|Warning)\b[ :!]|"

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 from accord.configuration.config_file import QUIET_SECONDS
-from accord.machine.terminals.omitted_output import EARLIER_OUTPUT_OMITTED
+from accord.machine.terminals.output_buffer import EARLIER_OUTPUT_OMITTED
 from accord.terminal.model.chat import Chat, Entry, Problem, Remedy
 from accord.terminal.model.client_remark import Remark
 from accord.terminal.model.labels.amounts import cost_words, counted, usage_words

@@ -19,7 +19,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from accord.machine.console.control_characters import visible
-from accord.machine.terminals.omitted_output import EARLIER_OUTPUT_OMITTED
+from accord.machine.terminals.output_buffer import EARLIER_OUTPUT_OMITTED
 from accord.terminal.model.chat import Chat, Entry
 from accord.terminal.model.labels.amounts import counted
 from accord.terminal.model.labels.endings import exit_words

@@ -10,6 +10,7 @@ Invariants
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from textual import events
@@ -21,7 +22,6 @@ from textual.timer import Timer
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.questions import Question
 from accord.terminal.render.render_options import Look
-from accord.terminal.screen.dialogs.key_guard import GUARD_SECONDS, Guard
 from accord.terminal.screen.widget_themes import palette_for
 
 HEIGHT_SHARE = 0.66
@@ -33,12 +33,28 @@ ROWS_LEFT = 6
 
 BODY_LINES_MIN = 3
 
+GUARD_SECONDS = 0.5
+"""How long a question must have been on the screen before a key can answer it."""
+
 ELSEWHERE = "Click here or press Tab to answer."
 TOO_EARLY = "That was quick. Please read it before you choose."
 _EARLY_KEYS = frozenset(
     {"enter", "escape", "space", "tab", "shift+tab", "up", "down", "left", "right"}
     | {"backspace", "delete", "home", "end", "pageup", "pagedown"}
 )
+
+
+class Guard:
+    """Keeps keys from answering that were meant for something else, by the clock of the chat."""
+
+    def __init__(self, clock: Callable[[], float], seconds: float = GUARD_SECONDS) -> None:
+        self._clock = clock
+        self._until = clock() + seconds
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it is too early to answer."""
+        return self._clock() < self._until
 
 
 class Dialog(Vertical, can_focus=True):

@@ -26,6 +26,7 @@ from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
 from accord.terminal.model.chat import Chat
+from accord.terminal.model.external_editors import NO_EDITOR, chosen_editor
 from accord.terminal.model.prompt.content_blocks import PromptError, with_pasted
 from accord.terminal.model.prompt.history import TEXT_CHARACTERS_MAX, Walk
 from accord.terminal.model.prompt.unsent_prompt import Draft
@@ -35,7 +36,7 @@ from accord.terminal.screen.prompt.completer import Completer
 from accord.terminal.screen.prompt.completion_list import CompletionList
 from accord.terminal.screen.prompt.history_and_drafts import memory_of_user
 from accord.terminal.screen.prompt.placeholder import placeholder
-from accord.terminal.screen.prompt.prompt_in_editor import edit_outside, editor_command
+from accord.terminal.screen.prompt.prompt_in_editor import edit_outside
 from accord.terminal.screen.prompt.text_area import PromptArea
 
 if TYPE_CHECKING:
@@ -378,7 +379,10 @@ class PromptEditor(Widget):
         self.run_worker(self._edit_outside(), exit_on_error=False, group="outside", exclusive=True)
 
     async def _edit_outside(self) -> None:
-        command = editor_command(self._controller.settings.editor, os.environ)
+        command = chosen_editor(self._controller.settings.editor, os.environ)
+        if command is None:
+            self._attached.tell(NO_EDITOR)
+            return
         try:
             text = await edit_outside(self.app, self._area.text, command)
         except PromptError as error:

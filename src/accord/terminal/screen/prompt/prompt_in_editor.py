@@ -5,10 +5,9 @@ Invariant: the text is in a private file that is deleted afterwards, and agents 
 
 from __future__ import annotations
 
-import shlex
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,22 +19,7 @@ from accord.machine.processes.descendants import kept
 from accord.machine.processes.program_lookup import with_program
 from accord.terminal.model.prompt.content_blocks import PromptError
 
-_FALLBACKS = ("vi",)
 TEXT_BYTES_MAX = 4 << 20
-
-
-def editor_command(chosen: Sequence[str] | None, environ: Mapping[str, str]) -> list[str]:
-    """The editor's command, by the configuration or the environment."""
-    if chosen:
-        return list(chosen)
-    for name in ("VISUAL", "EDITOR"):
-        said = environ.get(name, "").strip()
-        if said:
-            try:
-                return shlex.split(said)
-            except ValueError:
-                return [said]
-    return list(_FALLBACKS)
 
 
 async def edit_outside(app: App[Any], text: str, command: Sequence[str]) -> str:

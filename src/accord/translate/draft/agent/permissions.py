@@ -9,7 +9,6 @@ What always holds
 from __future__ import annotations
 
 from accord.translate.adapter import Outs
-from accord.translate.content_structs import asked_contents
 from accord.translate.draft.agent.state import State
 from accord.translate.draft.bridge import DraftBridge
 from accord.translate.draft.conversion.meta_restore import copied, keep_all, taken
@@ -33,6 +32,7 @@ from accord.translate.message import (
     Request,
     Result,
 )
+from accord.translate.permission_contents import asked_contents
 
 
 class Permissions:

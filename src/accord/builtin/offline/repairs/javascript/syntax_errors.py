@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from accord.builtin.offline.repairs.brackets import CLOSING, indent_of
 from accord.builtin.offline.repairs.javascript.source_text import code_of
-from accord.builtin.offline.repairs.repair import likeness
+from accord.builtin.offline.repairs.similar_names import likeness
 from accord.builtin.offline.source_code.name_spans import lines_of
 
 CANDIDATES_MAX = 80
