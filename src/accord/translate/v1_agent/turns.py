@@ -99,7 +99,7 @@ class Turns:
                 # Not advertised, and an agent that cannot read it may take it for nothing.
                 raise CannotTranslate(
                     INVALID_PARAMS,
-                    f"this agent takes no {block['type']!r} content",
+                    f"this agent does not accept {block['type']!r} content",
                     {"type": block["type"], "reason": f"{needed} is not offered"},
                 )
         asked = [prompted_block_to_v1(block, self._core.lost) for block in deepcopy(blocks)]

@@ -105,7 +105,7 @@ class DraftClientRequests:
             params["_meta"] = {DRAFT: {"encoding": details.encoding}}
         content = (await self._file(READ, path, params)).get("content")
         if not isinstance(content, str):
-            raise RemoteProtocolError(f"the client answered {READ} without a text")
+            raise RemoteProtocolError(f"the client answered {READ} without text")
         return content
 
     async def write_text(

@@ -48,7 +48,8 @@ def servers_as_named(listed: Sequence[v1.McpServer], accepted: frozenset[str]) -
         kind = "stdio" if server.type is UNSET else server.type
         if kind not in accepted:
             raise RequestError.invalid_params(
-                f"this agent takes no {kind!r} MCP server", f"$.mcpServers[{index}].transport.type"
+                f"this agent does not support {kind!r} MCP servers",
+                f"$.mcpServers[{index}].transport.type",
             )
     return tuple(map(server_to_v2, listed))
 
