@@ -1,4 +1,4 @@
-"""What the library itself knows of a turn, and does with it.
+"""The library's own state of a turn, and its operations on it.
 
 A program gets the turn as `Turn`.
 

@@ -1,4 +1,4 @@
-"""Prompts and states: one turn of the v1 agent at a time, told as v2's insertions and states.
+"""Prompts and states: one turn of the v1 agent at a time, as v2's echoes and states.
 
 A prompt is inserted with the first thing that the agent says about it, or `INSERTED_AFTER` later:
 until then a refusal is the prompt's error, and nothing of it is shown.  What the agent does while

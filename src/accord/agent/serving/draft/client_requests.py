@@ -1,4 +1,4 @@
-"""What an agent asks of a client of the draft: v1's requests, the details in `_meta`.
+"""Requests to a client of the draft: those of v1, with the draft's extra data in `_meta`.
 
 What always holds
     * A client's refusal of a file is the error that our own files raise.

@@ -1,4 +1,4 @@
-"""Logins of the 2026-02 draft: a method, the credentials with it, and a word on how long it holds.
+"""Logins of the 2026-02 draft: a method, its credentials, and the time at which the login expires.
 
 What always holds
     * Credentials go to the program's own function and nowhere else: no log, no trace, no error

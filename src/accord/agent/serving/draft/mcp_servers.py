@@ -1,4 +1,4 @@
-"""MCP servers of the draft's clients: v1's, with a folder to start in and a time to answer in.
+"""MCP servers of the draft's clients: those of v1, with a working folder and a time limit.
 
 The draft's `session/load` names no servers, so a session remembers its own: those without secrets
 (no variables, no headers, no login or query in the address) beside its log, all others while it

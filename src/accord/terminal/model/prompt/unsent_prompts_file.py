@@ -36,7 +36,7 @@ _KINDS = ("file", "image", "audio", "text", "binary")
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Who writes a draft: a chat, by any name for it, and where that is."""
+    """The writer of a draft: a chat, its names, and its folder."""
 
     chat: str
     agent: str

@@ -36,7 +36,7 @@ from accord.terminal.screen.widgets.scrollable_lines import Lines
 
 COVERED_LINES_MAX = 2
 AGENT_LINES_MAX = 6
-"""The maximum number of lines of an option in the agent's words; it is shown nowhere else in full."""
+"""The maximum number of lines of an option in the agent's words, shown nowhere else in full."""
 WIDTH_MIN = 8
 TOO_NARROW = "Make the window wider to see the question."
 UNSEEN = Extent(ends=(sys.maxsize,))

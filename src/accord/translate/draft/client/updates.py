@@ -1,4 +1,4 @@
-"""What a v1 agent tells while it works, as updates of the draft.
+"""Updates of a v1 agent, as updates of the draft.
 
 This is the hot path: a plain chunk of a message is renamed and nothing else.
 """
