@@ -92,7 +92,7 @@ def _counts(title: str, found: list[Rule], marks: dict[str, list[str]]) -> str:
 def _rows(found: list[Rule], marks: dict[str, list[str]]) -> Iterator[str]:
     for rule in found:
         text = rule.sentence
-        if rule.id not in marks:
+        if rule.unseen and rule.id not in marks:
             text += f" ({rule.unseen})"
         for side in ROLES:
             reason = rules.load_for(side)[rule.id].unseen

@@ -2,7 +2,7 @@
 
 Prompts: `flood N` says N pieces of one message; `different N` says N messages; `after` is answered
 when a flood is over, in whatever session; anything else is answered at once.  With an argument it
-writes there how a flood went: `done`, or `blocked` when the client took nothing for a while.
+writes there how a flood went: `done`, or `blocked` when the client read nothing for a while.
 """
 
 from __future__ import annotations

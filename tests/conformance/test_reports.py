@@ -46,7 +46,7 @@ def test_a_failure_says_what_was_sent_what_came_and_how_to_see_it_again() -> Non
     """Issue: for each failure what was sent, what came, what the rule says, how to see it again."""
     lines = list(summary(hostile()))
     text = "\n".join(lines)
-    assert "V1-GEN-01 (MUST, mandatory): All that is sent" in text
+    assert "V1-GEN-01 (MUST, mandatory): Every message is" in text
     assert "accord check --only V1-GEN-01 --protocol 2 --faults -- agent" in text
     assert "NOT conformant. 1 passed, 1 failed, 1 with advice, 1 skipped" in lines[0]
     assert text.index("V1-GEN-01 (") < text.index("V1-INIT-05 (")

@@ -355,11 +355,11 @@ async def test_a_transport_that_does_not_start_says_so() -> None:
 async def test_an_end_that_is_not_clean_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     """Ours: an agent's log says why its client is gone."""
     async with connected() as (connection, _):
-        connection.ended(Ended("the peer took nothing for 60 s"))
+        connection.ended(Ended("the peer read nothing for 60 s"))
         connection.ended(Ended("twice"))
         assert connection.error is not None
-        assert connection.error.message == "the peer took nothing for 60 s"
-    assert "took nothing" in caplog.text
+        assert connection.error.message == "the peer read nothing for 60 s"
+    assert "read nothing" in caplog.text
 
 
 class Receiver:

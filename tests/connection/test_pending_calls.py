@@ -125,7 +125,7 @@ async def test_an_answer_that_breaks_off_or_writes_a_fraction_leaves_nobody_wait
             if how == "fraction":
                 assert to_python(await connection.call("ask", b"{}")) == {"x": 1}
             else:
-                with pytest.raises(RemoteProtocolError, match="ask: the answer is broken"):
+                with pytest.raises(RemoteProtocolError, match="ask: the answer is malformed"):
                     await connection.call("ask", b"{}")
 
 

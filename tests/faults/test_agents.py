@@ -139,7 +139,7 @@ async def test_an_agent_that_stops_reading_is_lost_after_the_limit() -> None:
     with anyio.fail_after(SECONDS):
         async with spawned("stops reading", limits=limits) as client:
             session = await client.new_session()
-            with pytest.raises(ConnectionLost, match=r"took nothing for 0\.3 s"):
+            with pytest.raises(ConnectionLost, match=r"read nothing for 0\.3 s"):
                 async with session.prompt("go"):
                     # More than a pipe holds.
                     await session.ask("x" * 8 * 1024 * 1024)

@@ -78,7 +78,7 @@ async def test_a_peer_that_takes_nothing_is_lost_after_the_limit(version: int) -
         session_id = await agent.new_session()
         agent.stop_reading()
         await agent.prompt(session_id, f"large 50 {MEBIBYTE}")
-        await agent.until(lambda: b"the peer took nothing for 0.3 s" in agent.stderr)
+        await agent.until(lambda: b"the peer read nothing for 0.3 s" in agent.stderr)
         agent.read_on()
         assert await agent.exit_code() == 0
         assert len(agent.texts()) < 50

@@ -245,7 +245,7 @@ async def test_a_peer_that_takes_nothing_is_lost_after_the_limit() -> None:
         ends.transport.write(b"x" * (4 * MEBIBYTE))
         with anyio.fail_after(SECONDS):
             await ends.transport.drain()
-        assert (await ends.receiver.end()).reason == "the peer took nothing for 0.1 s"
+        assert (await ends.receiver.end()).reason == "the peer read nothing for 0.1 s"
 
 
 async def test_a_peer_that_takes_a_little_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,7 +266,7 @@ async def test_a_peer_that_takes_a_little_is_not_lost(monkeypatch: pytest.Monkey
         assert looks == []
         ends.transport.write(b"y" * (4 * MEBIBYTE))
         looks.pop()()
-        assert (await ends.receiver.end()).reason.startswith("the peer took nothing")
+        assert (await ends.receiver.end()).reason.startswith("the peer read nothing")
 
 
 async def test_a_stalled_peer_that_also_closed_its_side_does_not_hold_us() -> None:

@@ -28,7 +28,7 @@ def test_a_token_becomes_a_bearer_header() -> None:
         ("a b", None, "token="),
         ("a\r\nb", None, "token="),
         (7, None, "token="),
-        ("a", {"authorization": "Basic x"}, "exclude"),
+        ("a", {"authorization": "Basic x"}, "cannot be used together"),
         (None, {"X-A": "1", "x-a": "2"}, "twice"),
         (None, {"X A": "1"}, "name"),
         (None, {"": "1"}, "name"),

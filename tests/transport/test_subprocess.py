@@ -186,7 +186,7 @@ async def test_a_process_that_takes_nothing_is_lost_after_the_limit() -> None:
         with anyio.fail_after(SECONDS):
             await transport.drain()
         why = await receiver.end()
-        assert why.reason == "the agent `/bin/sleep 1000`: the peer took nothing for 0.1 s"
+        assert why.reason == "the agent `/bin/sleep 1000`: the peer read nothing for 0.1 s"
         assert why.exit_status is None
 
 

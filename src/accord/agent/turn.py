@@ -478,7 +478,7 @@ class Subagent(Turn):
 
     async def __aenter__(self) -> Subagent:
         if self._entered:
-            raise LocalProtocolError("a subagent's block is entered once")
+            raise LocalProtocolError("a subagent's block can be entered only once")
         if self._child.shown:
             await self._parent.emit(self._announcement)
         self._entered, self._state.has_ended = True, False
@@ -537,7 +537,9 @@ class Subagent(Turn):
         self, sender: SessionState, recipient: SessionState, parts: Sequence[str | v2.ContentBlock]
     ) -> None:
         if self._state.has_ended:
-            raise LocalProtocolError("a subagent takes messages inside its `async with` block")
+            raise LocalProtocolError(
+                "a subagent accepts messages only inside its `async with` block"
+            )
         if not self._child.shown:
             return
         sent, received = sender.new_id("sent"), recipient.new_id("received")

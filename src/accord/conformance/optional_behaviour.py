@@ -82,7 +82,7 @@ OCCASIONS: Mapping[str, Occasion] = {
         assumed=True,
     ),
     "further folders": Occasion(
-        "take further folders",
+        "accept additional folders",
         ("V1-SESS-04", "V1-SESS-1[238]"),
         capability="sessionCapabilities.additionalDirectories",
     ),
@@ -106,7 +106,7 @@ OCCASIONS: Mapping[str, Occasion] = {
     "long requests": Occasion("ask its client while it works for long", ("V2-CANCEL-13",)),
     "logins": Occasion("list logins", ("V1-AUTH-02", "V2-AUTH-0[34]"), keys=("authMethods",)),
     "forms": Occasion(
-        "ask the user by forms",
+        "ask the user with forms",
         ("V1-ELIC-0[14]", "V1-ELIC-1[089]", "V1-ELIC-2[07]", "V2-ELIC-0[1345]"),
         methods=("elicitation/create",),
         purposes=("elicitation",),
@@ -118,7 +118,7 @@ OCCASIONS: Mapping[str, Occasion] = {
         keys=("requestId",),
     ),
     "addresses": Occasion(
-        "ask the user by an address",
+        "ask the user to visit a page",
         ("V1-ELIC-12", "V1-ELIC-16", "V1-ELIC-24"),
         methods=("elicitation/create",),
         keys=("url",),
@@ -139,7 +139,7 @@ OCCASIONS: Mapping[str, Occasion] = {
         "send notices", ("V1-USAGE-0[56]",), updates=("notice",), purposes=("notice",)
     ),
     "compaction": Occasion(
-        "tell of its compactions",
+        "report its compactions",
         ("V1-USAGE-09", "V1-USAGE-1[015]"),
         updates=("compaction", "compaction_update"),
         purposes=("compaction",),
@@ -190,13 +190,13 @@ OCCASIONS: Mapping[str, Occasion] = {
         "fail in the middle of a turn", ("V2-PROMPT-06", "V2-PROMPT-19"), purposes=("crash",)
     ),
     "background": Occasion(
-        "go on behind an idle session",
+        "continue work in the background of an idle session",
         ("V2-PROMPT-2[1234]", "V2-CANCEL-09"),
         keys=("background",),
         purposes=("background",),
     ),
     "cancellable background": Occasion(
-        "offer to cancel what goes on behind an idle session", ("V2-CANCEL-20",)
+        "offer to cancel the background work of an idle session", ("V2-CANCEL-20",)
     ),
     "cancellable calls": Occasion(
         "offer to cancel single calls",
@@ -217,8 +217,8 @@ CLIENT_OCCASIONS: Mapping[str, Occasion] = {
     "mode": Occasion("set modes", ("V1-MODE-02",)),
     "login": Occasion("log in", ("V1-AUTH-0[136]", "V2-AUTH-0[57]")),
     "logout": Occasion("log out", ("V1-AUTH-07", "V2-AUTH-02")),
-    "roots": Occasion("send further folders", ("V1-SESS-09", "V1-SESS-15", "V2-SESS-23")),
-    "mcp": Occasion("hand on MCP servers", ("V1-MCP-03", "V2-SESS-25")),
+    "roots": Occasion("send additional folders", ("V1-SESS-09", "V1-SESS-15", "V2-SESS-23")),
+    "mcp": Occasion("pass on MCP servers", ("V1-MCP-03", "V2-SESS-25")),
     "system prompt": Occasion("send a system prompt", ("V1-SESS-26",)),
     "two requests": Occasion("have two requests open at once", ("V2-GEN-02",)),
     "statuses": Occasion("ask for the status of a session", ("V1-CLOSE-25",)),

@@ -260,7 +260,7 @@ class Peer:
         if found.verdict is Verdict.ARRAY and self._accept_batches:
             return self._receive_batch(frame)
         if found.verdict in (Verdict.NOISE, Verdict.DROPPED):
-            return self._fail_call_in(frame, f"the answer is broken: {found.reason}") or (
+            return self._fail_call_in(frame, f"the answer is malformed: {found.reason}") or (
                 self._reject(found)
             )
         return self._reject(found)

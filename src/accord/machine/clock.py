@@ -1,4 +1,4 @@
-"""The time of day, which may be anything: a clock that was never set, or set to the year 9926.
+"""The time of day, which may be wrong: a clock may never have been set, or be in the year 9926.
 
 Always holds
     * No function here raises, whatever the system's clock says.

@@ -117,7 +117,7 @@ _BY_NUMBER: dict[int, tuple[type[FileFailure], str]] = {
     errno.ENXIO: (NotAFile, "not a regular file"),
     errno.ENODEV: (NotAFile, "not a regular file"),
     errno.EXDEV: (OutsideRoots, OUTSIDE),
-    errno.ELOOP: (OutsideRoots, "a link on the way leads nowhere allowed"),
+    errno.ELOOP: (OutsideRoots, "a link on the way leads outside the allowed directories"),
     errno.EACCES: (AccessDenied, "permission denied"),
     errno.EPERM: (AccessDenied, "operation not permitted"),
     errno.EROFS: (AccessDenied, "read-only file system"),

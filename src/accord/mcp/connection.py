@@ -285,7 +285,7 @@ class ServerConnection:
             # The server was restarted and does not know the session; it did nothing.
             self._failures += 1
             await self.end()
-            self.state, self.error = "lost", "it does not know this session any more"
+            self.state, self.error = "lost", "it no longer knows this session"
             return McpFault(self.error, unsent=True)
         if error.error.code != CONNECTION_CLOSED:
             return McpFault(self._redactor.line(explain(error)))

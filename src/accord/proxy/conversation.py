@@ -191,7 +191,7 @@ class ProxyConversation:
             try:
                 await job(*arguments)
             except Exception as error:  # noqa: BLE001 - the conversation goes on
-                report(error, f"accord: a job of the proxy {self.name!r} failed")
+                report(error, f"accord: a task of the proxy {self.name!r} failed")
 
         self.tasks.start_soon(work)
 

@@ -48,7 +48,7 @@ def _short(why: str) -> str:
 
 def damaged(why: str, path: Path, is_written: bool = False) -> StoreError:
     """Return the error about a file whose content cannot be trusted."""
-    state = "is not written to any more" if is_written else "was not changed"
+    state = "will not be written to" if is_written else "was not changed"
     text = (
         f"{path} is damaged or not a session store ({_short(why)}); it {state}:"
         " `accord sessions rescue` recovers what can be read into a new store, or move it away,"

@@ -137,7 +137,7 @@ class Writer:
         if self._damage is None:
             connection.close()
         else:
-            # Closing would move the log into a file that is not written to any more.
+            # Closing would move the log into a file that will not be written to.
             close_unchanged(connection, self._path)
 
     def _gather(self) -> tuple[list[Pending[Any]], Pending[Any] | None]:

@@ -156,7 +156,7 @@ class Adapter:
         self.losses[kind] = self.losses.get(kind, 0) + 1
         if self.strict:
             raise CannotTranslate(
-                INTERNAL_ERROR, f"{kind} cannot be said in the other version", {"loss": kind}
+                INTERNAL_ERROR, f"{kind} cannot be expressed in the other version", {"loss": kind}
             )
 
     def is_open(self, side: Side, key: Key) -> bool:
@@ -194,7 +194,7 @@ class Adapter:
         if message.method.startswith("_") and side is not Side.HOST:
             return [(AGENT if side is CLIENT else CLIENT, message)]
         self.losses[message.method] = self.losses.get(message.method, 0) + 1
-        self.around.log(f"{message.method} has no form on the other side")
+        self.around.log(f"{message.method} has no counterpart on the other side")
         return NOTHING
 
     def _cancelled(self, side: Side, key: Any) -> Outs:

@@ -192,7 +192,7 @@ class Translator(Protocol):
 
 
 class CannotTranslate(Exception):
-    """A request that has no form on the other side; it is answered with this error."""
+    """A request that has no counterpart on the other side; it is answered with this error."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""Where that goes which the other version has no field for: `_meta`, under one key per table.
+"""Stores data that the other version has no field for: in `_meta`, under one key per table.
 
 Restore rule: what is read back fills only fields that the other version could not carry, and
 never a permission (option, outcome, grant, path).

@@ -19,14 +19,14 @@ _NOT_ACP: Final = (
     "this is not an ACP endpoint (status {status}); check the host, the port and the path"
 )
 _BY_STATUS: Final = {
-    401: "it wants credentials (status 401); give a token, by token or --token-env",
+    401: "it requires credentials (status 401); give a token, by token or --token-env",
     403: (
         "it refuses this client (status 403); check the token, and the server's lists of origins"
         " and hosts"
     ),
     404: "there is no ACP endpoint at this path (status 404); the usual path is /acp",
     405: _NOT_ACP,
-    407: "a proxy on the way wants credentials (status 407); connect without it",
+    407: "a proxy on the way requires credentials (status 407); connect without it",
     408: "the request reached it too slowly (status 408); try again",
     410: "the server no longer has this connection (status 410); connect again",
     421: (

@@ -251,7 +251,7 @@ class PipeTransport:
         if not self._waiting:
             self._stall_watched = False
         elif self._taken_bytes == taken_then:
-            self.end(Ended(f"the peer took nothing for {self._stall_seconds:g} s"))
+            self.end(Ended(f"the peer read nothing for {self._stall_seconds:g} s"))
             self._stop_writing()
         else:
             self._watch_stall()

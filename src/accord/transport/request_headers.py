@@ -54,7 +54,7 @@ def request_headers(
     if token is not None:
         _check_token(token)
         if "authorization" in found:
-            raise LocalProtocolError("token= and the header Authorization exclude each other")
+            raise LocalProtocolError("token= and the header Authorization cannot be used together")
         found["authorization"] = ("Authorization", f"Bearer {token}")
     return tuple(found.values())
 

@@ -72,7 +72,7 @@ async def test_all_three_methods_are_served(method: str) -> None:
         (RequestError.permission_denied(f"{KEY} is wrong"), "[secret] is wrong"),
         (ValueError("no such key"), "no such key"),
         (PermissionError("expired"), "expired"),
-        (KeyError(KEY), "the login failed for a reason of the agent's own"),
+        (KeyError(KEY), "the login failed because of an error in the agent"),
     ],
 )
 async def test_a_wrong_secret_is_an_answer(

@@ -86,7 +86,7 @@ def test_what_is_wrong_is_said(url: str, home: Home) -> None:
     """Ours: the server's refusal, a wrong place, and a plain connection to elsewhere."""
     ended = home.accord("run", "hello", "--agent", url)
     assert ended.code == 1
-    assert "it wants credentials (status 401)" in ended.error
+    assert "it requires credentials (status 401)" in ended.error
     assert "`accord connect ws://" in ended.error
     ended = home.accord("connect", url.replace("/acp", "/other"))
     assert ended.code == 1

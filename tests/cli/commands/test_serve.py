@@ -105,7 +105,7 @@ WRONG: dict[str, tuple[tuple[str, ...], str]] = {
         ("--host", "0.0.0.0", "--token-file", "TOKENS", "--insecure-http"),
         "--allow-host",
     ),
-    "half of a certificate": (("--tls-cert", "x.pem"), "belong together"),
+    "half of a certificate": (("--tls-cert", "x.pem"), "must be given together"),
     "no certificate": (("--tls-cert", "x.pem", "--tls-key", "y.pem"), "cannot be used"),
     "no token file": (("--token-file", "nowhere"), "cannot be read"),
     "an empty token file": (("--token-file", "EMPTY"), "has no token"),
@@ -159,7 +159,7 @@ def test_two_places_for_tokens_are_refused(tmp_path: Path) -> None:
     """Otherwise one of them would be ignored."""
     (tmp_path / "tokens").write_text("ann secret-word\n")
     arguments = Namespace(host="127.0.0.1", port=0, token_file=tmp_path / "tokens")
-    with pytest.raises(UsageError, match="exclude each other"):
+    with pytest.raises(UsageError, match="cannot be used together"):
         options_of(arguments, {"ACCORD_SERVE_TOKEN": "other"})
 
 

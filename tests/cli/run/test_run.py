@@ -268,7 +268,8 @@ def test_a_refused_command_is_reported_with_the_rule_and_the_reason(home: Home) 
     done = home.run("run env rm x", "--policy", str(policy))
     assert done.code == 4
     assert (
-        "    a rule of yours says no: reject command=rm; it runs `rm x`, run by `env`" in done.error
+        "    one of your rules says no: reject command=rm; it runs `rm x`, run by `env`"
+        in done.error
     )
     events = home.run("run env rm x", "--policy", str(policy), "--format", "json").events
     refused = next(one for one in events if one["type"] == "permission")
@@ -442,8 +443,8 @@ def test_you_said_no_is_said_only_where_a_person_did(home: Home) -> None:
     assert "denied: nothing allows it" in built_in.error
     built_in = home.accord("run", line, "--deny", "execute")
     assert built_in.out == "`echo x` did not run: a rule does not allow it.\n"
-    assert "denied: a rule of yours says no: reject kind=execute" in built_in.error
-    assert "\n    a rule of yours says no: reject kind=execute\n" in built_in.error
+    assert "denied: one of your rules says no: reject kind=execute" in built_in.error
+    assert "\n    one of your rules says no: reject kind=execute\n" in built_in.error
     words = ["run", line, "--cwd", str(home.project)]
     with in_terminal(*words, env=home.env) as program:
         program.wait_for("Allow it? ")

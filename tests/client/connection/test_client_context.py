@@ -124,9 +124,9 @@ async def test_a_client_is_entered_once() -> None:
     async with playing(script) as (_, transport):
         opening = Client.connect(transport, **BARE)
         async with opening:
-            with pytest.raises(LocalProtocolError, match="entered once"):
+            with pytest.raises(LocalProtocolError, match="entered only once"):
                 await opening.__aenter__()
-        with pytest.raises(LocalProtocolError, match="entered once"):
+        with pytest.raises(LocalProtocolError, match="entered only once"):
             await opening.__aenter__()
 
 

@@ -264,7 +264,7 @@ async def test_a_link_that_is_changed_after_the_yes_writes_nothing(root: Path) -
     await files.write_text("s", path, "fine", at=at)
     link.unlink()
     link.symlink_to(root / "secrets")
-    with pytest.raises(RequestError, match="it was to be"):
+    with pytest.raises(RequestError, match="it led to"):
         await files.write_text("s", path, "evil", at=at)
     assert (root / "notes" / "a").read_text() == "fine"
     assert list((root / "secrets").iterdir()) == []

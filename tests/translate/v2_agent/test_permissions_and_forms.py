@@ -210,7 +210,7 @@ def test_a_form_that_belongs_to_a_request_names_the_clients_own() -> None:
         AGENT, "elicitation/create", {"mode": "_dance", "message": "m", "sessionId": SESSION}
     )
     assert world.last(AGENT, Failure) == Failure(
-        refused, -32602, "the client knows no elicitation '_dance'", None
+        refused, -32602, "the client does not support the elicitation mode '_dance'", None
     )
 
 

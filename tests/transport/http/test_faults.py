@@ -117,7 +117,7 @@ async def test_a_refused_connection_stream_ends_the_connection(status: int) -> N
 @pytest.mark.parametrize(
     ("status", "body", "said"),
     [
-        (401, b"", "wants credentials (status 401)"),
+        (401, b"", "requires credentials (status 401)"),
         (404, b"", "no ACP endpoint at this path"),
         (307, b"", "redirects"),
         (200, b"hello", "not valid"),
@@ -245,7 +245,7 @@ async def test_a_server_that_sends_and_never_reads_is_given_up(
             while not talk.heard.ends:
                 await served.send_raw(ping * 1000)
         await talk.end()
-        assert "takes nothing" in talk.heard.ends[0].reason
+        assert "reads nothing" in talk.heard.ends[0].reason
 
 
 async def test_a_request_that_was_reset_fails_alone() -> None:
@@ -325,7 +325,7 @@ async def test_a_silent_server_is_found_by_ping() -> None:
         assert isinstance(served, H2Served)
         await served.pinged.wait()
         served.is_silent = True
-        assert "nothing was heard from the server for 0.1 s" in (await talk.end()).reason
+        assert "the server was silent for 0.1 s" in (await talk.end()).reason
 
 
 async def test_a_server_that_answers_pings_lives() -> None:
@@ -354,7 +354,7 @@ async def test_a_server_that_answers_no_post_is_given_up() -> None:
     limits = RemoteLimits(stall_seconds=0.05)
     async with serve(script) as server, connected(server.port, limits=limits) as talk:
         talk.begin("session/new")
-        assert "answered nothing for 0.05 s" in (await talk.end()).reason
+        assert "did not answer for 0.05 s" in (await talk.end()).reason
 
 
 @pytest.mark.parametrize(
@@ -416,7 +416,7 @@ async def test_a_silent_stream_of_a_server_that_sends_comments_is_lost() -> None
         reader = script.stream().reader
         assert reader is not None
         await reader.send(b":\n\n")
-        assert "nothing was heard" in (await talk.end()).reason
+        assert "was silent for" in (await talk.end()).reason
 
 
 async def test_a_quiet_server_without_comments_lives() -> None:

@@ -137,7 +137,7 @@ def test_a_client_that_takes_nothing_is_lost(messages_max: int) -> None:
         response = respond(transport, StuckClient(messages_max))
         await asyncio.sleep(limits.stall_seconds + 1)
         assert response.done()
-        assert "took nothing" in collector.ends[0].reason
+        assert "read nothing" in collector.ends[0].reason
 
     run(limits, check)
 

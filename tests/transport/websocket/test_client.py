@@ -287,7 +287,7 @@ async def test_a_silent_server_is_pinged_and_then_given_up() -> None:
         serving(script, close_timeout=0.1) as url,
         connected(url, limits=limits) as (_, receiver),
     ):
-        assert "nothing was heard for 0.1 s" in (await receiver.end()).reason
+        assert "the server was silent for 0.1 s" in (await receiver.end()).reason
 
 
 async def test_a_server_that_answers_pings_is_alive() -> None:
@@ -325,7 +325,7 @@ async def test_a_server_that_takes_nothing_is_given_up() -> None:
     ):
         await receiver.until(lambda: receiver.data)
         transport.write(b"x" * 32 * MIB + b"\n")
-        assert "took nothing for 0.1 s" in (await receiver.end()).reason
+        assert "read nothing for 0.1 s" in (await receiver.end()).reason
 
 
 def test_other_event_loops_are_refused_clearly() -> None:

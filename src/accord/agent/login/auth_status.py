@@ -1,4 +1,4 @@
-"""Whether a client must log in before it can work, and as whom: as a program says it (unstable)."""
+"""The login status that a program reports: whether a login is required, and for whom (unstable)."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class Login:
     def elicitation_scope(self) -> dict[str, Any]:
         """The request that a question belongs to; it must still be open."""
         if self._over:
-            raise LocalProtocolError("this login is over; nothing more can be asked in it")
+            raise LocalProtocolError("this login has ended; it can ask nothing more")
         return {"requestId": self._request_id}
 
     @contextmanager

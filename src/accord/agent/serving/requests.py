@@ -1,4 +1,4 @@
-"""The requests of v1 and v2: read here, done by `active_sessions.py` and the others, answered here.
+"""The requests of v1 and v2: decoded and answered here, carried out by `active_sessions.py`.
 
 `Version` is the table of what the two do differently; `v1/` and `v2/` fill it in.
 """

@@ -1,4 +1,4 @@
-"""The past of a session, sent again to the client that opens it.
+"""Replays the history of a session to the client that opens it.
 
 What always holds
     * Notices and states, which are of the moment, are left out.

@@ -83,7 +83,7 @@ class Compaction:
 
     async def __aenter__(self) -> Compaction:
         if self._status is not None:
-            raise LocalProtocolError("a compaction is entered once")
+            raise LocalProtocolError("a compaction can be entered only once")
         self._status = "in_progress"
         await self._emit(v2.CompactionUpdate(compaction_id=self._id, status="in_progress"))
         return self
@@ -91,7 +91,7 @@ class Compaction:
     async def write(self, text: str) -> None:
         """Stream the next chunk of the summary."""
         if self._status != "in_progress":
-            raise LocalProtocolError("a compaction takes text only inside its block")
+            raise LocalProtocolError("a compaction accepts text only inside its block")
         block = v2.TextContent(text=text)
         await self._emit(v2.CompactionSummaryChunk(compaction_id=self._id, content=block))
 

@@ -1,4 +1,4 @@
-"""What the library itself knows of a session, and does with it.
+"""The library's own state of a session, and its operations on it.
 
 Version-neutral: updates are v2's structs, and the wire of the connection says them in its version.
 A program gets the session as `AgentSession`.

@@ -1,4 +1,4 @@
-"""One turn: which function handles its prompt, and what the end of that means.
+"""One turn: finds the function that handles its prompt, and turns its outcome into a stop reason.
 
 What always holds
     * A turn is concluded exactly once: when its handler ends or, if the handler ignores a

@@ -1,4 +1,4 @@
-"""What the library itself knows of a turn, and does with it.
+"""The library's own state of a turn, and its operations on it.
 
 A program gets the turn as `Turn`.
 
@@ -71,7 +71,7 @@ class TurnState:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more can be said in it: it has ended, or the client is gone."""
+        """Whether nothing more can be sent in it: it has ended, or the client is gone."""
         session = self.session
         return self.has_ended or session.closed or session.connection.error is not None
 
@@ -80,7 +80,7 @@ class TurnState:
     def require_open(self) -> None:
         """Refuse to say anything in a turn that has ended."""
         if self.has_ended:
-            raise LocalProtocolError("this turn is over; nothing more can be said in it")
+            raise LocalProtocolError("this turn is over; nothing more can be sent in it")
 
     async def emit(self, update: Any, *, waits: bool = True) -> None:
         """Check an update in the form of v2, and send it.

@@ -71,7 +71,7 @@ async def read_text(
     answer = to_python(await _ask(session, READ, full, params))
     content = answer.get("content") if isinstance(answer, dict) else None
     if not isinstance(content, str):
-        raise RemoteProtocolError(f"the client answered {READ} without a text")
+        raise RemoteProtocolError(f"the client answered {READ} without text")
     return content
 
 

@@ -96,7 +96,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--listen",
         metavar="URL",
         help="the client connects over a network: http://127.0.0.1:0/acp or ws://127.0.0.1:0/acp;"
-        " port 0 takes a free one, and {url} in the client's command becomes the URL",
+        " port 0 picks a free port, and {url} in the client's command becomes the URL",
     )
     add(
         "--protocol",
@@ -126,7 +126,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--jobs",
         metavar="N",
         type=int,
-        help="programs to run in parallel (default: 4); a server is checked by one at a time",
+        help="programs to run in parallel (default: 4); the checks of a server run one at a time",
     )
     add(
         "--timeout",
@@ -168,7 +168,7 @@ def _judge(parsed: Namespace) -> list[Report]:
     parsed.listening = None if parsed.listen is None else _listening(parsed)
     parsed.client = parsed.client or parsed.client_stdio
     if remote is not None and parsed.client:
-        raise Usage("--client checks a program; a URL is that of an agent")
+        raise Usage("--client checks a program; but the URL is that of an agent")
     if parsed.jobs is None:
         parsed.jobs = AT_ONCE if remote is None else 1
     if remote is not None and parsed.jobs > 1:

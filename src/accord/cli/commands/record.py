@@ -54,7 +54,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--listen",
         metavar="URL",
         help="serve the agent to clients of HTTP and WebSocket at this address of this machine,"
-        " such as http://127.0.0.1:8000/acp; port 0 takes a free one",
+        " such as http://127.0.0.1:8000/acp; port 0 picks a free port",
     )
     add_remote_arguments(parser, positional=True)
 

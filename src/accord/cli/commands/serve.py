@@ -43,7 +43,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("agent", metavar="MODULE:AGENT", help="the agent, as described above")
     add("--host", default="127.0.0.1", help="the address to listen on (default: %(default)s)")
     add(
-        "--port", type=int, default=8000, help="the port; 0 takes a free one (default: %(default)s)"
+        "--port",
+        type=int,
+        default=8000,
+        help="the port; 0 picks a free port (default: %(default)s)",
     )
     add("--path", default="/acp", help="the path of the URL (default: %(default)s)")
     add("--tls-cert", metavar="FILE", type=Path, help="the certificate, with its chain, as PEM")
@@ -97,7 +100,7 @@ def _why_not(options: ServerOptions, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return f"{place} is in use; choose another one with --port, or 0 for any"
     if error.errno == errno.EACCES:
-        return f"{place} is not open to this user; choose one above 1023 with --port"
+        return f"{place} needs more rights than this user has; choose a port above 1023 with --port"
     return f"cannot listen on {place}: {error.strerror or error}"
 
 

@@ -54,7 +54,9 @@ def _from_name(name: str, folder: str) -> Any:
         # A module that is missing inside of the named one is a mistake of that one.
         if error.name is None or not (name == error.name or name.startswith(f"{error.name}.")):
             raise
-        raise UsageError(f"there is no module {name!r} here or among the installed ones") from None
+        raise UsageError(
+            f"there is no module {name!r} in this folder or among the installed packages"
+        ) from None
 
 
 def _look_in(folder: str) -> None:

@@ -110,7 +110,7 @@ def _tokens(file: Path | None, environment: Mapping[str, str]) -> dict[str, str]
     if file is None:
         return {} if variable is None else {variable: ONE_USER}
     if variable is not None:
-        raise UsageError(f"--token-file and {TOKEN_VARIABLE} exclude each other")
+        raise UsageError(f"--token-file and {TOKEN_VARIABLE} cannot be used together")
     try:
         lines = file.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -125,7 +125,7 @@ def _tokens(file: Path | None, environment: Mapping[str, str]) -> dict[str, str]
             raise UsageError(f"--token-file: line {number} must be a name and a token, in ASCII")
         name, token = words
         if token in tokens:
-            raise UsageError(f"--token-file: the token of line {number} is there twice")
+            raise UsageError(f"--token-file: the token on line {number} is a duplicate")
         tokens[token] = name
     if not tokens:
         raise UsageError(f"--token-file: {str(file)!r} has no token")
@@ -136,7 +136,7 @@ def _tls(cert: Path | None, key: Path | None) -> ssl.SSLContext | None:
     if cert is None and key is None:
         return None
     if cert is None or key is None:
-        raise UsageError("--tls-cert and --tls-key belong together")
+        raise UsageError("--tls-cert and --tls-key must be given together")
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["h2", "http/1.1"])

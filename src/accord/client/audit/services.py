@@ -168,7 +168,7 @@ def why_denied(decided: Decided) -> str:
     asks = decided.rule is not None and decided.rule.effect == "ask"
     by = {
         "user": "you said no",
-        "rule": "a rule of yours says no",
+        "rule": "one of your rules says no",
         "remembered": "you said no before, and that is remembered",
         "default": "a rule asks, and nobody could answer" if asks else "nothing allows it",
         "cancelled": "the question was cancelled",

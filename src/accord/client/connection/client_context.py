@@ -37,7 +37,9 @@ class ClientContext(AbstractAsyncContextManager[C], Generic[C]):
 
     async def __aenter__(self) -> C:
         if self._tasks is not None:
-            raise LocalProtocolError("a client can be entered once; spawn or connect another one")
+            raise LocalProtocolError(
+                "a client can be entered only once; spawn or connect another one"
+            )
         client = self._make(self._core)
         self._tasks = tasks = anyio.create_task_group()
         await tasks.__aenter__()

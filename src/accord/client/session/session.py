@@ -445,7 +445,9 @@ class PromptTurn:
 
     async def __aenter__(self) -> "PromptTurn":
         if self._entered:
-            raise LocalProtocolError("a turn can be entered once; call prompt() again for another")
+            raise LocalProtocolError(
+                "a turn can be entered only once; call prompt() again for another"
+            )
         self._entered = True
         await self._exchange.send()
         return self

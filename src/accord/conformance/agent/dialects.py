@@ -1,4 +1,4 @@
-"""The words in which the kit speaks with an agent, for each version.
+"""The messages that the kit sends to an agent, for each version.
 
 Must not know: any rule.  What differs by version between two agents is a member here, so that the
 rest of the stage needs no branches.

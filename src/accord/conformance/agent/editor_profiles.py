@@ -56,7 +56,7 @@ class EditorProfile:
 PROFILES: dict[str, EditorProfile] = {
     one.name: one
     for one in (
-        EditorProfile("nothing", {}, "offers nothing at all; every agent has to work with it"),
+        EditorProfile("nothing", {}, "offers nothing; every agent must work with it"),
         EditorProfile(
             "everything",
             {
@@ -67,7 +67,7 @@ PROFILES: dict[str, EditorProfile] = {
                 "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
                 "plan": {},
             },
-            "offers all that version 1 knows",
+            "offers everything that version 1 has",
         ),
         EditorProfile(
             "zed",
@@ -77,10 +77,10 @@ PROFILES: dict[str, EditorProfile] = {
         EditorProfile(
             "jetbrains",
             {"fs": _FILES, "terminal": True},
-            "waits for ever where an update comes before the answer to session/new",
+            "hangs if an update comes before the answer to session/new",
         ),
         EditorProfile("toad", {"fs": _FILES, "terminal": True}, "sends no images"),
-        EditorProfile("acpx", {"fs": _FILES, "terminal": True}, "has no person to ask"),
+        EditorProfile("acpx", {"fs": _FILES, "terminal": True}, "has no user to ask"),
         EditorProfile("agent-shell", {"fs": _FILES}, "has no terminals"),
         EditorProfile("codecompanion", {"fs": _FILES}, "has no terminals and shows no plan"),
     )

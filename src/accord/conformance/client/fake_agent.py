@@ -1,4 +1,4 @@
-"""The kit in an agent's place: what it says to a client in the words of v1, v2 or the draft.
+"""The agent that the kit plays for a client, in v1, v2 or the draft.
 
 Must not know: any rule.  Whatever the client asks that a check does not handle itself is answered
 as an agent would that has everything it offered.

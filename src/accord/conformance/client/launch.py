@@ -180,7 +180,7 @@ async def launched(
 
 @dataclass(frozen=True, slots=True)
 class Listen:
-    """Where the kit listens for clients; port 0 takes a free one."""
+    """Where the kit listens for clients; port 0 picks a free port."""
 
     host: str = "127.0.0.1"
     port: int = 0

@@ -1,4 +1,4 @@
-"""What can be read off the frames of one conversation, whichever rule asks for it.
+"""Queries over the frames of one conversation, for any rule.
 
 Must not know: ids of rules.  Functions take frames and yield what is wrong, as (frame, sentence).
 """

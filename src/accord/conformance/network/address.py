@@ -1,4 +1,4 @@
-"""Where a judged server is, and what the kit sends along to it."""
+"""The address of a judged server, and the headers that the kit sends to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text of strangers made fit for a terminal or a page.
+"""Makes untrusted text safe for a terminal or a page.
 
 What always holds: what comes out has no control character, no escape sequence and no letter that
 changes the direction of text.

@@ -1,4 +1,4 @@
-"""Secrets taken out of what a run found, before anybody is told of it.
+"""Removes secrets from the findings of a run before they are reported.
 
 A judged program's frames, its standard error, what the checks quote of them, and its own command
 line go into reports that are handed on.

@@ -1,4 +1,4 @@
-"""How far a program got in the checks so far: what did not work once is not waited for again.
+"""Steps that have failed in earlier checks of a program, so that no check waits for them again.
 
 Must not know: any step by its name.
 """

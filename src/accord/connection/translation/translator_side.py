@@ -21,7 +21,7 @@ from accord.jsonrpc.peer import Peer
 from accord.machine.redacted_logs import logger
 from accord.schema.codec import encode, to_python
 from accord.schema.invalid import Invalid
-from accord.schema.method import Method
+from accord.schema.method import CANCEL_REQUEST, Method
 from accord.schema.struct import Raw
 from accord.translate.message import Failure, Json, Key, Message, Notification, Request, Result
 from accord.translate.validation import (
@@ -35,7 +35,6 @@ from accord.translate.validation import (
 
 _log = logger("accord.proxy")
 
-CANCEL_REQUEST: Final = "$/cancel_request"
 ELICIT: Final = "elicitation/create"
 # A key that no request has.
 NOBODY: Final = -1
@@ -128,7 +127,7 @@ class Port:
             if event.answer is not None:
                 self._frames.append(event.answer)
         elif isinstance(event, events.StrayAnswer):
-            _log.info("%s: an answer that nobody waits for (id %r)", self.name, event.id)
+            _log.info("%s: an answer to no open request (id %r)", self.name, event.id)
         elif isinstance(event, events.Batch):
             self._entries.extend(event.events)
             if event.answer is not None:
@@ -236,7 +235,7 @@ class Port:
         wrong = refused(method, raw)
         if wrong is not None:
             _log.warning("%s was not sent to the %s: %s", message.method, self.name, wrong)
-            said = f"{message.method} cannot be said to the {self.name}: {wrong}"
+            said = f"{message.method} cannot be sent to the {self.name}: {wrong}"
             return Failure(message.key, INVALID_PARAMS, said)
         try:
             call_id, frame = self._peer.call(message.method, raw)

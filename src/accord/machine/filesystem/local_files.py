@@ -230,7 +230,7 @@ class LocalFiles:
             raise TooLarge(text, self.bytes_max)
         with self.roots.locate(text, create_parents=create_parents) as place:
             if at is not None and place.real != at:
-                raise AccessDenied(text, f"it was to be {at}, and is {place.real} now")
+                raise AccessDenied(text, f"it led to {at} and now leads to {place.real}")
             try:
                 existing = self._look_at(text, place)
                 if existing is not None and not overwrite:

@@ -222,7 +222,7 @@ class Relay:
             if self.translator is not None:
                 self._through(CLIENT, message)
             elif isinstance(message, Request):
-                said = f"{message.method} was sent before initialize had gone well"
+                said = f"{message.method} was sent before initialize succeeded"
                 self.client.refuse(message.key, INVALID_REQUEST, said)
         self._flush()
 

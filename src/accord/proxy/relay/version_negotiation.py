@@ -238,4 +238,4 @@ def farewell(why: Ended) -> str:
     if why.exit_status is not None and why.exit_status not in said:
         said += f" ({why.exit_status})"
     tail = why.stderr_tail.strip().splitlines()
-    return f"{said}; it last said: {tail[-1][:200]}" if tail else said
+    return f"{said}; its last line on stderr: {tail[-1][:200]}" if tail else said

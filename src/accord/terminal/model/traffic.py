@@ -28,10 +28,10 @@ ItemKind: TypeAlias = Kind | Literal["gap", "end"]
 
 FRAMES_MAX = 50_000
 BYTES_MAX = 32 * 1024 * 1024
-"""What is kept of the frames, in all."""
+"""The maximum size of all kept frames together."""
 
 FRAME_BYTES_MAX = 8 * 1024 * 1024
-"""A longer frame is not kept; only that there was one."""
+"""The content of a longer frame is not kept."""
 
 _SPEAKERS: dict[Way, Speaker] = {"sent": "client", "received": "agent"}
 _METHODS_MAX = 512

@@ -19,7 +19,7 @@ from accord.schema.codec import Invalid, to_python
 from accord.terminal.model.traffic import Item, Traffic, Way
 
 PRETTY_BYTES_MAX = 1024 * 1024
-"""Of a longer frame only the beginning is shown, as it is."""
+"""Only the beginning of a longer frame is shown, unformatted."""
 
 PRETTY_LINES_MAX = 5000
 DEPTH_MAX = 200

@@ -50,7 +50,7 @@ from accord.terminal.screen.widget_themes import register_themes, wear
 
 DRAWS_PER_SECOND = 30
 DRAWING_SHARE_MAX = 0.25
-"""Share of the time: slow frames are drawn less often so that keys do not wait."""
+"""The share of time spent on drawing: slow frames are drawn less often so that keys do not wait."""
 DRAWN_SECONDS_MAX = 0.25
 """Changes are drawn after this time at the latest, however slow a frame is."""
 LEAVING_SECONDS_MAX = 8.0

@@ -137,7 +137,7 @@ class DraftBridge(Adapter):
         for key in keys:
             if key in request.params:
                 self._open[side, request.key] = None
-                reason = f"`{key}` is of another dialect than the one that this connection speaks"
+                reason = f"`{key}` does not belong to the dialect of this connection"
                 data = {"reason": "mixed_dialects", "path": f"$.{key}"}
                 return self._settled([(side, Failure(request.key, INVALID_PARAMS, reason, data))])
         return super()._requested(side, request)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from accord.schema.method import SESSION_UPDATE
 from accord.translate.adapter import Outs
 from accord.translate.draft.turn_results import cancelled_turn, failed_turn, gone
 from accord.translate.message import (
@@ -43,7 +44,7 @@ class SameDraft(Same):
         # The open prompts of each session that has any, in the order in which they came.
         self._turns: dict[str, list[_Turn]] = {}
         self.on_request[CLIENT, "session/prompt"] = self._prompt
-        self.on_notification[AGENT, "session/update"] = self._update
+        self.on_notification[AGENT, SESSION_UPDATE] = self._update
         self.on_notification[CLIENT, "session/cancel"] = self._cancel
 
     def _prompt(self, request: Request) -> Outs:
@@ -65,7 +66,7 @@ class SameDraft(Same):
         if turns is not None:
             # An agent works at one prompt after the other.
             turns[0].begun = True
-        return [(CLIENT, Notification("session/update", params))]
+        return [(CLIENT, Notification(SESSION_UPDATE, params))]
 
     def _cancel(self, params: Json) -> Outs:
         for turn in self._turns.get(params["sessionId"], ()):

@@ -1,4 +1,4 @@
-"""When something is due, by the clock of whoever drives the translator."""
+"""Timers of a translator, by the clock of its driver."""
 
 from __future__ import annotations
 

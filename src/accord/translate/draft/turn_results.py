@@ -1,4 +1,4 @@
-"""How a turn of the draft ends that its agent did not end well.
+"""The result of a turn of the draft that its agent did not complete.
 
 A failure after the turn began is a result there, and no error of the request.
 """

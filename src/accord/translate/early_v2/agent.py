@@ -1,4 +1,4 @@
-"""An agent of v2 that may be of the first pages about it, behind a client of today's v2.
+"""An agent that may speak early v2, behind a client of today's v2.
 
 Such an agent gives itself away: it reports work while its prompt is unanswered and tells no
 state.  Then the prompt is answered, echoed and said to be running here, and its answer becomes

@@ -1,4 +1,4 @@
-"""A client that was written to the first pages about v2, in front of an agent of today's v2.
+"""A client that speaks early v2, in front of an agent of today's v2.
 
 A prompt is answered when its work is over, with the stop reason; no state is told.  Tool calls
 and permission requests were still those of v1, so the parts of the translator for v1 clients say

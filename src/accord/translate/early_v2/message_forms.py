@@ -1,4 +1,4 @@
-"""What the first pages about v2 wrote otherwise than today, in both directions.
+"""Messages that early v2 writes differently from today's v2, in both directions.
 
 Today's form is made in place of the early one.  Nothing is looked at but the kinds of updates
 that differ, since every streamed message passes here.

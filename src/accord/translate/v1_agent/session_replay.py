@@ -1,4 +1,4 @@
-"""The past of a session as a v2 client is told it: with lasting ids, and nothing twice.
+"""Replays a session's history to a v2 client, with stable ids and without duplicates.
 
 A v1 agent tells a loaded session in pieces, often without ids.  A v2 client may still hold what it
 is told again, so each message begins with the news that it is empty.  The user's messages are said

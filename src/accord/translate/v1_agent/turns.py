@@ -1,4 +1,4 @@
-"""Prompts and states: one turn of the v1 agent at a time, told as v2's insertions and states.
+"""Prompts and states: one turn of the v1 agent at a time, as v2's echoes and states.
 
 A prompt is inserted with the first thing that the agent says about it, or `INSERTED_AFTER` later:
 until then a refusal is the prompt's error, and nothing of it is shown.  What the agent does while
@@ -99,7 +99,7 @@ class Turns:
                 # Not advertised, and an agent that cannot read it may take it for nothing.
                 raise CannotTranslate(
                     INVALID_PARAMS,
-                    f"this agent takes no {block['type']!r} content",
+                    f"this agent does not accept {block['type']!r} content",
                     {"type": block["type"], "reason": f"{needed} is not offered"},
                 )
         asked = [prompted_block_to_v1(block, self._core.lost) for block in deepcopy(blocks)]

@@ -35,7 +35,7 @@ def _server(server: Json, offer: Offer, around: Surroundings) -> Json:
     if kind == "stdio" and not _ABSOLUTE.match(server["command"]):
         found = around.find_program(server["command"])
         if found is None or not _ABSOLUTE.match(found):
-            raise _refused(f"the command of an MCP server is nowhere to be found: {name}")
+            raise _refused(f"the command of an MCP server was not found: {name}")
         around.warn(f"the command {server['command']!r} of MCP server {name!r} is not absolute")
         server["command"] = found
     return server

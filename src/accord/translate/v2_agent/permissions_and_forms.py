@@ -118,7 +118,9 @@ def form_to_v1(params: Json, voice: Voice) -> Json:
         CannotTranslate: a way of asking that v1 does not have.
     """
     if params["mode"] not in MODES:
-        raise CannotTranslate(INVALID_PARAMS, f"the client knows no elicitation {params['mode']!r}")
+        raise CannotTranslate(
+            INVALID_PARAMS, f"the client does not support the elicitation mode {params['mode']!r}"
+        )
     schema: Json = params.get("requestedSchema") or {}
     properties: Json = schema.get("properties") or {}
     dropped = kept(schema, OFFICIAL).get("properties")

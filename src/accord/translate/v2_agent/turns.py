@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_REQUEST, REQUEST_CANCELLED, text_of
+from accord.schema.method import SESSION_UPDATE
 from accord.translate.adapter import Outs
 from accord.translate.message import (
     AGENT,
@@ -259,5 +260,5 @@ class Turns:
                 said = (self.messages.whole if is_whole else self.messages.chunk)(update)
             for one in said:
                 params = {"sessionId": self._session_id, "update": one}
-                outs.append((CLIENT, Notification("session/update", params)))
+                outs.append((CLIENT, Notification(SESSION_UPDATE, params)))
         return outs

@@ -354,7 +354,7 @@ class HttpTransport:
         # While nothing is read, or there is no connection, the server is not to blame.
         is_excused = self._arrivals.is_paused or self._reconnection.lost_at is not None
         if answers == self._answers and not is_excused:
-            self._end(f"the server answered nothing for {self._limits.stall_seconds:g} s")
+            self._end(f"the server did not answer for {self._limits.stall_seconds:g} s")
         else:
             self._watch_stall()
 

@@ -1,4 +1,4 @@
-"""The words of ASGI, as far as they are used here."""
+"""The types of ASGI that are used here."""
 
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any

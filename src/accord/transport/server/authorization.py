@@ -1,4 +1,4 @@
-"""Who sends a request: asked for every request, and for every upgrade.
+"""The sender of a request, determined for every request and every upgrade.
 
 A connection belongs to the principal that opened it.  To anybody else it does not exist.
 """

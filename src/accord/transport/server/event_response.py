@@ -47,7 +47,7 @@ class EventResponse:
         except TimeoutError:
             if not self._is_gone:
                 seconds = f"{self._transport.limits.stall_seconds:g} s"
-                self._transport.lose(f"the client took nothing for {seconds} (stall_seconds)")
+                self._transport.lose(f"the client read nothing for {seconds} (stall_seconds)")
         except OSError:
             pass
         finally:

@@ -1,4 +1,4 @@
-"""What is wrong with a text that is not a JSON-RPC message.  Pure."""
+"""The faults of text that is not a JSON-RPC message.  Pure."""
 
 from __future__ import annotations
 

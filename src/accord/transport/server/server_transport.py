@@ -110,7 +110,7 @@ class ServerTransport:
             except TimeoutError:
                 if taken == self._taken_bytes and self._grace is None:
                     seconds = f"{self.limits.stall_seconds:g} s"
-                    self.lose(f"the client took nothing for {seconds} (stall_seconds)")
+                    self.lose(f"the client read nothing for {seconds} (stall_seconds)")
 
     def pause(self) -> None:
         self._paused = True

@@ -352,14 +352,14 @@ class ClientSocket(asyncio.Protocol):
             self._heard_at = now
         silent_seconds = now - self._heard_at
         if silent_seconds >= limits.silence_seconds:
-            self.abort(f"nothing was heard for {limits.silence_seconds:g} s")
+            self.abort(f"the server was silent for {limits.silence_seconds:g} s")
             return
         assert self._transport is not None
         taken = self._sent_bytes - self._transport.get_write_buffer_size()
         if taken > self._taken_bytes or taken == self._sent_bytes:
             self._taken_bytes, self._taken_at = taken, now
         elif now - self._taken_at >= limits.stall_seconds:
-            self.abort(f"the server took nothing for {limits.stall_seconds:g} s")
+            self.abort(f"the server read nothing for {limits.stall_seconds:g} s")
             return
         if self._protocol.state is OPEN:
             self._protocol.send_ping(b"")

@@ -43,7 +43,7 @@ class AgentV1(Turns):
 
     def before(self, method: str, params: Any) -> None:
         if method != "initialize" and self.client is None:
-            raise Refused(-32600, "initialize comes first")
+            raise Refused(-32600, "initialize must come first")
 
     def notified(self, method: str, params: Any) -> None:
         if self.client is not None:

@@ -56,7 +56,7 @@ class AgentV2(TurnsV2, AgentV1):
         if version == 2 and not isinstance(params.get("info"), dict):
             raise bad_params("info is missing")
         if self.served:
-            raise Refused(-32600, "initialize comes first")
+            raise Refused(-32600, "initialize must come first")
         capabilities = params.get("capabilities")
         self.client = capabilities if isinstance(capabilities, dict) else {}
         return self.introduction()

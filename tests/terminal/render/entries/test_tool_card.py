@@ -106,9 +106,9 @@ def test_a_denied_call_says_no_once() -> None:
     assert scene.shown(1) == "⊘ ✎ b  denied: you said no"
     assert "The user said no." in scene.unfolded(0)
     assert "rejected by the user" in scene.unfolded(1)
-    scene.chat.deny("a", "a rule of yours says no: edit src/** in this folder")
+    scene.chat.deny("a", "one of your rules says no: edit src/** in this folder")
     assert scene.shown(0) == (
-        "⊘ ✎ a  denied\n  a rule of yours says no: edit src/** in this folder"
+        "⊘ ✎ a  denied\n  one of your rules says no: edit src/** in this folder"
     )
 
 

@@ -99,7 +99,7 @@ def test_a_client_that_takes_nothing_is_lost() -> None:
         stuck = carry(transport, PlayedClient(is_stuck=True))
         await asyncio.sleep(LIMITS.stall_seconds + 1)
         assert stuck.done()
-        assert "took nothing" in collector.ends[0].reason
+        assert "read nothing" in collector.ends[0].reason
 
     run(check)
 

@@ -1,4 +1,4 @@
-"""What an agent asks of a client of the draft: v1's requests, the details in `_meta`.
+"""Requests to a client of the draft: those of v1, with the draft's extra data in `_meta`.
 
 What always holds
     * A client's refusal of a file is the error that our own files raise.
@@ -105,7 +105,7 @@ class DraftClientRequests:
             params["_meta"] = {DRAFT: {"encoding": details.encoding}}
         content = (await self._file(READ, path, params)).get("content")
         if not isinstance(content, str):
-            raise RemoteProtocolError(f"the client answered {READ} without a text")
+            raise RemoteProtocolError(f"the client answered {READ} without text")
         return content
 
     async def write_text(

@@ -1,4 +1,4 @@
-"""Logins of the 2026-02 draft: a method, the credentials with it, and a word on how long it holds.
+"""Logins of the 2026-02 draft: a method, its credentials, and the time at which the login expires.
 
 What always holds
     * Credentials go to the program's own function and nowhere else: no log, no trace, no error
@@ -107,7 +107,8 @@ def expiry(value: Any) -> datetime | None:
             raise LocalProtocolError(f"{value!r} is not a time in ISO 8601") from None
     if not isinstance(value, datetime):
         raise LocalProtocolError(
-            "a login returns when it ends: a datetime, a timedelta, a text in ISO 8601, or None"
+            "a login function returns the time at which the login expires: a datetime, a timedelta,"
+            " a text in ISO 8601, or None"
         )
     return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
@@ -128,7 +129,7 @@ def _said(error: Exception, credentials: Mapping[str, Any]) -> str:
     with suppress(OSError, ValueError, AttributeError):
         sys.stderr.write(f"accord: while logging in\n{text}")
         sys.stderr.flush()
-    return "the login failed for a reason of the agent's own"
+    return "the login failed because of an error in the agent"
 
 
 def _hidden(text: str, credentials: Mapping[str, Any]) -> str:

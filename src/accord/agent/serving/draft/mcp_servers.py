@@ -1,4 +1,4 @@
-"""MCP servers of the draft's clients: v1's, with a folder to start in and a time to answer in.
+"""MCP servers of the draft's clients: those of v1, with a working folder and a time limit.
 
 The draft's `session/load` names no servers, so a session remembers its own: those without secrets
 (no variables, no headers, no login or query in the address) beside its log, all others while it
@@ -48,7 +48,8 @@ def servers_as_named(listed: Sequence[v1.McpServer], accepted: frozenset[str]) -
         kind = "stdio" if server.type is UNSET else server.type
         if kind not in accepted:
             raise RequestError.invalid_params(
-                f"this agent takes no {kind!r} MCP server", f"$.mcpServers[{index}].transport.type"
+                f"this agent does not support {kind!r} MCP servers",
+                f"$.mcpServers[{index}].transport.type",
             )
     return tuple(map(server_to_v2, listed))
 

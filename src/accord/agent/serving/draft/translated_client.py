@@ -112,7 +112,7 @@ class _Inside:
 
     @property
     def serving(self) -> DetailedServing:
-        assert self._serving is not None, "initialize comes first"
+        assert self._serving is not None, "initialize must come first"
         return self._serving
 
     def keep_secret(self, method: str, credentials: Json) -> None:

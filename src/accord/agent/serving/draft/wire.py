@@ -1,4 +1,4 @@
-"""v1's words for a client of the draft, with what the draft says besides in `_meta`."""
+"""The wire form of v1 for a client of the draft, with the draft's extra data in `_meta`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""v2 as it was drafted first, served with `Agent(early_v2=True)`.
+"""Early v2, which `Agent(early_v2=True)` serves.
 
 A prompt is answered when its turn is over, with the stop reason; everything else is as in v2.
 """

@@ -1,4 +1,4 @@
-"""What one client knows of its login: `auth/status` and its updates (unstable).
+"""The login status that one client knows: `auth/status` and its updates (unstable).
 
 What always holds
     * Asking changes nothing and is never answered with an error.

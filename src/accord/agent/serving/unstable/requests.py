@@ -201,7 +201,7 @@ class UnstableRequests:
         modes += ["override"] if self._agent.takes_system_prompt_override else []
         if prompt.mode not in modes:
             raise RequestError.invalid_params(
-                f"this agent applies no system prompt of mode {prompt.mode!r}",
+                f"this agent does not support the system prompt mode {prompt.mode!r}",
                 "$.systemPrompt.mode",
             )
         if not prompt.content:
@@ -211,7 +211,7 @@ class UnstableRequests:
             text = getattr(block, "text", None)
             if not isinstance(text, str):
                 raise RequestError.invalid_params(
-                    "a system prompt is made of text", f"$.systemPrompt.content[{index}].type"
+                    "a system prompt must be text", f"$.systemPrompt.content[{index}].type"
                 )
             texts.append(text)
         overrides = prompt.mode == "override"

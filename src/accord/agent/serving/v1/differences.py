@@ -59,7 +59,7 @@ def _servers(listed: Sequence[v1.McpServer], accepted: frozenset[str]) -> tuple[
         kind = "stdio" if server.type is UNSET else server.type
         if kind not in accepted:
             raise RequestError.invalid_params(
-                f"this agent takes no {kind!r} MCP server", f"$.mcpServers[{index}].type"
+                f"this agent does not support {kind!r} MCP servers", f"$.mcpServers[{index}].type"
             )
     return tuple(server_to_v2(resolved(server, index)) for index, server in enumerate(listed))
 

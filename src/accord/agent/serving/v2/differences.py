@@ -71,7 +71,7 @@ def _servers(listed: Sequence[Any], accepted: frozenset[str]) -> tuple[Any, ...]
         # v2 has no `sse`: an agent that takes it in v1 cannot advertise it here.
         if kind not in accepted - {"sse"}:
             raise RequestError.invalid_params(
-                f"this agent takes no {kind!r} MCP server", f"$.mcpServers[{index}].type"
+                f"this agent does not support {kind!r} MCP servers", f"$.mcpServers[{index}].type"
             )
         name = getattr(server, "name", "")
         if name in names:

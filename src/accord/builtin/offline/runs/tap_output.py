@@ -1,4 +1,4 @@
-"""Failures in TAP, which node's test runner prints where nobody watches.  Pure.
+"""Failures in TAP, which node's test runner prints if its output is not a terminal.  Pure.
 
 A test that fails is `not ok 1 - name`, and a block in something like YAML below it says why.
 """

@@ -1,4 +1,4 @@
-"""What v1 has no field for, as the translator tells it: in `_meta`."""
+"""The draft's data that v1 has no field for, in `_meta`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The files that agents of the 2026-02 draft ask of a client, through the translator.
+"""File requests of agents of the 2026-02 draft, which arrive through the translator.
 
 As those of v1 agents, and in `_meta` there is more to say: encodings, whether a file may be new or
 must be, how many lines there are.

@@ -1,4 +1,4 @@
-"""Beginning with an agent that may speak the 2026-02 draft of the protocol.
+"""The handshake with an agent that may speak the 2026-02 draft of the protocol.
 
 Our usual `initialize` is in a form that such an agent cannot read: it answers in its own shape, or
 refuses.  It is then started again and asked in its own form, by the translator.  What was found is

@@ -1,4 +1,4 @@
-"""Logging in to an agent of the 2026-02 draft, which wants a credential and may let it expire.
+"""Logs in to an agent of the 2026-02 draft, which requires a credential that may expire.
 
 The credential is the program's, or the user's, or in the environment of this process for an agent
 that inherits that anyway.

@@ -1,4 +1,4 @@
-"""The terminals that agents of the 2026-02 draft ask of a client, through the translator.
+"""Terminal requests of agents of the 2026-02 draft, which arrive through the translator.
 
 As those of v1 agents, and besides: output is sent to the agent as it comes, stdout and stderr
 apart, and a command may be sent any signal.  Time limits are the translator's.

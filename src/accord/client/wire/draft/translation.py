@@ -1,4 +1,4 @@
-"""An agent of the 2026-02 draft behind the translator, which stands in this process.
+"""An agent of the 2026-02 draft behind the translator, which runs in this process.
 
 The link keeps its connection to the agent, and gets a second one that speaks v1.  Between the two
 stands `DraftAgent`.

@@ -1,4 +1,4 @@
-"""v1 as our client says it to the translator, with what only the 2026-02 draft has in `_meta`.
+"""The wire form of v1 for the translator, with the 2026-02 draft's extra data in `_meta`.
 
 Must not know: when anything is sent, and the shapes of the draft but for values that a program
 gives or reads in them (content, MCP servers, capabilities).

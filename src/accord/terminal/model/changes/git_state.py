@@ -40,7 +40,7 @@ class GitState:
     is_cut: bool = False
 
     def mark(self, path: str) -> GitMark:
-        """What git knew of a file that was there then."""
+        """What git knew about a file that existed at that time."""
         if path == self.top or not path.startswith(f"{self.top}/"):
             return "outside"
         inner = path[len(self.top) + 1 :]
@@ -123,7 +123,7 @@ def _git(
     without_filters: Sequence[str] = (),
     codes: Sequence[int] = (0,),
 ) -> tuple[bytes, bool] | None:
-    """What git says, and whether that is not all; None if it says nothing good."""
+    """Git's output, and whether it was cut off; None if git failed."""
     command = git_command("-C", folder, *words, without_filters=without_filters)
     if command is None:
         return None

@@ -28,10 +28,10 @@ from accord.terminal.model.text.display_text import exact, exact_line, one_line
 FactKind: TypeAlias = Literal["text", "command", "path", "json", "warning"]
 
 PATHS_SHOWN_MAX = 256
-"""The most paths of one request that are shown; the rest is counted."""
+"""The maximum number of paths that are shown for one request; the rest is counted."""
 
 SHOWN_CHARACTERS_MAX = 100_000
-"""Of a command or the arguments of a tool; of a longer text the middle is counted."""
+"""The maximum length of a command or of tool arguments; the middle of a longer text is counted."""
 
 TELLING_LINES_MIN = 6
 TELLING_CHARACTERS_MIN = 500

@@ -27,14 +27,14 @@ from accord.terminal.model.prompt.media_types import HEAD_BYTES, media_type_of
 from accord.terminal.model.prompt.unsent_prompt import Attachment, Draft
 
 FILE_BYTES_MAX = 1 << 20
-"""A larger file is linked to and not brought along."""
+"""A larger file is sent as a link, without its content."""
 
 IMAGE_BYTES_MAX = 8 << 20
-"""Also of a sound."""
+"""The same for audio."""
 
 FILES_MAX = 100
 PROMPT_BYTES_MAX = 32 << 20
-"""Of everything that comes along together."""
+"""The maximum size of all attached files together."""
 
 MENTION = re.compile(r"(?<![\w@/])@([^\s@][^\s]*)")
 SENTENCE_END = ".,;:!?)]}'\""

@@ -92,7 +92,7 @@ class FilesIndex:
             del self._recent[next(iter(self._recent))]
 
     def path_of(self, name: str) -> Path:
-        """Where the file of a name is."""
+        """The path of a completed name."""
         return Path(self.roots[0], name) if self.roots else Path(name)
 
 

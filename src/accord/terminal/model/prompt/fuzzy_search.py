@@ -120,7 +120,7 @@ def is_match(query: str, path: str) -> bool:
 
 
 def points_of(query: str, path: str) -> int:
-    """How well a path that matches does so; both in small letters."""
+    """The score of a path that matches; both texts are in lower case."""
     start = path.rfind("/") + 1
     name = path[start:]
     length = min(len(path), 100) + 2 * path.count("/")

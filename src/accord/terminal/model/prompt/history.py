@@ -27,14 +27,14 @@ from accord.configuration.user_paths import (
 
 VERSION = 1
 FILE_BYTES_MAX = 1 << 20
-"""Beyond it the older half is left out."""
+"""In a larger file, the older half is removed."""
 
 PROMPTS_MAX = 2_000
 TEXT_CHARACTERS_MAX = 20_000
 
 
 def history_file() -> Path:
-    """Where it is kept, for all agents of the user."""
+    """The history file, which all agents share."""
     return state_folder() / "prompts.jsonl"
 
 
@@ -97,7 +97,7 @@ class History:
                 _shorten(path)
 
     def search(self, query: str, most: int) -> list[str]:
-        """What has all words of the query, newest first, each once."""
+        """The prompts that contain all words of the query, newest first, without duplicates."""
         words = query.lower().split()
         found: dict[str, None] = {}
         for text in self._texts:

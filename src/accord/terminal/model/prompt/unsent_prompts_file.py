@@ -29,14 +29,14 @@ VERSION = 1
 DRAFTS_MAX = 200
 TEXT_CHARACTERS_MAX = 1_000_000
 DATA_BYTES_MAX = 8 << 20
-"""Of pictures and pasted text that were attached; a draft with more is kept without them."""
+"""The maximum size of attachments; a draft with larger ones is stored without them."""
 
 _KINDS = ("file", "image", "audio", "text", "binary")
 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Who writes a draft: a chat, by any name for it, and where that is."""
+    """The writer of a draft: a chat, its names, and its folder."""
 
     chat: str
     agent: str
@@ -90,7 +90,7 @@ class Drafts:
             self._forget_old()
 
     def restore(self, writer: Writer, *, is_new: bool) -> Draft:
-        """What was not sent in this session, or for a new session in this folder; maybe nothing."""
+        """The unsent prompt of this session, or for a new one in this folder; maybe empty."""
         name = writer.in_folder if is_new else writer.in_session(writer.session_id)
         with self._lock:
             entry = None if name in self._written else self._read(name)

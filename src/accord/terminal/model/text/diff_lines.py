@@ -25,15 +25,15 @@ from accord.transcript import FileDiff
 
 CONTEXT = 3
 COMPARED_LINES_MAX = 3000
-"""Lines of both texts that differ; more are not compared with each other."""
+"""The maximum number of different lines that are compared with each other."""
 ANCHORED_LINES_MAX = 100_000
 """Of longer texts the lines that both have once divide them into parts, which are compared."""
 COMPARED_IN_ALL_MAX = 2 * COMPARED_LINES_MAX
 """Lines of all parts that are compared."""
 LINES_MAX = 20_000
-"""Lines of one change that are held; the rest is counted."""
+"""Lines of one change that are kept; the rest is counted."""
 LINE_CHARACTERS_MAX = 2000
-"""Characters of one line; of a longer one the middle is counted."""
+"""The maximum length of a line; the middle of a longer line is counted."""
 WORDS_COMPARED_MAX = 300
 PATCH_CHARACTERS_MAX = 8_000_000
 

@@ -15,7 +15,7 @@ from accord.terminal.plain.display.chat_printer import ChatPrinter
 from accord.transcript import FileDiff, ToolCall
 
 CHARACTERS_MAX = 20_000
-"""Of what a tool was given or gave back; the rest is counted."""
+"""The maximum length of the input or output that is shown; the rest is counted."""
 
 _STATES = {
     "pending": "changed",

@@ -41,7 +41,7 @@ ROWS_MAX = 9
 ROWS_MIN = 2
 _REMARK_COLUMNS_MIN = 16
 TAIL_ROOM = 4
-"""With more lines than these for what is said, the end of a long command has one of its own."""
+"""With more lines of text than this, the end of a long command gets a line of its own."""
 GAP_LINES_MIN = 14
 """The minimum height for an empty line above the answers."""
 

@@ -25,7 +25,7 @@ from accord.terminal.render.render_options import Look
 from accord.terminal.screen.widget_themes import palette_for
 
 HEIGHT_SHARE = 0.66
-"""Of the height of the screen."""
+"""The maximum height of a dialog, as a share of the screen."""
 LOW_ROWS = 18
 """On a low screen so much, if the conversation, the status and the footer keep `ROWS_LEFT`: in 80
 by 24 a small change is seen before it is allowed."""

@@ -37,7 +37,7 @@ HEAD_LINES_MAX = 4
 
 FIELDS_LINES_MIN = 3
 SMALL_ROOM = 15
-"""With no more lines than this, the fields need them more than the words above."""
+"""With at most this many lines, the text above the fields gets two of them."""
 
 
 class FormDialog(Dialog):

@@ -36,7 +36,7 @@ from accord.terminal.screen.widgets.scrollable_lines import Lines
 
 COVERED_LINES_MAX = 2
 AGENT_LINES_MAX = 6
-"""Of an option in the agent's words, which nothing else shows whole."""
+"""The maximum number of lines of an option in the agent's words, shown nowhere else in full."""
 WIDTH_MIN = 8
 TOO_NARROW = "Make the window wider to see the question."
 UNSEEN = Extent(ends=(sys.maxsize,))
@@ -159,5 +159,5 @@ class PermissionDialog(ChoiceDialog):
 
 
 def _is_quoted(choice: Choice) -> bool:
-    """Whether the words are the agent's: what Accord remembers it says in its own."""
+    """Whether the text is the agent's; Accord describes what it remembers itself."""
     return choice.decision.scope == "once"

@@ -33,21 +33,21 @@ from accord.terminal.screen.dialogs.text_in_view import Extent, ending_of
 from accord.transcript.items.tool_call import FileDiff
 
 TEXT_CHARACTERS_MAX = 50_000
-"""Of a reason, or of what the tool call says; the rest is counted."""
+"""The maximum length of a reason or of the tool call's text; the rest is counted."""
 
 DIFF_LINES_MAX = 2000
-"""The most lines of one file's change; the rest is counted."""
+"""The maximum number of lines of one file's change; the rest is counted."""
 QUICK_LINES_MAX = 100
-"""Of a longer change the beginning is shown at once, and the rest a moment later."""
+"""The beginning of a longer change is shown at once, and the rest a moment later."""
 ROWS_MAX = 10_000
-"""Rows of the screen for one line of a file: all of it is there to be read."""
+"""The maximum number of screen rows for one line of a file, which is shown in full."""
 DIFFS_MAX = 50
 TEXT_COLUMNS_MIN = 12
-"""With fewer columns after their labels, texts are below them."""
+"""With fewer columns after a label, its text is shown below it."""
 REASON_LINES_MAX = 6
-"""Of a reason above the changes; a longer one is below them."""
+"""Lines of a reason above the changes; a longer one is shown below them."""
 TITLE_LINES_MAX = 2
-"""Of a title above what would happen; a longer one is below it."""
+"""Lines of a title above the details; a longer one is shown below them."""
 LAST_LINE_CHARACTERS_MAX = 2000
 
 _INDENT = 2
@@ -146,7 +146,7 @@ def _last_line(command: str) -> str:
 
 
 def is_quick(request: PermissionRequest) -> bool:
-    """Whether all of it can be drawn without anybody noticing how long that takes."""
+    """Whether all of it can be drawn without a noticeable delay."""
     texts = (
         text for one in asked_changes(request) for text in (one.old_text, one.new_text, one.patch)
     )

@@ -21,7 +21,7 @@ from accord.terminal.render.text_runs import cut, strip_of
 from accord.terminal.screen.widgets.scrollable_lines import Body, Lines
 
 ENDING_LINES = 3
-"""Where only one line has room, a bracket or half of a word would be all that was seen."""
+"""Last lines that must be seen: a single one could be only a bracket or half a word."""
 READ_FIRST = "Read to the end first: PgDn, End."
 
 
@@ -45,7 +45,7 @@ def ending_of(begin: int, end: int) -> range:
 
 
 class Reading:
-    """Which ends have been in view.  Guards: another question is read from the beginning."""
+    """The ends that have been in view.  Guards: a new question is read from the beginning."""
 
     def __init__(self) -> None:
         self._asked: object = None

@@ -47,7 +47,7 @@ FILES_MAX = 4
 """Changed files that are listed below."""
 
 LOW_LINES = 12
-"""A panel with fewer lines does without what is not the file."""
+"""A panel with fewer lines shows only the file."""
 
 LINE_CHARACTERS_MAX = 1000
 

@@ -48,7 +48,7 @@ def _what(item: Item, palette: Palette) -> tuple[str, Style]:
     if item.kind == "error":
         return f"✗ {item.method or 'an unexpected error'}", palette.error
     if item.kind == "batch":
-        return "several in one", palette.text
+        return "a batch of messages", palette.text
     if item.detail:
         return f"{item.method} {item.detail}", palette.text
     return item.method, palette.strong if item.kind == "request" else palette.text

@@ -49,11 +49,11 @@ _HINTS = (
     Hint("Esc", "close", "leave"),
     Hint("f", "filter", "ask('filter')"),
     Hint("/", "search", "ask('search')"),
-    Hint("Enter", "its pair", "pair"),
+    Hint("Enter", "counterpart", "pair"),
     Hint("Space", "pause", "pause"),
     Hint("c", "copy", "copy"),
     Hint("s", "save", "ask('save')"),
-    Hint("Tab", "other half", "focus_next"),
+    Hint("Tab", "other pane", "focus_next"),
 )
 
 

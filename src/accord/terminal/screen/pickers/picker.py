@@ -39,11 +39,11 @@ _AROUND = 6
 """Lines of a picker besides rows: the border, the search, the hints and gaps."""
 _FRAME_SHARE = 0.94
 _DETAIL_HEIGHT_MIN = 15
-"""On lower screens the rows have the room of the detail."""
+"""On lower screens, the rows get the space of the detail."""
 _TITLE_SHARE = 0.6
-"""Of a row: what its title may take of it where there is a description too."""
+"""The share of a row that its title may use if it also has a description."""
 _ROW_AROUND = 8
-"""Cells of a row besides text: marks and gaps."""
+"""Cells of a row that are not text: marks and gaps."""
 DETAIL_LINES_MAX = 2
 
 

@@ -117,7 +117,7 @@ class DraftAgent(DraftBridge):
             code, data = from_draft_error(DRAFT_CAPABILITY_NOT_SUPPORTED, {"missing": paths})
             said = ", ".join(map(str, lacking))
             raise CannotTranslate(
-                code, f"the agent demands what the client does not offer: {said}", data
+                code, f"the agent requires what the client does not offer: {said}", data
             )
         self.state.learn(result["capabilities"])
         made = {

@@ -56,7 +56,7 @@ class Files:
         if self._bridge.details:
             had["encoding"] = encoding
         elif encoding.lower() not in _NAMES_OF_UTF_8:
-            raise invalid(f"the client has files as UTF-8 alone, not as {encoding}")
+            raise invalid(f"the client supports only UTF-8 files, not {encoding}")
         path = params.pop("path")
         named = had.pop("sessionId", params.pop("sessionId", None))
         session = self._state.owner(path if is_absolute(path) else None, named)
@@ -105,14 +105,14 @@ class Files:
         if not self._state.serves("fs", "read"):
             raise CannotTranslate(
                 DRAFT_CAPABILITY_NOT_SUPPORTED,
-                "without fs.read nobody can tell whether the file is there",
+                "without fs.read it is unknown whether the file exists",
             )
         look: Json = {"sessionId": asked["sessionId"], "path": asked["path"], "line": 1, "limit": 1}
 
         def looked(answer: Answer) -> Outs:
             if isinstance(answer, Result):
                 raise CannotTranslate(
-                    DRAFT_ACCESS_DENIED, "the file is there", {"path": asked["path"]}
+                    DRAFT_ACCESS_DENIED, "the file already exists", {"path": asked["path"]}
                 )
             if answer.code != RESOURCE_NOT_FOUND:
                 return [self._bridge.fail(AGENT, request.key, answer)]

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 from accord.schema import v1
 from accord.schema.codec import encode
 from accord.schema.invalid import Invalid
+from accord.schema.method import SESSION_UPDATE
 from accord.schema.v1.methods import CLIENT_METHODS, UPDATE_GATES
 from accord.translate.adapter import NOTHING, Outs
 from accord.translate.draft.agent.state import INPUT_BYTES_MAX, Session, State
@@ -45,7 +46,7 @@ _CHUNKS: Final = {
     "user_message_chunk": "user_message_chunk",
     "thought_message_chunk": "agent_thought_chunk",
 }
-_OFFICIAL_UPDATE: Final = CLIENT_METHODS["session/update"]
+_OFFICIAL_UPDATE: Final = CLIENT_METHODS[SESSION_UPDATE]
 _ENVELOPE: Final = frozenset({"sessionId", "type", "data", "timestamp", "update"})
 # Only for the model: what the draft calls a thought that is not visible.
 _HIDDEN: Final = {"audience": ["assistant"]}
@@ -70,7 +71,7 @@ class Updates:
             "current_mode_update": self._mode,
             "config_option_update": self._option,
         }
-        bridge.on_notification[AGENT, "session/update"] = self._update
+        bridge.on_notification[AGENT, SESSION_UPDATE] = self._update
         bridge.on_notification[AGENT, "_acp/session_update"] = self._official
 
     def _update(self, params: Json) -> Outs:
@@ -101,7 +102,7 @@ class Updates:
             made.update((key, one) for key, one in params.items() if key not in _ENVELOPE)
             if "timestamp" in params:
                 keep_all(made, {"timestamp": params["timestamp"]})
-        return ((CLIENT, Notification("session/update", made)), *behind)
+        return ((CLIENT, Notification(SESSION_UPDATE, made)), *behind)
 
     # ---- tool calls
 
@@ -184,7 +185,7 @@ class Updates:
         session.options = options
         update = {"sessionUpdate": "config_option_update", "configOptions": copied(options)}
         made = {"sessionId": session.id, "update": update}
-        return ((CLIENT, Notification("session/update", made)),)
+        return ((CLIENT, Notification(SESSION_UPDATE, made)),)
 
     def _option(self, session: Session, data: Json) -> Json | None:
         made = dict(data)
@@ -217,7 +218,7 @@ class Updates:
         try:
             params = read_params(_OFFICIAL_UPDATE, encode(params))
         except Invalid as error:
-            raise invalid(f"an official update that is none: {error}") from None
+            raise invalid(f"an invalid official update: {error}") from None
         kind = params["update"]["sessionUpdate"]
         gate = UPDATE_GATES.get(kind)
         holder: Any = self._state.client
@@ -230,7 +231,7 @@ class Updates:
         if session.muted:
             return NOTHING
         session.told = True
-        return ((CLIENT, Notification("session/update", params)),)
+        return ((CLIENT, Notification(SESSION_UPDATE, params)),)
 
 
 def _is_made(data: Json) -> bool:

@@ -10,7 +10,7 @@ from typing import Final
 
 from accord.jsonrpc.error_codes import AUTH_REQUIRED
 from accord.schema import draft
-from accord.schema.method import CANCEL_REQUEST
+from accord.schema.method import CANCEL_REQUEST, SESSION_UPDATE
 from accord.translate.adapter import Outs
 from accord.translate.draft.bridge import DraftBridge
 from accord.translate.draft.client.files import Files
@@ -97,7 +97,7 @@ class DraftClient(DraftBridge):
         for side, message in outs if self.details else ():
             if side is CLIENT and isinstance(message, Notification):
                 session = self.state.sessions.get(message.params.get("sessionId", ""))
-                if message.method == "session/update" and session and not session.loading:
+                if message.method == SESSION_UPDATE and session and not session.loading:
                     message.params.setdefault("timestamp", self.around.stamp())
         return outs
 

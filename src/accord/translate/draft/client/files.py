@@ -113,7 +113,7 @@ class Files:
             if following is None:
                 raise CannotTranslate(
                     INTERNAL_ERROR,
-                    "the client does not tell all of the file",
+                    "the client does not return the whole file",
                     {"reason": "truncated"},
                 )
             result["content"] = following

@@ -177,7 +177,7 @@ class Sessions:
 def _no_folder(session_id: str) -> CannotTranslate:
     return CannotTranslate(
         DRAFT_INVALID_SESSION_STATE,
-        "nobody knows the folder of this session",
+        "the folder of this session is unknown",
         {"sessionId": session_id},
     )
 

@@ -1,4 +1,4 @@
-"""Modes and options of a v1 agent for a draft client, and the word that each change gets.
+"""Modes and options of a v1 agent for a draft client, and the update that follows each change.
 
 The draft announces every change, also one that the client asked for; v1 need not.  So a change
 that was asked for is told here, once, after the answer, and what the agent says of it meanwhile

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from accord.schema.method import SESSION_UPDATE
 from accord.translate.adapter import Outs
 from accord.translate.draft.bridge import DraftBridge
 from accord.translate.draft.client.state import Call, Session
@@ -39,7 +40,7 @@ _ANNOUNCED: Final = ("title", "kind", "name", "locations", "rawInput")
 def told(session: Session, kind: str, data: Json) -> Out:
     """An update of the draft."""
     params = {"sessionId": session.id, "type": kind, "data": data}
-    return CLIENT, Notification("session/update", params)
+    return CLIENT, Notification(SESSION_UPDATE, params)
 
 
 class Calls:
@@ -255,7 +256,7 @@ def _is_question(message: Message, call: Call) -> bool:
 
 def _is_update(message: Message, call: Call) -> bool:
     """Whether a message changes a call."""
-    if not isinstance(message, Notification) or message.method != "session/update":
+    if not isinstance(message, Notification) or message.method != SESSION_UPDATE:
         return False
     update: Json = message.params["update"]
     return bool(update.get("toolCallId") == call.id)

@@ -1,4 +1,4 @@
-"""What a v1 agent tells while it works, as updates of the draft.
+"""Updates of a v1 agent, as updates of the draft.
 
 This is the hot path: a plain chunk of a message is renamed and nothing else.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
+from accord.schema.method import SESSION_UPDATE
 from accord.translate.adapter import NOTHING, Outs
 from accord.translate.draft.bridge import DraftBridge
 from accord.translate.draft.client.settings import Settings
@@ -52,7 +53,7 @@ class Updates:
                 told(session, *one) for one in settings.options_update(session, update)
             ],
         }
-        bridge.on_notification[AGENT, "session/update"] = self._update
+        bridge.on_notification[AGENT, SESSION_UPDATE] = self._update
 
     def _update(self, params: Json) -> Outs:
         session = self._state.session(params["sessionId"])
@@ -174,7 +175,7 @@ def _chunk(session: Session, kind: str, name: str, update: Json) -> Out:
     else:
         data = _whole_chunk(session, kind, update)
     params = {"sessionId": session.id, "type": name, "data": data}
-    return CLIENT, Notification("session/update", params)
+    return CLIENT, Notification(SESSION_UPDATE, params)
 
 
 def _whole_chunk(session: Session, kind: str, update: Json) -> Json:

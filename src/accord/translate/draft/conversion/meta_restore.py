@@ -1,4 +1,4 @@
-"""Whether a value may be sent, and what was kept for the way back put where it belongs.
+"""Checks values before they are sent, and restores what `_meta` kept.
 
 What comes out of `_meta` was written by a peer: it is used only where the object that it fills
 is valid with it, and otherwise treated as if nothing had been kept.

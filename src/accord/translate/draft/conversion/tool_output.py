@@ -1,4 +1,4 @@
-"""What a tool call put out: the draft's one output, and v1's list of contents.
+"""The output of a tool call: one value in the draft, a list of content in v1.
 
 A diff of the draft has hunks alone, so the texts that v1 needs are read from the file, before or
 after the change; where that cannot be done the diff is shown as text.

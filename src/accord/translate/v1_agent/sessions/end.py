@@ -1,4 +1,4 @@
-"""How sessions end, and what else is asked about them.
+"""Ends sessions, and answers other requests about them.
 
 What always holds: a session is closed only when its turn has ended, and nothing of it follows.
 """

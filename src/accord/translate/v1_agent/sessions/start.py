@@ -129,7 +129,7 @@ class Opening:
             if session is None and not can.resume:
                 raise not_found(params["sessionId"])
             raise CannotTranslate(
-                INVALID_PARAMS, "the past of this session is not known", {"replayFrom": "start"}
+                INVALID_PARAMS, "the history of this session is unknown", {"replayFrom": "start"}
             )
         is_busy = session is not None and session.turn is not None
         if can.resume and not is_busy:

@@ -1,4 +1,4 @@
-"""What was said: chunks as they come, and whole messages as the chunks that v1 needs.
+"""Messages: chunks are passed on, and whole messages become the chunks that v1 needs.
 
 v1 can only add to a message.  A whole message that goes on from what was sent is sent as what is
 new in it; one that says something else is a new message that names the one it replaces; and one

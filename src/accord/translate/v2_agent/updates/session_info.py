@@ -1,4 +1,4 @@
-"""What else is told of a session: commands, its title, usage, notices, compaction, child sessions.
+"""Other updates of a session: commands, title, usage, notices, compaction, child sessions.
 
 A client that did not say that it understands notices, compaction or child sessions is told the
 first two in words, and of the last nothing.

@@ -140,7 +140,7 @@ class H1Connection:
         elif silent < limit:
             self._watch_silence(limit - silent)
         else:
-            self._lose(f"nothing was heard from the server for {limit:g} s")
+            self._lose(f"the server was silent for {limit:g} s")
 
     def stream_ended(self, reason: str) -> None:
         try:

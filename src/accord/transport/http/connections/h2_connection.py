@@ -356,7 +356,7 @@ class H2Connection:
         if self._stream.backlog > BACKLOG_BYTES_MAX and not self._is_stuck:
             # Such as answers to PINGs, from a server that sends and never reads.
             self._is_stuck = True
-            self._stream.driver.soon(lambda: self._lose("the server takes nothing"))
+            self._stream.driver.soon(lambda: self._lose("the server reads nothing"))
 
     def _watch_silence(self, seconds: float) -> None:
         self._stream.driver.later(seconds, self._check_silence)
@@ -367,7 +367,7 @@ class H2Connection:
         keep_alive, silence = self._limits.keep_alive_seconds, self._limits.silence_seconds
         silent = anyio.current_time() - self._heard_at
         if silent >= silence:
-            self._lose(f"nothing was heard from the server for {silence:g} s")
+            self._lose(f"the server was silent for {silence:g} s")
         elif silent >= keep_alive:
             self._h2.ping(b"\0" * 8)
             self._flush()

@@ -123,7 +123,7 @@ class AsgiSocket:
         except TimeoutError:
             if self._detached is None and not reader.done():
                 seconds = f"{self._transport.limits.stall_seconds:g} s"
-                self._transport.lose(f"the client took nothing for {seconds} (stall_seconds)")
+                self._transport.lose(f"the client read nothing for {seconds} (stall_seconds)")
         except OSError:
             pass
         finally:

@@ -220,7 +220,7 @@ class NativeSocket(asyncio.Protocol):
         if not self._is_closing:
             # Otherwise the connection is over, or another socket has it.
             seconds = f"{self._connection.limits.stall_seconds:g} s"
-            self._connection.lose(f"the client took nothing for {seconds} (stall_seconds)")
+            self._connection.lose(f"the client read nothing for {seconds} (stall_seconds)")
         self._transport.abort()
 
     def _stop_stall_timer(self) -> None:

@@ -304,7 +304,7 @@ def _flaws_of_commands(commands: list[dict[str, Any]]) -> list[str]:
     kinds = [str(one.get("type", "")) for one in commands]
     odd = [one for one in names if "/" in one or re.search(r"\s", one)]
     found = [f"the name {as_json(one)} has a slash or a space" for one in odd]
-    found += ["a name is there twice"] if len(set(names)) < len(names) else []
+    found += ["a name occurs twice"] if len(set(names)) < len(names) else []
     wrong = [one for one in kinds if one != "command" and not one.startswith("_")]
     return found + [
         f"a command has {f'the type {as_json(one)}' if one else 'no type'}" for one in wrong
