@@ -289,6 +289,11 @@ async def test_an_auth_function_may_wait_and_sees_the_request() -> None:
     "options",
     [
         {"hosts": "localhost"},
+        {"hosts": ["https://a.example"]},
+        {"hosts": ["*.example"]},
+        {"hosts": ["a.example/acp"]},
+        {"hosts": ["::1"]},
+        {"hosts": [""]},
         {"origins": "https://a.example"},
         {"origins": ["a.example"]},
         {"origins": ["https://*.example"]},
