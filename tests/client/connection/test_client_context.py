@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from accord.client.connection.extensions import Extensions
 from accord.client.permissions.permissions import Permissions
 from accord.client.session.session import PromptTurn
 from accord.errors import LocalProtocolError
+from accord.transport.memory import memory_pair
 from tests.client.scripted_agent import BARE, Json, ScriptedAgent, connected, playing
 from tests.hang_limit import HANG_SECONDS
 
@@ -198,6 +200,25 @@ async def test_whoever_is_cancelled_is_not_told_of_a_lost_connection(
                     await client.new_session()
                 await anyio.sleep_forever()
     assert scope.cancelled_caught
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("steps", range(1, 16))
+async def test_a_task_that_asyncio_cancels_while_it_connects_ends(steps: int) -> None:
+    """Ours: `asyncio.timeout` and Ctrl-C cancel at any step, also at that of the connection."""
+    near, _far = memory_pair()
+
+    async def program() -> None:
+        async with Client.connect(near, **BARE):
+            raise AssertionError("nobody answers")
+
+    task = asyncio.create_task(program())
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    task.cancel()
+    with anyio.fail_after(HANG_SECONDS):
+        await asyncio.wait([task])
+    assert task.cancelled()
 
 
 AGENT = """

@@ -123,6 +123,8 @@ class H2Served(ServedConnection):
         self.credit = anyio.Event()
         self.sent_bytes = 0
         self.pings = 0
+        # Settings that the client has taken.
+        self.acknowledged = 0
         self.pinged = anyio.Event()
         self.is_silent = False
         # Cancelled to stop reading.
@@ -137,6 +139,12 @@ class H2Served(ServedConnection):
             data = self.h2.data_to_send()
             if data:
                 await self.stream.send(data)
+
+    async def allow(self, streams_max: int) -> None:
+        """Change how many requests the client may have open."""
+        codes = h2.settings.SettingCodes
+        self.h2.update_settings({codes.MAX_CONCURRENT_STREAMS: streams_max})
+        await self.flush()
 
     async def send_raw(self, data: bytes) -> None:
         """Send bytes that `h2` knows nothing of."""
@@ -189,6 +197,9 @@ class H2Served(ServedConnection):
             case h2.events.WindowUpdated() | h2.events.RemoteSettingsChanged():
                 self.credit.set()
                 self.credit = anyio.Event()
+            case h2.events.SettingsAcknowledged():
+                self.acknowledged += 1
+                self.server.changed()
             case h2.events.PingReceived():
                 self.pings += 1
                 self.pinged.set()

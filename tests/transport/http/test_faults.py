@@ -282,6 +282,24 @@ async def test_a_request_that_was_refused_unseen_is_sent_again() -> None:
         assert len(script.messages) == 1
 
 
+async def test_a_server_that_takes_nothing_yet_is_waited_for_on_one_connection() -> None:
+    """RFC 9113, 6.5.2: no request may be sent, and more connections would wait in the same way."""
+    script = AcpScript()
+    async with (
+        serve(script, streams_max=0) as server,
+        connected(server.port, initialize=False) as talk,
+    ):
+        talk.begin("initialize", protocolVersion=1)
+        await server.until(lambda: server.connections)
+        (served,) = server.connections
+        assert isinstance(served, H2Served)
+        await server.until(lambda: served.acknowledged)
+        assert not server.requests
+        await served.allow(2)
+        await talk.heard.until(lambda: talk.messages)
+        assert len(server.connections) == 1
+
+
 async def test_after_goaway_streams_go_on_and_requests_go_elsewhere() -> None:
     """RFC 9113, 6.8: to `h2` a GOAWAY is the end of everything."""
     script = AcpScript()

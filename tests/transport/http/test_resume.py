@@ -11,7 +11,7 @@ import pytest
 from accord.transport.remote_limits import RemoteLimits
 from tests.transport.http.acp_script import AcpScript
 from tests.transport.http.conversation import NOBODY_WAITS, connected
-from tests.transport.http.scripted_server import ServedRequest, serve
+from tests.transport.http.scripted_server import H2Served, ServedRequest, serve
 
 VERSIONS = pytest.mark.parametrize("version", ["h2", "http/1.1"])
 
@@ -247,6 +247,25 @@ async def test_a_post_on_a_half_open_connection_is_repeated_on_another() -> None
         await script.until(lambda: script.messages)
     assert [one["method"] for one in script.messages] == ["_once"]
     assert set(numbers) == {"1"}
+
+
+async def test_a_server_that_takes_nothing_more_on_a_connection_is_asked_on_another() -> None:
+    """RFC 9113, 6.5.2: a server that is leaving may allow no request at all."""
+    script = AcpScript(resumes=True)
+    async with serve(script) as server, connected(server.port) as talk:
+        await talk.call("session/new")
+        (old,) = server.connections
+        assert isinstance(old, H2Served)
+        before = old.acknowledged
+        await old.allow(0)
+        await server.until(lambda: old.acknowledged > before)
+        for request in old.requests:
+            if request.method == "GET":
+                await request.reset()
+        await talk.call("_ping")
+        script.push({"method": "_event", "params": {}}, "s1")
+        await talk.heard.until(lambda: any(one.get("method") == "_event" for one in talk.messages))
+        assert len(server.connections) == 2
 
 
 async def test_messages_wait_while_there_is_no_connection() -> None:

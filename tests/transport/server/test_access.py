@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -166,7 +167,7 @@ async def test_a_user_sees_and_loads_their_own_sessions_only() -> None:
         assert await store.get(session_id) is not None
 
 
-NOT_NAMES = (None, False, True, 0, 1, "", b"ann", ("ann",), {"name": "ann"}, 1.5)
+NOT_NAMES = (None, False, True, 0, 1, "", "\ud800", b"ann", ("ann",), {"name": "ann"}, 1.5)
 
 
 @pytest.mark.anyio
@@ -201,6 +202,26 @@ async def test_an_auth_function_that_fails_refuses_and_its_log_has_no_token(
         assert await upgrade_status(served, ANN) == 401
     assert "KeyError at test_access.py" in caplog.text
     assert "secret" not in caplog.text
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("waits", [False, True])
+async def test_an_auth_function_that_waits_for_what_was_cancelled_refuses(
+    waits: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Ours: requests may share one lookup, which ends with the request that began it."""
+    lookup: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    lookup.cancel()
+
+    async def shared(request: RemoteRequest) -> str:
+        return await lookup
+
+    async with serving(auth=shared if waits else lambda _: lookup.result()) as served:
+        client = RawClient(served.port, {"acp-connection-id": "x", **EVENTS, **ANN})
+        for method in ("POST", "GET", "DELETE"):
+            assert (await client.request(method, {}, b"")).status == 401
+        assert await upgrade_status(served, ANN) == 401
+    assert caplog.text.count("the auth function failed (CancelledError") == 4
 
 
 @pytest.mark.anyio
@@ -268,6 +289,11 @@ async def test_an_auth_function_may_wait_and_sees_the_request() -> None:
     "options",
     [
         {"hosts": "localhost"},
+        {"hosts": ["https://a.example"]},
+        {"hosts": ["*.example"]},
+        {"hosts": ["a.example/acp"]},
+        {"hosts": ["::1"]},
+        {"hosts": [""]},
         {"origins": "https://a.example"},
         {"origins": ["a.example"]},
         {"origins": ["https://*.example"]},

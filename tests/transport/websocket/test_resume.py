@@ -354,6 +354,28 @@ async def test_closing_while_the_network_is_gone_does_not_wait_for_it() -> None:
         assert (await receiver.end()).reason == "closed here"
 
 
+async def test_closing_at_the_moment_of_a_cut_opens_no_other_socket() -> None:
+    """Ours: it would keep the connection at the server, where nobody needs it any more."""
+    seen: list[str] = []
+
+    async def script(server: ServerConnection) -> None:
+        seen.append(asked(server)["accord-resume"])
+        await greet(server)
+        await server.send("one")
+        await server.wait_closed()
+
+    async with serving(script) as url, connected(url, limits=PATIENT) as (transport, receiver):
+        await receiver.until(lambda: receiver.data)
+        assert transport._socket is not None
+        transport._socket.abort("the network is gone")
+        await transport.aclose()
+        assert (await receiver.end()).reason == "closed here"
+        # A later client: whoever came before it has been served by then.
+        async with connected(url) as (_, later):
+            await later.until(lambda: later.data)
+        assert seen == ["new", "new"]
+
+
 async def test_too_much_that_waits_for_the_network_ends_the_connection() -> None:
     """Ours: the bound has a name."""
     limits = replace(PATIENT, backlog_bytes=1000, reconnect_seconds_min=HANG_SECONDS)

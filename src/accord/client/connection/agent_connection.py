@@ -15,7 +15,6 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import anyio
 from anyio.abc import TaskStatus
-from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.client.connection.error_context import add_stderr
 from accord.client.login import add_ways
@@ -139,6 +138,8 @@ class AgentLink(Generic[S]):
         self.credential_login: CredentialLogin | None = None
         # Whether the program sends our own messages back to us.
         self.is_echo = False
+        # Of `run`, while it runs.
+        self._scope: anyio.CancelScope | None = None
         self._stop = anyio.Event()
         self._stopped = anyio.Event()
 
@@ -158,17 +159,24 @@ class AgentLink(Generic[S]):
         self.connection.agree_on(None)
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Run the connection until `aclose`."""
+        """Run the connection until `aclose`, or until it is cancelled before `outlive`."""
         try:
-            with anyio.CancelScope() as scope:
+            with anyio.CancelScope() as self._scope:
                 async with self.connection:
                     task_status.started()
-                    await checkpoint_if_cancelled()
-                    scope.shield = True
                     await self._stop.wait()
                     await self.services.aclose()
         finally:
             self._stopped.set()
+
+    def outlive(self) -> None:
+        """Outlive the cancellation of the client from now on: `aclose` ends the connection.
+
+        Whoever started `run` says so, and `run` itself cannot: the starter may be cancelled at the
+        moment in which it learns of the start, and then waits until the cancelled `run` ends.
+        """
+        assert self._scope is not None, "run has been started"
+        self._scope.shield = True
 
     async def aclose(self) -> None:
         """End the connection and everything that belongs to it."""

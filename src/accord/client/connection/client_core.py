@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import anyio
 from anyio.abc import TaskGroup
+from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.client import login as auth
 from accord.client.connection.agent_connection import AgentLink
@@ -110,6 +111,9 @@ class ClientCore:
             await self._tasks.start(link.run)
         except SpawnFailed as error:
             raise explain_spawn(error, self._command) from error
+        link.outlive()
+        # A cancellation until here has ended the connection too; the program is not told of that.
+        await checkpoint_if_cancelled()
         await handshake(link)
 
     async def _shake_hands(self, link: AgentLink[SessionCore]) -> None:

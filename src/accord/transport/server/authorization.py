@@ -12,6 +12,7 @@ from typing import Final
 
 from accord.errors import LocalProtocolError
 from accord.machine.redacted_logs import logger, place_of
+from accord.transport.readiness import is_task_cancelled
 from accord.transport.request_headers import is_token
 from accord.transport.server.requests import RemoteRequest
 
@@ -39,7 +40,11 @@ async def principal_of(
             return _name(answer)
         async with limit:
             return _name(await answer)
-    except Exception as error:  # noqa: BLE001 - a failing check must refuse, not end the server
+    except (Exception, asyncio.CancelledError) as error:
+        # A failing check must refuse, not end the server; so must one that waits for the work of
+        # another request, which was cancelled with that one.
+        if isinstance(error, asyncio.CancelledError) and is_task_cancelled():
+            raise
         if limit.expired():
             _log.error(
                 "the auth function did not answer within %g s (the limit auth_seconds); the request"
@@ -54,14 +59,31 @@ async def principal_of(
 
 def _name(answer: object) -> str | None:
     """Return a name, and nothing else: True and False say nothing about who it is."""
-    if answer is None or (isinstance(answer, str) and answer != LOCAL_USER):
+    if answer is None:
+        return None
+    if not isinstance(answer, str):
+        wrong = f"a {type(answer).__name__}"
+    elif answer == LOCAL_USER:
+        wrong = "an empty name"
+    elif not _is_text(answer):
+        # As from JSON with an escape of one: no store could keep it.
+        wrong = "a name with half of a surrogate pair"
+    else:
         return answer
     _log.error(
         "the auth function must return the name of a user, or None to refuse; it returned %s, and"
         " the request was refused",
-        "an empty name" if answer == LOCAL_USER else f"a {type(answer).__name__}",
+        wrong,
     )
     return None
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def bearer_tokens(tokens: Mapping[str, str]) -> AuthHook:

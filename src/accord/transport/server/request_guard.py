@@ -4,6 +4,7 @@ A web page may send requests to any address that its reader's computer can reach
 the page controls may suddenly mean that computer.  Neither can forge `Origin` and `Host`.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -16,6 +17,9 @@ LOOPBACK_HOSTS: Final = ("localhost", "127.0.0.1", "[::1]")
 ANY: Final = "*"
 PROXY_HEADERS: Final = ("forwarded", "via", "x-forwarded-for", "x-real-ip")
 """Headers of requests that somebody else has sent on."""
+
+# A name or an address of version 4, or one of version 6, and perhaps a port.  No client sends more.
+_HOST: Final = re.compile(r"([a-z0-9._-]+|\[[0-9a-f:.]+(%[^]]+)?\])(:[0-9]{1,5})?\Z")
 
 FORBIDDEN = 403
 MISDIRECTED = 421
@@ -66,10 +70,16 @@ def guard_of(
     """Make a guard from what a program asks for.
 
     Raises:
-        LocalProtocolError: a list is one string, an origin is not one, or any host is allowed
-            without authorisation.
+        LocalProtocolError: a list is one string, a host or an origin is not one, or any host is
+            allowed without authorisation.
     """
     named = _names(hosts, "hosts") or LOOPBACK_HOSTS
+    for host in named:
+        if host != ANY and not _HOST.match(host):
+            raise LocalProtocolError(
+                "a host is a name as in a URL, such as agents.example.com or [::1], perhaps with a"
+                f" port: {host!r}"
+            )
     if ANY in named and not has_auth:
         raise LocalProtocolError("hosts may be '*' only with auth: any web page could connect")
     allowed = _names(origins, "origins")

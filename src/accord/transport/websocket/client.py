@@ -384,6 +384,9 @@ class WebSocketTransport:
 
     async def _reconnect(self, reason: str) -> None:
         """Try at once, then after growing delays, while the server keeps the connection."""
+        if self._is_closing:
+            # Closed in the same round of the event loop in which the socket was lost.
+            return
         last = reason
         with anyio.CancelScope() as self._reconnecting:
             while (delay := self._next_delay(reason)) is not None:

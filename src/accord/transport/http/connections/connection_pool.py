@@ -18,7 +18,7 @@ from anyio.abc import TaskGroup
 from accord.transport.connect_errors import connect_failed, connect_reason
 from accord.transport.http.connections.exchange import Exchange, HttpConnection, Loss
 from accord.transport.http.connections.h1_connection import H1Connection
-from accord.transport.http.connections.h2_connection import NotHttp2, open_h2
+from accord.transport.http.connections.h2_connection import H2Connection, NotHttp2, open_h2
 from accord.transport.http.connections.socket_stream import HTTP_1, HTTP_2, open_stream
 from accord.transport.readiness import driver_for
 from accord.transport.remote_address import RemoteAddress
@@ -147,7 +147,7 @@ class ConnectionPool:
 
     def _open_more(self) -> None:
         """Open connections for what waits: one for all with HTTP/2, otherwise one for each."""
-        if self._is_closed or self._tasks is None:
+        if self._is_closed or self._tasks is None or self._server_takes_nothing:
             return
         wanted = len(self._waiting) if self._has_http_2 is False else 1
         self._drop_stale()
@@ -160,6 +160,11 @@ class ConnectionPool:
             room -= 1
             self._opening += 1
             self._tasks.start_soon(self._open_one, name="http connection")
+
+    @property
+    def _server_takes_nothing(self) -> bool:
+        """Whether a connection waits for its first place; another one would wait beside it."""
+        return any(isinstance(one, H2Connection) and one.takes_nothing for one in self._connections)
 
     def _drop_stale(self) -> None:
         for connection in tuple(self._connections):

@@ -83,6 +83,7 @@ class H2Connection:
         self._is_over = False
         self._is_closed = False
         self._is_stuck = False
+        self._is_used = False
         self._is_receiving = False
         self._heard_at = 0.0
         # The first bytes, until they show that the server speaks HTTP/2.
@@ -130,8 +131,14 @@ class H2Connection:
             return False
         places = self._h2.remote_settings.max_concurrent_streams
         if exchange.is_stream:
-            places = max(1, places - PLACES_FOR_REQUESTS)
+            # The last place of a small server is for a stream too; one without places has none.
+            places = min(places, max(1, places - PLACES_FOR_REQUESTS))
         return len(self._exchanges) < places
+
+    @property
+    def takes_nothing(self) -> bool:
+        """Whether the server has not allowed a single exchange so far; it may still do so."""
+        return not self._is_used and self._h2.remote_settings.max_concurrent_streams == 0
 
     def request(self, exchange: Exchange) -> None:
         try:
@@ -149,6 +156,7 @@ class H2Connection:
         ]
         if exchange.body:
             headers.append(("content-length", str(len(exchange.body))))
+        self._is_used = True
         self._h2.send_headers(stream_id, headers, end_stream=not exchange.body)
         self._exchanges[stream_id] = exchange
         self._stream_ids[exchange] = stream_id
