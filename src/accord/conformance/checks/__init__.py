@@ -20,7 +20,7 @@ MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
         "agent.v1.turn_monitors",
         "agent.v1.initialize",
         "agent.v1.wire",
-        "agent.v1.pending_requests",
+        "agent.v1.open_requests",
         "agent.v1.sessions",
         "agent.v1.session_history",
         "agent.v1.forks_and_archives",

@@ -8,8 +8,8 @@ from accord.conformance.agent.check_environment import AgentStage
 from accord.conformance.agent.fake_client import always
 from accord.conformance.agent.turn import ASKING, asked_in
 from accord.conformance.check import check
-from accord.conformance.checks.agent.v1.pending_requests import (
-    PENDING_MAX,
+from accord.conformance.checks.agent.v1.open_requests import (
+    OPEN_REQUESTS_MAX,
     refuse_beyond_the_limit,
 )
 from accord.conformance.checks.agent.v2.sessions import FINAL
@@ -21,7 +21,7 @@ SECOND_QUESTION_SECONDS = 5.0
 
 @check("LIM-02", needs="edit", version="2")
 async def one_request_too_many_is_refused(stage: AgentStage) -> None:
-    await refuse_beyond_the_limit(stage, 1, PENDING_MAX + 2)
+    await refuse_beyond_the_limit(stage, 1, OPEN_REQUESTS_MAX + 2)
 
 
 @check("V2-GEN-02", needs="edit", version="2")

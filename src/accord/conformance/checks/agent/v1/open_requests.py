@@ -13,10 +13,10 @@ from accord.conformance.checks.agent.v1.wire import INTERNAL_ERROR, asking
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import as_json
 
-PENDING_MAX = 1_024
+OPEN_REQUESTS_MAX = 1_024
 # A session works on one prompt and holds so many more; so many sessions go beyond the limit.
 HELD_MAX = 16
-SESSIONS = PENDING_MAX // (HELD_MAX + 1) + 4
+SESSIONS = OPEN_REQUESTS_MAX // (HELD_MAX + 1) + 4
 
 
 @check("LIM-02", needs="edit")
@@ -45,10 +45,10 @@ async def refuse_beyond_the_limit(stage: AgentStage, sessions: int, held: int) -
     for one in (first, *others):
         names += await talk.peer.ask_at_once("session/prompt", [asking(one, say)] * held)
     await talk.peer.settled()
-    judge_pending(stage, names, since)
+    judge_open_requests(stage, names, since)
 
 
-def judge_pending(stage: AgentStage, names: list[Any], since: int) -> None:
+def judge_open_requests(stage: AgentStage, names: list[Any], since: int) -> None:
     """Judge what became of so many requests: those beyond the limit are refused for that reason."""
     frames = [one for one in stage.talk.peer.frames[since:] if not one.sent and one.is_response]
     reasons = [looking.at(one.object, "error.data.reason") for one in frames]
@@ -61,7 +61,7 @@ def judge_pending(stage: AgentStage, names: list[Any], since: int) -> None:
         codes = {looking.at(one.object, "error.code") for one in refused}
         said = f"too many requests are refused with {codes}, not with -32603"
         stage.judge.judge("LIM-02", codes == {INTERNAL_ERROR}, said, came=refused[0])
-    elif len(left) > PENDING_MAX:
+    elif len(left) > OPEN_REQUESTS_MAX:
         stage.judge.failed("LIM-02", f"{len(left)} requests are open, and none was refused")
     else:
         said = f"the agent holds no more than {len(left)} prompts open"
