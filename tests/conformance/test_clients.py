@@ -8,6 +8,7 @@ import pytest
 
 from accord.conformance.check import Check
 from accord.conformance.checks import gather
+from accord.conformance.client.check_environment import client_stages
 from accord.conformance.client.launch import with_agent
 from accord.conformance.client.scenario import (
     BadScenario,
@@ -15,7 +16,6 @@ from accord.conformance.client.scenario import (
     Purpose,
     read_scenario,
 )
-from accord.conformance.client.stage import client_stages
 from accord.conformance.rule_definition import Version
 from accord.conformance.run.check_runner import OpenStage, run_checks
 

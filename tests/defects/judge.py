@@ -12,8 +12,8 @@ from accord.conformance.agent.check_environment import agent_stages
 from accord.conformance.agent.scenario import load_scenario
 from accord.conformance.check import Check, Role
 from accord.conformance.checks import gather
+from accord.conformance.client.check_environment import client_stages
 from accord.conformance.client.scenario import PURPOSES, ClientScenario, Purpose
-from accord.conformance.client.stage import client_stages
 from accord.conformance.rule_definition import Version
 from accord.conformance.run.check_runner import CheckRun, OpenStage, run_checks
 

@@ -9,9 +9,9 @@ from typing import Any, cast
 import pytest
 
 from accord.conformance.checks import gather
+from accord.conformance.client.check_environment import client_stages
 from accord.conformance.client.launch import Way
 from accord.conformance.client.scenario import ClientScenario, Purpose
-from accord.conformance.client.stage import client_stages
 from accord.conformance.network.address import Transport
 from accord.conformance.run.check_runner import CheckRun, OpenStage, run_checks
 from accord.conformance.run.verdicts import covered

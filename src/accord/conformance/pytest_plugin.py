@@ -191,8 +191,8 @@ def acp_judge() -> Judge:
     ) -> list[str]:
         from accord.conformance.agent.check_environment import agent_stages
         from accord.conformance.agent.scenario import DEFAULT, load_scenario
+        from accord.conformance.client.check_environment import client_stages
         from accord.conformance.client.scenario import read_scenario
-        from accord.conformance.client.stage import client_stages
         from accord.conformance.run.kit_run import Wishes
         from accord.conformance.run.kit_run import judge as run
 

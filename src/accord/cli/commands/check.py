@@ -267,7 +267,7 @@ def _spoken(parsed: Namespace, command: Sequence[str], scenario: Scenario) -> tu
         return wanted
     asks = speaks
     if parsed.client:
-        from accord.conformance.client.stage import client_speaks as asks
+        from accord.conformance.client.check_environment import client_speaks as asks
     if not parsed.quiet:
         complain("accord check: detecting the versions that the program speaks")
     stages = _stages(parsed, command, scenario)
@@ -307,7 +307,7 @@ def _stages(parsed: Namespace, command: Sequence[str], scenario: Scenario) -> Op
     if not parsed.client:
         return agent_stages(command, scenario, patience=parsed.timeout, remote=parsed.remote)
     from accord.conformance.client import scenario as of_clients
-    from accord.conformance.client.stage import client_stages
+    from accord.conformance.client.check_environment import client_stages
 
     path = None if parsed.scenario == "none" else parsed.scenario
     try:

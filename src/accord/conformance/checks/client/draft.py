@@ -11,8 +11,8 @@ from accord.conformance.check import Findings, check, monitor
 from accord.conformance.checks.client.v1 import wire as v1
 from accord.conformance.checks.client.v1.files_and_terminals import put, result
 from accord.conformance.checks.client.v1.initialize import LEAVE_SECONDS, gated, without
+from accord.conformance.client.check_environment import ClientStage, is_draft
 from accord.conformance.client.fake_agent import MODES, SESSION, Conversation, Offer, error_code
-from accord.conformance.client.stage import ClientStage, is_draft
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import Frame, Message, Unanswered, as_json
 

@@ -18,8 +18,8 @@ from accord.conformance.checks.agent.faults import (
     WRONG_AT_ONCE,
     takes_a_long_line,
 )
+from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import SESSION, Conversation
-from accord.conformance.client.stage import ClientStage
 from accord.conformance.frames.raw_peer import ALIVE_METHOD, Unanswered
 from accord.conformance.frames.wrong_types import wrong_types_for_clients
 from accord.conformance.rule_definition import Version

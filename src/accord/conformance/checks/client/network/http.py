@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 
 from accord.conformance.check import check
-from accord.conformance.checks.client.network.other_transport import judge_other_transport
+from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import SESSION as KIT_SESSION
-from accord.conformance.client.stage import ClientStage
+from accord.conformance.client.launch import SCHEMES, Way
 from accord.conformance.frames.raw_peer import Unanswered
 from accord.conformance.network.http1 import fits_header
 from accord.conformance.network.http_caller import (
@@ -152,6 +152,18 @@ async def deletes_its_connection(stage: ClientStage) -> None:
 @check("TR-HTTP-01", role="client")
 async def speaks_websocket_too(stage: ClientStage) -> None:
     await judge_other_transport(stage, "websocket")
+
+
+async def judge_other_transport(stage: ClientStage, way: Way) -> None:
+    """TR-HTTP-01: the same command begins over the transport that it is not judged over, too."""
+    try:
+        talk = await stage.start(way=way)
+        await talk.request("initialize")
+    except Unanswered as error:
+        said = f"with a {SCHEMES[way]}:// URL the client does not begin: {error}"
+        stage.judge.failed("TR-HTTP-01", said)
+        return
+    stage.judge.passed("TR-HTTP-01")
 
 
 def _is_message(one: Seen) -> bool:

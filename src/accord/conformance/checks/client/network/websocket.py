@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import cast
 
 from accord.conformance.check import check
-from accord.conformance.checks.client.network.other_transport import judge_other_transport
-from accord.conformance.client.stage import ClientStage
+from accord.conformance.checks.client.network.http import judge_other_transport
+from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.frames.raw_peer import as_json
 from accord.conformance.network.websocket_link import WebSocketLink
 

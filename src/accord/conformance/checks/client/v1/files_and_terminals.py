@@ -12,8 +12,8 @@ from typing import Any
 import anyio
 
 from accord.conformance.check import check
+from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import SESSION, Conversation, error_code
-from accord.conformance.client.stage import ClientStage
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import Frame, Message, NotReady, Unanswered, as_json
 

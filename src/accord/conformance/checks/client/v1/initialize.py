@@ -8,6 +8,7 @@ from typing import Any
 
 from accord.conformance.check import Check, Findings, check, monitor
 from accord.conformance.checks.agent.v2.message_monitors import ABSOLUTE
+from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import (
     NUMBERS,
     Conversation,
@@ -15,7 +16,6 @@ from accord.conformance.client.fake_agent import (
     always,
     modes,
 )
-from accord.conformance.client.stage import ClientStage
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import Frame, Message, Unanswered, as_json
 

@@ -9,9 +9,9 @@ import anyio
 
 from accord.conformance.check import Findings, check, monitor
 from accord.conformance.checks.client.v1.initialize import LEAVE_SECONDS, OPENING
+from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import SESSION, Conversation, Offer, modes
 from accord.conformance.client.launch import FAILING_LOGIN
-from accord.conformance.client.stage import ClientStage
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import Frame, Message, NotAsked, Unanswered, as_json
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from accord.conformance.check import check
+from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import Conversation, error_code
-from accord.conformance.client.stage import ClientStage
 from accord.conformance.frames.raw_peer import Frame, Message, as_json
 
 STATE_METHOD = "_accord.dev/state"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from accord.conformance.check import check
+from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import SESSION, Conversation, error_code, modes
-from accord.conformance.client.stage import ClientStage
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import Message, Unanswered, as_json
 

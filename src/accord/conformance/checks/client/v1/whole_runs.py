@@ -22,8 +22,8 @@ from accord.conformance.checks.client.v1.initialize import (
     block_types,
     without,
 )
+from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import Offer, modes
-from accord.conformance.client.stage import ClientStage
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import Frame, Message, as_json
 

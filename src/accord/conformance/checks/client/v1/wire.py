@@ -12,6 +12,7 @@ from accord.conformance.check import Findings, check, monitor
 from accord.conformance.checks.agent.v1.extensions import judge_denials, judge_extension
 from accord.conformance.checks.agent.v1.wire import FOREIGN_META, null_error
 from accord.conformance.checks.agent.v2.message_monitors import ABSOLUTE
+from accord.conformance.client.check_environment import ANSWERING, UNKNOWN_METHOD, ClientStage
 from accord.conformance.client.fake_agent import (
     MANUAL,
     SESSION,
@@ -21,7 +22,6 @@ from accord.conformance.client.fake_agent import (
     modes,
     responses,
 )
-from accord.conformance.client.stage import ANSWERING, UNKNOWN_METHOD, ClientStage
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import (
     ALIVE_METHOD,

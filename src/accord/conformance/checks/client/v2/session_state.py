@@ -7,8 +7,8 @@ from typing import Any
 
 from accord.conformance.check import check
 from accord.conformance.checks.client.v1.session_state import begun, by_id, content, shown, text
+from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import SESSION, Conversation, error_code, modes
-from accord.conformance.client.stage import ClientStage
 from accord.conformance.frames.raw_peer import Message, as_json
 
 

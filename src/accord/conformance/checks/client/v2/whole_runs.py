@@ -12,8 +12,8 @@ from accord.conformance.checks.client.v1.initialize import block_types, without
 from accord.conformance.checks.client.v1.reopened_sessions import known_places, missing_roots
 from accord.conformance.checks.client.v1.whole_runs import RUNS_SECONDS_MAX, Need, used
 from accord.conformance.checks.client.v2.wire_and_initialize import ALL, KEY
+from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import NUMBERS, Offer
-from accord.conformance.client.stage import ClientStage
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import Frame, Message, Unanswered, as_json
 

@@ -29,6 +29,7 @@ from accord.conformance.checks.client.v1.turns import (
     outcome,
     refuses_modes_that_it_has_not,
 )
+from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import (
     MANUAL,
     SESSION,
@@ -38,7 +39,6 @@ from accord.conformance.client.fake_agent import (
     modes,
     responses,
 )
-from accord.conformance.client.stage import ClientStage
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import Frame, Message, Unanswered, as_json
 from accord.conformance.frames.schema_validation import flaws
