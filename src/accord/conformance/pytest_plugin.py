@@ -23,12 +23,11 @@ from accord.conformance.agent.editor_profiles import PROFILES, EditorProfile
 from accord.conformance.check import Role
 from accord.conformance.client.fake_agent import CONVERSATIONS, Conversation
 from accord.conformance.client.launch import Way, launched
-from accord.conformance.frames.raw_peer import ANSWER_SECONDS, Message, RawPeer
+from accord.conformance.frames.raw_peer import Message, RawPeer
 from accord.conformance.frames.recordings import Recorded, play_client, read_recorded
 from accord.conformance.rule_definition import Version
 from accord.conformance.run.program import started
-
-CONNECT_SECONDS = 30.0
+from accord.conformance.time_limits import ANSWER_SECONDS, CONNECT_SECONDS
 
 
 class AgentUnderTest(Talk):

@@ -31,15 +31,11 @@ from accord.conformance.check import Role
 from accord.conformance.network.address import Address, RemoteServer, read_address
 from accord.conformance.reports.terminal_table import summary, table
 from accord.conformance.rule_definition import Version
-from accord.conformance.run.check_runner import (
-    AT_ONCE,
-    CHECK_SECONDS_MAX,
-    RUN_SECONDS_MAX,
-    OpenStage,
-)
+from accord.conformance.run.check_runner import AT_ONCE, OpenStage
 from accord.conformance.run.kit_run import NoSuchRule, Wishes, judge, select
 from accord.conformance.run.program import NotStarted
 from accord.conformance.run.verdicts import Conclusion, Report
+from accord.conformance.time_limits import ANSWER_SECONDS, RUN_SECONDS_MAX, check_seconds_max
 from accord.machine import optional_packages
 
 if TYPE_CHECKING:
@@ -67,9 +63,6 @@ examples:
   accord check --client --listen http://127.0.0.1:0/acp -- my-client --agent {url}
   accord check https://agents.example.com/acp --token-env AGENT_TOKEN
 """
-TURNS_IN_A_CHECK = 8
-# The most time for one check, even if the turns of the scenario are slow.
-CHECK_SECONDS_LIMIT = 240.0
 USAGE, NOT_STARTED = 2, 3
 # Of several runs, the first conclusion in this table counts.
 EXIT_CODES: dict[Conclusion, int] = {"not conformant": 1, "incomplete": 4, "conformant": 0}
@@ -126,14 +119,15 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--jobs",
         metavar="N",
         type=int,
-        help="programs to run in parallel (default: 4); the checks of a server run one at a time",
+        help=f"programs to run in parallel (default: {AT_ONCE});"
+        " the checks of a server run one at a time",
     )
     add(
         "--timeout",
         metavar="SECONDS",
         type=float,
-        default=10,
-        help="how long an answer may take (default: 10)",
+        default=ANSWER_SECONDS,
+        help=f"how long an answer may take (default: {ANSWER_SECONDS:g})",
     )
     add_remote_arguments(parser, positional=True)
     add(
@@ -185,10 +179,7 @@ def _judge(parsed: Namespace) -> list[Report]:
         baseline=_baseline(parsed.baseline),
         require_all=parsed.require_all,
         at_once=parsed.jobs,
-        # A check has several turns.
-        seconds_max=max(
-            CHECK_SECONDS_MAX, min(TURNS_IN_A_CHECK * scenario.seconds, CHECK_SECONDS_LIMIT)
-        ),
+        seconds_max=check_seconds_max(scenario.seconds),
         run_seconds_max=parsed.time_limit,
         options=_options(parsed),
     )

@@ -24,7 +24,6 @@ from accord.conformance.agent.fake_client import Host
 from accord.conformance.agent.scenario import DEFAULT_SAY, Scenario
 from accord.conformance.check import Check, Findings
 from accord.conformance.frames.raw_peer import (
-    STARTING,
     ErrorOf,
     Frame,
     Gone,
@@ -44,6 +43,7 @@ from accord.conformance.run.check_runner import OpenStage
 from accord.conformance.run.failed_steps import Reached
 from accord.conformance.run.program import Counterpart, own_home, started
 from accord.conformance.run.remote_program import connected
+from accord.conformance.time_limits import ANSWER_SECONDS, STARTING
 from accord.machine.own_command_line import own_file
 
 NO_METHOD = -32601
@@ -506,7 +506,7 @@ def agent_stages(
     command: Sequence[str],
     scenario: Scenario,
     *,
-    patience: float = 10.0,
+    patience: float = ANSWER_SECONDS,
     remote: RemoteServer | None = None,
 ) -> OpenStage:
     """How checks of this agent are staged: a command, or a server."""

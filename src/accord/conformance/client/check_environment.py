@@ -26,20 +26,14 @@ from accord.conformance.client.fake_agent import (
 from accord.conformance.client.launch import Launched, Listen, Way, launched
 from accord.conformance.client.scenario import ClientScenario
 from accord.conformance.client.session_service import SERVED, SessionService
-from accord.conformance.frames.raw_peer import (
-    ANSWER_SECONDS,
-    Frame,
-    NotAsked,
-    Unanswered,
-)
+from accord.conformance.frames.raw_peer import Frame, NotAsked, Unanswered
 from accord.conformance.network.http_listener import HttpListener
 from accord.conformance.rule_definition import Version
 from accord.conformance.run.check_runner import OpenStage
 from accord.conformance.run.failed_steps import Reached
 from accord.conformance.run.program import own_home
+from accord.conformance.time_limits import ANSWER_SECONDS, CONNECT_SECONDS
 
-# How long a client may take from its start to the first message.
-CONNECT_SECONDS = 30.0
 # A first message that is written at once comes sooner than this.
 HELD_BACK_SECONDS = 1.0
 # The step that a client answers requests at all, and a method that shows whether it does.

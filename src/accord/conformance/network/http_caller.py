@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import anyio
 from anyio.abc import ByteStream
 
-from accord.conformance.frames.raw_peer import ANSWER_SECONDS, Gone, Unanswered, as_json
+from accord.conformance.frames.raw_peer import Gone, Unanswered, as_json
 from accord.conformance.network.address import Address, RemoteServer
 from accord.conformance.network.event_stream import Event, EventReader, LongEvent
 from accord.conformance.network.http1 import (
@@ -27,6 +27,7 @@ from accord.conformance.network.http1 import (
     head_bytes,
 )
 from accord.conformance.network.http2_exchange import Http2Exchange
+from accord.conformance.time_limits import ANSWER_SECONDS
 
 JSON_TYPE = "application/json"
 EVENTS_TYPE = "text/event-stream"

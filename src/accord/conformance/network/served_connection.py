@@ -12,10 +12,11 @@ from typing import Any
 
 import anyio
 
-from accord.conformance.frames.raw_peer import ANSWER_SECONDS, STARTING, Message, as_json
+from accord.conformance.frames.raw_peer import Message, as_json
 from accord.conformance.network.http1 import fits_header
 from accord.conformance.network.http_link import SESSION_METHODS
 from accord.conformance.network.line_stream import LineStream
+from accord.conformance.time_limits import ANSWER_SECONDS, STARTING
 
 # How many lines may wait for a stream that is not open yet.
 WAITING_MAX = 20_000

@@ -13,10 +13,11 @@ from typing import Any
 import anyio
 from anyio.abc import ByteStream
 
-from accord.conformance.frames.raw_peer import ANSWER_SECONDS, Unanswered
+from accord.conformance.frames.raw_peer import Unanswered
 from accord.conformance.network.address import RemoteServer
 from accord.conformance.network.http_caller import connect
 from accord.conformance.network.line_stream import LineStream
+from accord.conformance.time_limits import ANSWER_SECONDS
 
 MESSAGE_BYTES_MAX = 64 * 1024 * 1024
 READ_BYTES = 65_536

@@ -30,15 +30,15 @@ from accord.conformance.frames.raw_peer import (
 )
 from accord.conformance.rules import load
 from accord.conformance.run.program import NotStarted
+from accord.conformance.time_limits import (
+    AGAIN_SECONDS_MAX,
+    CHECK_SECONDS_MAX,
+    RUN_SECONDS_MAX,
+)
 
-# What one check may take as a whole, and how many run at a time.
-CHECK_SECONDS_MAX = 60.0
+# How many checks run at a time.
 AT_ONCE = 4
 MUTE = "the program says nothing"
-# After this time no further check is begun.
-RUN_SECONDS_MAX = 1_200.0
-# After so much time of second tries no further one is begun.
-AGAIN_SECONDS_MAX = 60.0
 # How a program ends that was told to: by itself, or by our signal.
 ENDED_BY_US = frozenset({0, -signal.SIGTERM, -signal.SIGKILL})
 # How much of its stderr is shown of a program that fails at its start.

@@ -21,16 +21,10 @@ from accord.conformance.checks import NOT_OVER, gather
 from accord.conformance.network.address import Transport
 from accord.conformance.reports.redaction import without_secrets
 from accord.conformance.rule_definition import Rule, Version
-from accord.conformance.run.check_runner import (
-    AT_ONCE,
-    CHECK_SECONDS_MAX,
-    RUN_SECONDS_MAX,
-    CheckRun,
-    OpenStage,
-    run_checks,
-)
+from accord.conformance.run.check_runner import AT_ONCE, CheckRun, OpenStage, run_checks
 from accord.conformance.run.program import NotStarted
 from accord.conformance.run.verdicts import JUDGED, Report, covered, results
+from accord.conformance.time_limits import CHECK_SECONDS_MAX, RUN_SECONDS_MAX
 from accord.machine.redaction.redactor import Redactor
 
 

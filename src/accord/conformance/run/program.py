@@ -18,7 +18,8 @@ import anyio
 from anyio import to_thread
 from anyio.abc import ByteReceiveStream, Process
 
-from accord.conformance.frames.raw_peer import ANSWER_SECONDS, GRACE_SECONDS, RawPeer
+from accord.conformance.frames.raw_peer import GRACE_SECONDS, RawPeer
+from accord.conformance.time_limits import ANSWER_SECONDS
 from accord.machine.processes.descendants import end_marked, marked, new_mark
 from accord.machine.processes.process_groups import watch
 

@@ -14,9 +14,10 @@ import anyio
 from accord.conformance.agent.check_environment import AgentStage, Talk
 from accord.conformance.agent.turn import begun
 from accord.conformance.check import Check, check
-from accord.conformance.frames.raw_peer import STARTING, Frame, Gone, NotAsked, RawPeer, Unanswered
+from accord.conformance.frames.raw_peer import Frame, Gone, NotAsked, RawPeer, Unanswered
 from accord.conformance.frames.wrong_types import wrong_types
 from accord.conformance.rule_definition import Version
+from accord.conformance.time_limits import STARTING
 
 AgentCheck: TypeAlias = Check[AgentStage]
 NOISE = (b"\n", b"  \n", b"\x00\x01\n", b"{}\n", b'"text"\n', b"null\n", b"{\n", b"\xf0\x9f\n")
