@@ -49,13 +49,6 @@ from accord.machine.own_command_line import own_file
 NO_METHOD = -32601
 # An answer may take as long as so many starts of the agent.
 STARTS_IN_PATIENCE = 5.0
-# Eight grey pixels by eight, as a PNG.
-IMAGE: Message = {
-    "type": "image",
-    "mimeType": "image/png",
-    "data": "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAAAAADhZOFXAAAADklEQVR42mOohwIG"
-    "yhgAd4QfwYuWm4wAAAAASUVORK5CYII=",
-}
 MCP_RECORDER = Path(__file__).with_name("mcp_recorder.py")
 # What every agent answers, with an error where it has no params.
 KNOWN_METHOD = "session/new"

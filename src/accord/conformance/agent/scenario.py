@@ -32,6 +32,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from accord.conformance.frames.raw_peer import Message
 from accord.conformance.optional_behaviour import OCCASIONS
 
 # What a prompt can be for, and what the program then has to do.
@@ -74,6 +75,13 @@ TOOL_PURPOSES = frozenset(
     }
 )  # fmt: skip
 DEFAULT_SAY = "Say hello in one short sentence. Do not use any tools."
+# The picture in a prompt that has one: eight grey pixels by eight, as a PNG.
+IMAGE: Message = {
+    "type": "image",
+    "mimeType": "image/png",
+    "data": "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAAAAADhZOFXAAAADklEQVR42mOohwIG"
+    "yhgAd4QfwYuWm4wAAAAASUVORK5CYII=",
+}
 DEFAULT_FILES = {"notes.txt": "one apple\n"}
 SHIPPED = ("builtin", "generic", "none")
 # What an agent is judged with when nothing is said, and what it may be asked instead.

@@ -7,8 +7,9 @@ from typing import Any
 
 import anyio
 
-from accord.conformance.agent.check_environment import IMAGE, AgentStage, Refused, Talk, went_well
+from accord.conformance.agent.check_environment import AgentStage, Refused, Talk, went_well
 from accord.conformance.agent.fake_client import always, choosing, filling
+from accord.conformance.agent.scenario import IMAGE
 from accord.conformance.agent.turn import (
     ASKING,
     HARMLESS_KINDS,
