@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 def tally(part_of: Callable[[str], str]) -> Iterator[str]:
     """Lines of a table: a row per part, for agents and clients covered / judged / binding."""
-    from accord.conformance.check import Role
+    from accord.conformance.check_definition import Role
     from accord.conformance.checks import gather
     from accord.conformance.rules import implied, load_for
     from accord.conformance.run.verdicts import covered

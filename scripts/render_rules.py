@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from accord.conformance import rules
-from accord.conformance.check import Role
+from accord.conformance.check_definition import Role
 from accord.conformance.checks import gather
 from accord.conformance.network.address import Transport
 from accord.conformance.rule_definition import Rule, Version

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from accord.conformance.check import Check
+from accord.conformance.check_definition import Check
 from accord.conformance.checks import gather
 from accord.conformance.client.check_environment import client_stages
 from accord.conformance.client.launch import with_agent

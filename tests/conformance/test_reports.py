@@ -5,7 +5,7 @@ from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 from accord.conformance import rules
-from accord.conformance.check import Finding, check
+from accord.conformance.check_definition import Finding, check
 from accord.conformance.frames.raw_peer import Frame
 from accord.conformance.reports.html_page import as_html
 from accord.conformance.reports.json_and_junit import as_json, as_junit

@@ -3,7 +3,7 @@
 import pytest
 
 from accord.conformance import rules
-from accord.conformance.check import Role
+from accord.conformance.check_definition import Role
 from accord.conformance.checks import gather
 from accord.conformance.network.address import Transport
 from accord.conformance.rule_definition import Version

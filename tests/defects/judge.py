@@ -10,7 +10,7 @@ import anyio
 
 from accord.conformance.agent.check_environment import agent_stages
 from accord.conformance.agent.scenario import load_scenario
-from accord.conformance.check import Check, Role
+from accord.conformance.check_definition import Check, Role
 from accord.conformance.checks import gather
 from accord.conformance.client.check_environment import client_stages
 from accord.conformance.client.scenario import PURPOSES, ClientScenario, Purpose

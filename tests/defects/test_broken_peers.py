@@ -9,7 +9,7 @@ import os
 import anyio
 import pytest
 
-from accord.conformance.check import Role
+from accord.conformance.check_definition import Role
 from accord.conformance.checks import gather
 from accord.conformance.rule_definition import Version
 from accord.conformance.rules import implied, load

@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from accord.conformance.check import Role, worst
+from accord.conformance.check_definition import Role, worst
 from accord.conformance.run.check_runner import CheckRun
 from tests.defects.judge import (
     PATIENCE_SECONDS,

@@ -18,7 +18,7 @@ from accord.cli.console import complain, show_progress
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from accord.conformance.check import Check
+    from accord.conformance.check_definition import Check
     from accord.conformance.run.check_runner import CheckRun
 
 LINE_SECONDS = 10.0

@@ -20,7 +20,7 @@ import pytest
 from accord.conformance.agent.check_environment import Talk
 from accord.conformance.agent.dialects import DIALECTS
 from accord.conformance.agent.editor_profiles import PROFILES, EditorProfile
-from accord.conformance.check import Role
+from accord.conformance.check_definition import Role
 from accord.conformance.client.fake_agent import CONVERSATIONS, Conversation
 from accord.conformance.client.launch import Way, launched
 from accord.conformance.frames.raw_peer import Message, RawPeer

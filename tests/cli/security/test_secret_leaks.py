@@ -21,7 +21,7 @@ from accord.cli.run.report_formats import JsonReport
 from accord.cli.session_export import as_json, as_markdown
 from accord.client.audit.log import AuditLog
 from accord.client.permissions.request import Decided, PermissionRequest
-from accord.conformance.check import Check, Finding
+from accord.conformance.check_definition import Check, Finding
 from accord.conformance.frames.raw_peer import Frame
 from accord.conformance.reports.html_page import as_html
 from accord.conformance.reports.json_and_junit import as_json as check_json

@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from accord.conformance.agent.check_environment import AgentStage
-from accord.conformance.check import Findings
+from accord.conformance.check_definition import Findings
 from accord.conformance.checks.agent.network.access import judge_encryption
 from accord.conformance.network.address import RemoteServer, read_address
 

@@ -10,7 +10,7 @@ import anyio.lowlevel
 import pytest
 
 from accord.conformance import rules
-from accord.conformance.check import Check, Findings, check, monitor
+from accord.conformance.check_definition import Check, Findings, check, monitor
 from accord.conformance.frames.raw_peer import Frame, Gone, NotReady, TooLate, Unanswered
 from accord.conformance.run.check_runner import CheckRun, run_check, run_checks
 from accord.conformance.run.kit_run import NoSuchRule, Wishes, select, unable

@@ -11,7 +11,7 @@ from accord.cli.main import main
 from accord.conformance import optional_behaviour, rules
 from accord.conformance.agent.check_environment import agent_stages
 from accord.conformance.agent.scenario import PURPOSES, load_scenario
-from accord.conformance.check import Check, Findings
+from accord.conformance.check_definition import Check, Findings
 from accord.conformance.frames.raw_peer import Frame, NotAsked, NotReady, Unanswered
 from accord.conformance.run.failed_steps import Reached
 

@@ -27,7 +27,7 @@ from accord.cli.usage_error import UsageError
 from accord.conformance import rules
 from accord.conformance.agent.check_environment import agent_stages, speaks
 from accord.conformance.agent.scenario import DEFAULT, BadScenario, Scenario, load_scenario
-from accord.conformance.check import Role
+from accord.conformance.check_definition import Role
 from accord.conformance.network.address import Address, RemoteServer, read_address
 from accord.conformance.reports.terminal_table import summary, table
 from accord.conformance.rule_definition import Version

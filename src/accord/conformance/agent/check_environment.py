@@ -22,7 +22,7 @@ import anyio
 from accord.conformance.agent.dialects import DIALECTS, Dialect
 from accord.conformance.agent.fake_client import Host
 from accord.conformance.agent.scenario import DEFAULT_SAY, Scenario
-from accord.conformance.check import Check, Findings
+from accord.conformance.check_definition import Check, Findings
 from accord.conformance.frames.raw_peer import (
     ErrorOf,
     Frame,

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from importlib import import_module
 from typing import Any
 
-from accord.conformance.check import Check, Monitor, Role
+from accord.conformance.check_definition import Check, Monitor, Role
 from accord.conformance.network.address import Transport
 from accord.conformance.rule_definition import Version
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
-from accord.conformance.check import Check, Findings
+from accord.conformance.check_definition import Check, Findings
 from accord.conformance.client.fake_agent import (
     BASELINE,
     CONVERSATIONS,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from accord.conformance.check import Finding
+from accord.conformance.check_definition import Finding
 from accord.conformance.frames.raw_peer import Frame
 from accord.conformance.run.check_runner import CheckRun
 from accord.machine.redaction.conversation_redactor import ConversationRedactor

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import anyio
 
-from accord.conformance.check import Check, Finding, Findings, Monitor, shown
+from accord.conformance.check_definition import Check, Finding, Findings, Monitor, shown
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import (
     Frame,

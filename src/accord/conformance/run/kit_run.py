@@ -16,7 +16,7 @@ from accord.conformance import optional_behaviour as occasions
 from accord.conformance import rules
 from accord.conformance.agent.scenario import Scenario
 from accord.conformance.agent.seen_prompts import seen_prompts, try_prompts
-from accord.conformance.check import Check, Finding, Role
+from accord.conformance.check_definition import Check, Finding, Role
 from accord.conformance.checks import NOT_OVER, gather
 from accord.conformance.network.address import Transport
 from accord.conformance.reports.redaction import without_secrets

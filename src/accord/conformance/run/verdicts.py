@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from accord.conformance.check import Check, Finding, Monitor, worst
+from accord.conformance.check_definition import Check, Finding, Monitor, worst
 from accord.conformance.rule_definition import Rule, Verdict
 from accord.conformance.run.check_runner import CheckRun
 

@@ -13,7 +13,7 @@ import anyio
 
 from accord.conformance.agent.check_environment import AgentStage, Talk
 from accord.conformance.agent.turn import begun
-from accord.conformance.check import Check, check
+from accord.conformance.check_definition import Check, check
 from accord.conformance.frames.raw_peer import Frame, Gone, NotAsked, RawPeer, Unanswered
 from accord.conformance.frames.wrong_types import wrong_types
 from accord.conformance.rule_definition import Version

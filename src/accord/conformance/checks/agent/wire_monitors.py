@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from accord.conformance.check import Findings, Monitor, monitor
+from accord.conformance.check_definition import Findings, Monitor, monitor
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.frame_queries import Complaint
 from accord.conformance.frames.raw_peer import Frame

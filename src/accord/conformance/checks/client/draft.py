@@ -7,7 +7,7 @@ from typing import Any
 
 import anyio
 
-from accord.conformance.check import Findings, check, monitor
+from accord.conformance.check_definition import Findings, check, monitor
 from accord.conformance.checks.client.v1 import wire as v1
 from accord.conformance.checks.client.v1.files_and_terminals import put, result
 from accord.conformance.checks.client.v1.initialize import LEAVE_SECONDS, gated, without

@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 
-from accord.conformance.check import Check, check
+from accord.conformance.check_definition import Check, check
 from accord.conformance.checks.agent.faults import (
     BURST,
     LONG_LINE_BYTES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from accord.conformance.check import Findings, monitor
+from accord.conformance.check_definition import Findings, monitor
 from accord.conformance.checks.agent.wire_monitors import not_asked, responses, watching
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import Frame, as_json

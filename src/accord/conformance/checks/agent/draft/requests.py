@@ -9,7 +9,7 @@ from accord.conformance.agent.check_environment import NO_METHOD, AgentStage, Ta
 from accord.conformance.agent.fake_client import always, choosing
 from accord.conformance.agent.fake_draft_client import granted
 from accord.conformance.agent.turn import ASKING, asked_in, begun, calls_of
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.sessions import asked_of, comes_true
 from accord.conformance.checks.agent.v1.wire import INVALID_PARAMS, alive
 from accord.conformance.frames import frame_queries as looking

@@ -8,7 +8,7 @@ import anyio
 from anyio.streams.tls import TLSAttribute
 
 from accord.conformance.agent.check_environment import AgentStage
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.network.access import (
     judge_encryption,
     judge_ids_as_credentials,

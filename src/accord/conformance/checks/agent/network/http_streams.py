@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from accord.conformance.agent.check_environment import AgentStage
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.network.server_requests import (
     http_link_of,
     judge_status,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 
 from accord.conformance.agent.check_environment import AgentStage
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.network.access import (
     judge_encryption,
     judge_other_users_session,

@@ -8,7 +8,7 @@ from typing import Any
 
 from accord.conformance.agent.check_environment import AgentStage, Refused, went_well
 from accord.conformance.agent.fake_client import always
-from accord.conformance.check import Findings, check, monitor
+from accord.conformance.check_definition import Findings, check, monitor
 from accord.conformance.checks.agent.v1.session_history import old, taken_up
 from accord.conformance.checks.agent.v1.sessions import ROOTS, listed
 from accord.conformance.frames import frame_queries as looking

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from accord.conformance.agent.check_environment import AgentStage, Talk, went_well
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.session_history import (
     NOT_FOUND,
     holds_in_order,

@@ -15,7 +15,7 @@ from accord.conformance.agent.check_environment import (
 )
 from accord.conformance.agent.scenario import Scenario
 from accord.conformance.agent.turn import calls_of
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.modes_and_options import values_of
 from accord.conformance.checks.agent.v1.session_history import TAKING_UP
 from accord.conformance.checks.agent.v1.wire import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from accord.conformance.check import Findings, monitor
+from accord.conformance.check_definition import Findings, monitor
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import Frame, as_json
 from accord.conformance.frames.schema_validation import Flaw, flaws

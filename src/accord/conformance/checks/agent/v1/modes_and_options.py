@@ -6,7 +6,7 @@ from typing import Any
 
 from accord.conformance.agent.check_environment import AgentStage, went_well
 from accord.conformance.agent.turn import end_by_cancel, long_turn
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.wire import CODES, judge_refusal
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered, as_json

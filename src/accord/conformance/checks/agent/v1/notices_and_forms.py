@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from accord.conformance.agent.check_environment import AgentStage
-from accord.conformance.check import Findings, check, monitor
+from accord.conformance.check_definition import Findings, check, monitor
 from accord.conformance.checks.agent.v1.sessions import comes_true
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import Frame, Message, as_json

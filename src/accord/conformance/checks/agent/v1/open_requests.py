@@ -7,7 +7,7 @@ from typing import Any
 from accord.conformance.agent.check_environment import AgentStage
 from accord.conformance.agent.fake_client import always
 from accord.conformance.agent.turn import ASKING, asked_in, is_instant
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.sessions import comes_true, more_sessions
 from accord.conformance.checks.agent.v1.wire import INTERNAL_ERROR, asking
 from accord.conformance.frames import frame_queries as looking

@@ -17,7 +17,7 @@ from accord.conformance.agent.turn import (
     is_over,
     is_short,
 )
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.sessions import ROOTS, listed, more_sessions
 from accord.conformance.checks.agent.v1.wire import OPENED_AGAIN
 from accord.conformance.frames.raw_peer import Message, NotReady, TooLate, Unanswered, as_json

@@ -15,7 +15,7 @@ import anyio
 from accord.conformance.agent.check_environment import AgentStage, Refused, Talk
 from accord.conformance.agent.fake_client import choosing
 from accord.conformance.agent.turn import calls_of, tool_calls
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.wire import CODES, OPENED_AGAIN, judge_refusal
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered, as_json

@@ -24,7 +24,7 @@ from accord.conformance.agent.turn import (
     is_short,
     tool_calls,
 )
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.extensions import NOBODYS
 from accord.conformance.checks.agent.v1.sessions import comes_true
 from accord.conformance.checks.agent.v1.turn_monitors import STOP_REASONS

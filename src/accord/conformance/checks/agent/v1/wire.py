@@ -11,7 +11,7 @@ import anyio
 from accord.conformance.agent.check_environment import KNOWN_METHOD, NO_METHOD, AgentStage, Talk
 from accord.conformance.agent.scenario import IMAGE
 from accord.conformance.agent.turn import ASKING, OVER, asked_in, at_work, is_instant, is_over
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.frames.raw_peer import (
     ErrorOf,
     Frame,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accord.conformance.agent.check_environment import AgentStage, Talk
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.notices_and_forms import prompted
 from accord.conformance.checks.agent.v1.sessions import comes_true
 from accord.conformance.checks.agent.v2.sessions import AFTER_CLOSE_SECONDS, FINAL

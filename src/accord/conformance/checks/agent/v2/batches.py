@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from accord.conformance.agent.check_environment import NO_METHOD, AgentStage
-from accord.conformance.check import Findings, check, monitor
+from accord.conformance.check_definition import Findings, check, monitor
 from accord.conformance.checks.agent.v1.wire import (
     ARRAYS,
     INVALID_REQUEST,

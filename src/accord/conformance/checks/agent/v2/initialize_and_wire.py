@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from accord.conformance.agent.check_environment import KNOWN_METHOD, NO_METHOD, AgentStage
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.initialize import (
     judge_status,
     providers_change,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from accord.conformance.check import Findings, monitor
+from accord.conformance.check_definition import Findings, monitor
 from accord.conformance.checks.agent.v1.message_monitors import (
     look_at_plans,
     look_at_updates_of_options,

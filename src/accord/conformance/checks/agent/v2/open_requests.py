@@ -7,7 +7,7 @@ import anyio
 from accord.conformance.agent.check_environment import AgentStage
 from accord.conformance.agent.fake_client import always
 from accord.conformance.agent.turn import ASKING, asked_in
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.open_requests import (
     OPEN_REQUESTS_MAX,
     refuse_beyond_the_limit,

@@ -7,7 +7,7 @@ from typing import Any
 
 from accord.conformance.agent.check_environment import AgentStage, Refused, Talk
 from accord.conformance.agent.turn import at_work_before_another, call_of, is_short
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.modes_and_options import values_of
 from accord.conformance.checks.agent.v1.session_history import (
     NOT_FOUND,

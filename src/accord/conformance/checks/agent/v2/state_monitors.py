@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from accord.conformance.check import Findings, monitor
+from accord.conformance.check_definition import Findings, monitor
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.message_fold import fold, text_of
 from accord.conformance.frames.raw_peer import Frame, as_json

@@ -20,7 +20,7 @@ from accord.conformance.agent.turn import (
     ends_turn,
     is_short,
 )
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.session_history import old, taken_up
 from accord.conformance.checks.agent.v1.turns import (
     CANCEL_SECONDS_MAX,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import SESSION as KIT_SESSION
 from accord.conformance.client.launch import SCHEMES, Way

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.checks.client.network.http import judge_other_transport
 from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.frames.raw_peer import as_json

@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio
 
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import SESSION, Conversation, error_code
 from accord.conformance.frames import frame_queries as looking

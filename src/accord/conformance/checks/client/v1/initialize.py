@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from accord.conformance.check import Check, Findings, check, monitor
+from accord.conformance.check_definition import Check, Findings, check, monitor
 from accord.conformance.checks.agent.v2.message_monitors import ABSOLUTE
 from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import anyio
 
-from accord.conformance.check import Findings, check, monitor
+from accord.conformance.check_definition import Findings, check, monitor
 from accord.conformance.checks.client.v1.initialize import LEAVE_SECONDS, OPENING
 from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import SESSION, Conversation, Offer, modes

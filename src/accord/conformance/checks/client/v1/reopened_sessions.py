@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from accord.conformance.check import Findings, monitor
+from accord.conformance.check_definition import Findings, monitor
 from accord.conformance.checks.client.v1.initialize import ROOTS, SYSTEM_PROMPT, is_on, offered
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import Frame, Message, as_json

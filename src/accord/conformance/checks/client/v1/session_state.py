@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import Conversation, error_code
 from accord.conformance.frames.raw_peer import Frame, Message, as_json

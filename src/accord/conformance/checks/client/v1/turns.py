@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import SESSION, Conversation, error_code, modes
 from accord.conformance.frames import frame_queries as looking

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.checks.client.v1.initialize import (
     ALL,
     BLOCKS,

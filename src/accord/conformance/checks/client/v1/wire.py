@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 
-from accord.conformance.check import Findings, check, monitor
+from accord.conformance.check_definition import Findings, check, monitor
 from accord.conformance.checks.agent.v1.extensions import judge_denials, judge_extension
 from accord.conformance.checks.agent.v1.wire import FOREIGN_META, null_error
 from accord.conformance.checks.agent.v2.message_monitors import ABSOLUTE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from accord.conformance.check import check
+from accord.conformance.check_definition import check
 from accord.conformance.checks.client.v1.session_state import begun, by_id, content, shown, text
 from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import SESSION, Conversation, error_code, modes

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from accord.conformance.check import Findings, check, monitor
+from accord.conformance.check_definition import Findings, check, monitor
 from accord.conformance.checks.client.v1.initialize import block_types, without
 from accord.conformance.checks.client.v1.reopened_sessions import known_places, missing_roots
 from accord.conformance.checks.client.v1.whole_runs import RUNS_SECONDS_MAX, Need, used

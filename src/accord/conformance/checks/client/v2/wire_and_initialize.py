@@ -7,7 +7,7 @@ from functools import partial
 
 import anyio
 
-from accord.conformance.check import Check, Findings, check, monitor
+from accord.conformance.check_definition import Check, Findings, check, monitor
 from accord.conformance.checks.agent.v1.wire import CODES
 from accord.conformance.checks.agent.v2.batches import BATCHES, judge_arrays, look_at_arrays
 from accord.conformance.checks.client.v1 import wire as v1

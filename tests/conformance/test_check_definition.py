@@ -2,7 +2,7 @@
 
 import pytest
 
-from accord.conformance.check import Findings, shown, worst
+from accord.conformance.check_definition import Findings, shown, worst
 from accord.conformance.frames.raw_peer import ErrorOf, Frame, as_json, brief
 
 
