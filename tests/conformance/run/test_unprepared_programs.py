@@ -233,7 +233,7 @@ def test_a_rule_about_what_an_agent_may_do_waits_until_it_does() -> None:
     forms, tools = rules.load()["V1-ELIC-20"], rules.load()["V1-TOOL-13"]
     asking = frame({"method": "elicitation/create", "id": 1, "params": {"mode": "form"}})
     nothing = optional_behaviour.shown_in([[]])
-    assert "by forms" in optional_behaviour.excuse(forms, nothing)
+    assert "with forms" in optional_behaviour.excuse(forms, nothing)
     assert optional_behaviour.excuse(forms, nothing, purposes=["elicitation"]) == ""
     assert optional_behaviour.excuse(forms, optional_behaviour.shown_in([[asking]])) == ""
     assert optional_behaviour.excuse(tools, nothing) == ""
