@@ -1,8 +1,7 @@
 """This computer: files opened without races, process groups, terminals.
 
 For agents and clients alike.  It knows no wire types and no methods of the protocol; plain
-values go in and out, and what goes wrong is an error of
-`file_and_terminal_errors.py` or `SpawnFailed`.
+values go in and out, and what goes wrong is an error of `errors.py` or `SpawnFailed`.
 
 A module is imported when one of its names is first used: an agent that reads one file does not
 need processes and terminals, and every import delays its start.
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 from accord.lazy_names import on_first_use
 
 if TYPE_CHECKING:
-    from accord.machine.file_and_terminal_errors import (
+    from accord.machine.errors import (
         AccessDenied,
         AlreadyThere,
         FileFailure,
@@ -42,12 +41,9 @@ if TYPE_CHECKING:
     )
     from accord.machine.processes.descendants import adopt_orphans, end_descendants, kept
     from accord.machine.processes.process_groups import ProcessGroup, live_groups, track
-    from accord.machine.terminals.output_buffer import (
-        OUTPUT_BYTES_DEFAULT,
-        OUTPUT_BYTES_MAX,
-        OutputBuffer,
-    )
+    from accord.machine.terminals.output_buffer import OUTPUT_BYTES_MAX, OutputBuffer
     from accord.machine.terminals.terminals import (
+        OUTPUT_BYTES_DEFAULT,
         TERMINALS_MAX,
         Terminal,
         TerminalOutput,
@@ -57,7 +53,7 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "accord.machine.processes.descendants": ("adopt_orphans", "end_descendants", "kept"),
-    "accord.machine.file_and_terminal_errors": (
+    "accord.machine.errors": (
         "AccessDenied",
         "AlreadyThere",
         "FileFailure",
@@ -74,11 +70,7 @@ _PLACES = {
     "accord.machine.filesystem.async_files": ("Files",),
     "accord.machine.processes.process_groups": ("ProcessGroup", "live_groups", "track"),
     "accord.machine.filesystem.local_files": ("FILE_BYTES_MAX", "FileInfo", "LocalFiles"),
-    "accord.machine.terminals.output_buffer": (
-        "OUTPUT_BYTES_DEFAULT",
-        "OUTPUT_BYTES_MAX",
-        "OutputBuffer",
-    ),
+    "accord.machine.terminals.output_buffer": ("OUTPUT_BYTES_MAX", "OutputBuffer"),
     "accord.machine.filesystem.unsaved_text": ("Overlay",),
     "accord.machine.processes.child_process": (
         "Exit",
@@ -91,6 +83,7 @@ _PLACES = {
     ),
     "accord.machine.filesystem.roots": ("Roots",),
     "accord.machine.terminals.terminals": (
+        "OUTPUT_BYTES_DEFAULT",
         "TERMINALS_MAX",
         "Terminal",
         "TerminalOutput",

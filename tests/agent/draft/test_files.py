@@ -9,7 +9,7 @@ import pytest
 
 from accord.agent import Agent, Turn
 from accord.errors import LocalProtocolError, RemoteProtocolError, RequestFailed
-from accord.machine.file_and_terminal_errors import (
+from accord.machine.errors import (
     AccessDenied,
     AlreadyThere,
     FileFailure,

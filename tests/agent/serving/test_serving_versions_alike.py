@@ -13,7 +13,7 @@ import pytest
 
 from accord import Agent, LocalProtocolError, RequestFailed, SpawnFailed, Turn
 from accord.machine import AccessDenied, OutsideRoots
-from accord.machine.file_and_terminal_errors import NoSuchFile
+from accord.machine.errors import NoSuchFile
 from tests.agent.raw_client import OPEN, raw_client
 from tests.agent.test_agent_mistakes import ended
 

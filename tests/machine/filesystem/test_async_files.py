@@ -9,7 +9,7 @@ import anyio
 import pytest
 from anyio import to_thread
 
-from accord.machine.file_and_terminal_errors import OutsideRoots
+from accord.machine.errors import OutsideRoots
 from accord.machine.filesystem import newline_style
 from accord.machine.filesystem.async_files import INLINE_BYTES_MAX, Files
 from tests.hang_limit import HANG_SECONDS

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from accord.machine.file_and_terminal_errors import (
+from accord.machine.errors import (
     AlreadyThere,
     FileMissing,
     NotText,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from accord.machine.file_and_terminal_errors import FileFailure
+from accord.machine.errors import FileFailure
 from accord.machine.filesystem import openat2
 from accord.machine.filesystem.local_files import LocalFiles
 from tests.hang_limit import HANG_SECONDS

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from accord.machine.file_and_terminal_errors import FileFailure, FileMissing, NotAFile, OutsideRoots
+from accord.machine.errors import FileFailure, FileMissing, NotAFile, OutsideRoots
 from accord.machine.filesystem import openat2
 from accord.machine.filesystem.local_files import LocalFiles
 from accord.machine.filesystem.path_resolution import DEPTH_MAX, LINKS_MAX

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from accord.machine.file_and_terminal_errors import FileMissing, OutsideRoots
+from accord.machine.errors import FileMissing, OutsideRoots
 from accord.machine.filesystem.local_files import LocalFiles
 from accord.machine.filesystem.unsaved_text import Overlay
 

@@ -7,7 +7,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from accord.machine.terminals.output_buffer import (
-    OUTPUT_BYTES_DEFAULT,
     OUTPUT_BYTES_MAX,
     OutputBuffer,
     cut_front,
@@ -76,9 +75,8 @@ def test_memory_stays_within_twice_the_bound() -> None:
     assert buffer.text == "x" * 1000
 
 
-def test_limits_have_a_default_and_a_ceiling() -> None:
-    """Design: 1 MiB per terminal; what is asked for is bounded too."""
-    assert OutputBuffer().bytes_max == OUTPUT_BYTES_DEFAULT == 1024 * 1024
+def test_limits_have_a_ceiling() -> None:
+    """Design: what is asked for is bounded too."""
     assert OutputBuffer(2**64 - 1).bytes_max == OUTPUT_BYTES_MAX
     assert OutputBuffer(0).bytes_max == 0
     with pytest.raises(ValueError, match="negative"):

@@ -13,10 +13,10 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from accord.errors import SpawnFailed
-from accord.machine.file_and_terminal_errors import MachineError, TerminalUnknown, TooManyTerminals
+from accord.machine.errors import MachineError, TerminalUnknown, TooManyTerminals
 from accord.machine.processes.child_process import Exit
 from accord.machine.processes.process_groups import live_groups
-from accord.machine.terminals.terminals import Terminals, command_line
+from accord.machine.terminals.terminals import OUTPUT_BYTES_DEFAULT, Terminals, command_line
 from tests.hang_limit import HANG_SECONDS
 from tests.machine.lifeline import Lifeline
 
@@ -66,6 +66,14 @@ async def test_stdout_and_stderr_are_merged_in_the_order_of_arrival() -> None:
         await terminal.wait()
         expected = [f"{stream} {i}" for i in (1, 2, 3) for stream in ("out", "err")]
         assert terminal.output().text.splitlines() == expected
+
+
+async def test_without_a_byte_limit_the_default_is_kept() -> None:
+    """Design: 1 MiB per terminal."""
+    async with terminals_open() as terminals:
+        terminal = await terminals.create("/bin/true")
+        await terminal.wait()
+        assert terminal._buffer.bytes_max == OUTPUT_BYTES_DEFAULT == 1024 * 1024
 
 
 @pytest.mark.rule("V1-TERM-03")

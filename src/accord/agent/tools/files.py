@@ -9,7 +9,7 @@ from accord.agent.serving.wire import FileDetails
 from accord.agent.session.paths import absolute, relative
 from accord.agent.tools.tool_call import new_tool_call
 from accord.errors import LocalProtocolError, NotFound, RemoteProtocolError, RequestFailed
-from accord.machine.file_and_terminal_errors import (
+from accord.machine.errors import (
     AccessDenied,
     AlreadyThere,
     FileFailure,

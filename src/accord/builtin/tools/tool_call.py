@@ -18,7 +18,7 @@ from accord.agent.tools.tool_call import ToolCallHandle
 from accord.builtin.mode_permissions import decision, refusal
 from accord.builtin.tools.tool_result import REFUSALS, Denial, ToolResult, failed
 from accord.errors import AccordError, ConnectionLost, LocalProtocolError, RequestFailed
-from accord.machine.file_and_terminal_errors import (
+from accord.machine.errors import (
     AccessDenied,
     AlreadyThere,
     FileFailure,

@@ -19,7 +19,7 @@ from accord.builtin.tools.tool_call import ToolFailed
 from accord.builtin.tools.tool_context import ToolContext
 from accord.builtin.tools.tool_result import ToolResult
 from accord.errors import RequestFailed
-from accord.machine.file_and_terminal_errors import MachineError
+from accord.machine.errors import MachineError
 
 if TYPE_CHECKING:
     from accord.agent.turn import Turn

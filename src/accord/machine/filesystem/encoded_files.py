@@ -11,7 +11,7 @@ from __future__ import annotations
 import codecs
 from dataclasses import dataclass
 
-from accord.machine.file_and_terminal_errors import NotText, TooLarge
+from accord.machine.errors import NotText, TooLarge
 from accord.machine.filesystem.local_files import Existing, LocalFiles, Stored
 from accord.machine.filesystem.newline_style import FileStyle, decode_text, encode_text
 

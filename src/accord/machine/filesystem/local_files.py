@@ -24,7 +24,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from accord.machine.file_and_terminal_errors import (
+from accord.machine.errors import (
     AccessDenied,
     AlreadyThere,
     FileMissing,

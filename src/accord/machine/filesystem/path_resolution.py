@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import TracebackType
 
-from accord.machine.file_and_terminal_errors import (
+from accord.machine.errors import (
     FileFailure,
     FileMissing,
     OutsideRoots,

@@ -18,7 +18,7 @@ import errno
 import os
 from collections.abc import Iterator, Sequence
 
-from accord.machine.file_and_terminal_errors import OUTSIDE, OutsideRoots, file_failure
+from accord.machine.errors import OUTSIDE, OutsideRoots, file_failure
 from accord.machine.filesystem import openat2
 from accord.machine.filesystem.path_resolution import (
     Place,

@@ -11,9 +11,6 @@ from __future__ import annotations
 
 import codecs
 
-OUTPUT_BYTES_DEFAULT = 1024 * 1024
-"""Kept where nobody asks for another number."""
-
 OUTPUT_BYTES_MAX = 16 * 1024 * 1024
 """Kept at most, whatever is asked for: it has to fit a frame with JSON's escapes."""
 
@@ -38,12 +35,11 @@ def cut_front(data: bytes | bytearray, bytes_max: int) -> bytes:
 class OutputBuffer:
     """Bytes in, bounded text out."""
 
-    def __init__(self, bytes_max: int | None = None) -> None:
-        """`bytes_max` is OUTPUT_BYTES_DEFAULT where None, and never above OUTPUT_BYTES_MAX."""
-        asked = OUTPUT_BYTES_DEFAULT if bytes_max is None else bytes_max
-        if asked < 0:
+    def __init__(self, bytes_max: int) -> None:
+        """Keep so many bytes, and never more than OUTPUT_BYTES_MAX."""
+        if bytes_max < 0:
             raise ValueError("a byte limit cannot be negative")
-        self.bytes_max = min(asked, OUTPUT_BYTES_MAX)
+        self.bytes_max = min(bytes_max, OUTPUT_BYTES_MAX)
         self._decoder = _utf8_decoder("replace")
         self._kept = bytearray()
         self._cut = False

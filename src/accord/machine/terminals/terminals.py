@@ -24,7 +24,7 @@ import anyio
 import anyio.abc
 from anyio.lowlevel import checkpoint
 
-from accord.machine.file_and_terminal_errors import MachineError, TerminalUnknown, TooManyTerminals
+from accord.machine.errors import MachineError, TerminalUnknown, TooManyTerminals
 from accord.machine.processes.child_process import (
     KILL_SECONDS,
     TERMINATE_SECONDS,
@@ -41,6 +41,9 @@ from accord.machine.terminals.output_buffer import OutputBuffer
 
 TERMINALS_MAX = 128
 """Terminals of one registry that are not released yet."""
+
+OUTPUT_BYTES_DEFAULT = 1024 * 1024
+"""Of the output of a command, kept where nobody asks for another number."""
 
 READ_BYTES = 65536
 """Most bytes taken from the pipe at once: as much as it holds."""
@@ -259,7 +262,8 @@ class Terminals:
             raise MachineError("the terminals are closed")
         if len(self._terminals) + self._starting >= self._count_max:
             raise TooManyTerminals(self._count_max)
-        buffer = OutputBuffer(output_byte_limit)
+        bytes_max = OUTPUT_BYTES_DEFAULT if output_byte_limit is None else output_byte_limit
+        buffer = OutputBuffer(bytes_max)
         self._mark = self._mark or new_mark()
         self._starting += 1
         try:

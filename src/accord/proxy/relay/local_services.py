@@ -19,7 +19,7 @@ from accord.client.services.files import FileService
 from accord.client.services.terminals import TerminalService
 from accord.connection.error_responses import error_for
 from accord.errors import RequestError
-from accord.machine.file_and_terminal_errors import FileFailure
+from accord.machine.errors import FileFailure
 from accord.machine.redacted_logs import logger
 from accord.translate.message import (
     Failure,

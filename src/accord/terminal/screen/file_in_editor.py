@@ -19,7 +19,7 @@ import anyio
 from textual.app import App, SuspendNotSupported
 
 from accord.errors import SpawnFailed
-from accord.machine.file_and_terminal_errors import FileFailure
+from accord.machine.errors import FileFailure
 from accord.machine.filesystem.local_files import LocalFiles
 from accord.machine.processes.descendants import kept
 from accord.machine.processes.program_lookup import with_program

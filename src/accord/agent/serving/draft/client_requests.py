@@ -29,7 +29,7 @@ from accord.errors import (
     RequestCancelled,
     RequestFailed,
 )
-from accord.machine.file_and_terminal_errors import (
+from accord.machine.errors import (
     AccessDenied,
     AlreadyThere,
     FileFailure,

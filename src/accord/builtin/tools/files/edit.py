@@ -23,7 +23,7 @@ from accord.builtin.tools.tool_call import ToolFailed, counted, permit, sentence
 from accord.builtin.tools.tool_result import ToolResult, done
 from accord.builtin.undo_journal import Change
 from accord.errors import RequestFailed
-from accord.machine.file_and_terminal_errors import FileFailure
+from accord.machine.errors import FileFailure
 from accord.translate.diffs import deletion_of, diff_of
 
 if TYPE_CHECKING:

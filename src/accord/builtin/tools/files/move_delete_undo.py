@@ -15,7 +15,7 @@ from accord.builtin.tools.tool_call import ToolFailed, permit, sentence, shown
 from accord.builtin.tools.tool_result import ToolResult, done, failed
 from accord.builtin.undo_journal import Change
 from accord.errors import RequestFailed
-from accord.machine.file_and_terminal_errors import FileFailure
+from accord.machine.errors import FileFailure
 from accord.translate.diffs import deletion_of, move_of
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from anyio import to_thread
 
 from accord.agent.session.paths import absolute, relative
 from accord.builtin.tools.tool_call import ToolFailed, size_words
-from accord.machine.file_and_terminal_errors import FileFailure, FileMissing, NotAFile, OutsideRoots
+from accord.machine.errors import FileFailure, FileMissing, NotAFile, OutsideRoots
 from accord.machine.filesystem.roots import Roots
 
 if TYPE_CHECKING:

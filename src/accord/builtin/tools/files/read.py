@@ -17,7 +17,7 @@ from accord.builtin.tools.files.path_lookup import look_at, missing_words, requi
 from accord.builtin.tools.files.whole_files import WHOLE_BYTES_MAX, read_whole
 from accord.builtin.tools.tool_call import ToolFailed, counted, shown, size_words
 from accord.builtin.tools.tool_result import ToolResult, done
-from accord.machine.file_and_terminal_errors import TooLarge
+from accord.machine.errors import TooLarge
 from accord.machine.filesystem.local_files import FILE_BYTES_MAX
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from anyio import to_thread
 from accord.builtin.client_newlines import BOM, difference, in_form_of, same_words
 from accord.builtin.tools.files.path_lookup import OwnFiles
 from accord.errors import RequestFailed
-from accord.machine.file_and_terminal_errors import FileFailure, NoSuchFile, NotText
+from accord.machine.errors import FileFailure, NoSuchFile, NotText
 
 if TYPE_CHECKING:
     from accord.builtin.tools.tool_context import ToolContext

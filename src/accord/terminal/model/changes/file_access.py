@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accord.errors import AccordError
-from accord.machine.file_and_terminal_errors import FileFailure, FileMissing
+from accord.machine.errors import FileFailure, FileMissing
 from accord.machine.filesystem.local_files import Existing, LocalFiles
 
 FILE_BYTES_MAX = 2 * 1024 * 1024

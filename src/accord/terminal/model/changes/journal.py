@@ -25,7 +25,7 @@ import anyio
 from anyio import to_thread
 
 from accord.errors import AccordError
-from accord.machine.file_and_terminal_errors import FileFailure
+from accord.machine.errors import FileFailure
 from accord.terminal.model.changes.file_access import ChangedSince, JournalFiles, Unreadable
 from accord.terminal.model.changes.file_change import (
     FileChange,

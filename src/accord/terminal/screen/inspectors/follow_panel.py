@@ -22,7 +22,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from accord.machine.console.control_characters import visible
-from accord.machine.file_and_terminal_errors import FileFailure
+from accord.machine.errors import FileFailure
 from accord.terminal.model.changes.file_access import JournalFiles, Unreadable
 from accord.terminal.model.changes.file_change import FileChange
 from accord.terminal.model.changes.hunks import lines_of

@@ -4,7 +4,7 @@ import errno
 
 import pytest
 
-from accord.machine.file_and_terminal_errors import FileMissing, NoSuchFile
+from accord.machine.errors import FileMissing, NoSuchFile
 
 
 def test_a_file_that_is_missing_is_what_python_says_of_one() -> None:
