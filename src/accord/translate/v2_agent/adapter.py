@@ -43,7 +43,7 @@ from accord.translate.v2_agent.initialize import (
     introduction_to_v2,
     offer_of,
 )
-from accord.translate.v2_agent.mcp_servers import servers_to_v2
+from accord.translate.v2_agent.mcp_commands import servers_to_v2
 from accord.translate.v2_agent.permissions_and_forms import (
     form_answer,
     form_to_v1,

@@ -28,16 +28,21 @@ from accord.translate.message import (
 from accord.translate.meta_store import OFFICIAL, keep
 from accord.translate.v1_agent.commands_and_times import commands_to_v2, time_to_v2
 from accord.translate.v1_agent.config_options import Options
-from accord.translate.v1_agent.mcp_servers import servers_to_v1
 from accord.translate.v1_agent.session_replay import Replay
 from accord.translate.v1_agent.session_state import Past, Session
-from accord.translate.v1_agent.translator_core import Core, not_found
+from accord.translate.v1_agent.translator_core import Abilities, Core, not_found
 from accord.translate.v1_agent.updates import Updates
 
 # Updates of sessions that are about to be announced.
 EARLY_UPDATES_MAX: Final = 1024
 # How long the answer to `session/resume` waits for the commands that belong into it.
 ANSWERED_AFTER: Final = 0.2
+# What v1 wants to be there of an MCP server, by its type.
+SERVER_LISTS: Final[dict[str, tuple[str, ...]]] = {
+    "stdio": ("args", "env"),
+    "http": ("headers",),
+    "acp": (),
+}
 
 
 class Opening:
@@ -273,3 +278,32 @@ def _wants_past(replay_from: Any) -> bool:
 
 def _about(session: Session, update: Json) -> Out:
     return CLIENT, Notification(SESSION_UPDATE, {"sessionId": session.id, "update": update})
+
+
+def servers_to_v1(servers: list[Json] | None, can: Abilities) -> list[Json]:
+    """The MCP servers of a session in v1's form, changed in place.
+
+    Raises:
+        CannotTranslate: the agent cannot reach one of them, or two have the same name.
+    """
+    names: set[str] = set()
+    for server in servers or ():
+        kind: Any = server.get("type")
+        known = {"stdio": True, "http": can.http, "acp": can.acp}.get(kind, False)
+        if not known:
+            raise CannotTranslate(
+                INVALID_PARAMS,
+                f"the agent takes no MCP servers of type {kind}",
+                {"type": kind, "name": server.get("name")},
+            )
+        if server["name"] in names:
+            raise CannotTranslate(
+                INVALID_PARAMS, f"two MCP servers are named {server['name']}", None
+            )
+        names.add(server["name"])
+        for name in SERVER_LISTS[kind]:
+            if server.get(name) is None:
+                server[name] = []
+        if kind == "stdio":
+            del server["type"]
+    return servers or []

@@ -1,4 +1,4 @@
-"""MCP servers that the client names, in v2's form."""
+"""MCP servers that the client names, in v2's form: the commands of those on stdio are absolute."""
 
 from __future__ import annotations
 
