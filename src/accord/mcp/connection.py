@@ -26,7 +26,7 @@ from accord.machine import optional_packages
 from accord.machine.redacted_logs import logger
 from accord.machine.redaction.redactor import Redactor
 from accord.mcp.elicitation import Done, Elicit, ServerQuestions
-from accord.mcp.error_messages import McpFault, explain, was_unreachable
+from accord.mcp.error_messages import McpFault, explain, package_missing, was_unreachable
 from accord.mcp.log_redaction import redacting, watch_sdk_logs
 from accord.mcp.results import McpTool, tool_of
 from accord.mcp.schema_validation import session_class
@@ -378,10 +378,7 @@ def _load_sdk() -> None:
         for module in SDK_MODULES:
             import_module(module)
     except ImportError as error:
-        raise McpFault(
-            f"MCP servers need the package {error.name}, which is not installed:"
-            " install accord[agent]"
-        ) from None
+        raise package_missing(error) from None
     watch_sdk_logs()
 
 

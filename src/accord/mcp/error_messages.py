@@ -20,6 +20,13 @@ class McpFault(AccordError):
         self.unsent = unsent
 
 
+def package_missing(error: ImportError) -> McpFault:
+    """What to do where a package for MCP servers is not installed."""
+    return McpFault(
+        f"MCP servers need the package {error.name}, which is not installed: install accord[agent]"
+    )
+
+
 def explain(error: BaseException) -> str:
     """Return a sentence for an exception of the MCP package, its HTTP client or the system."""
     error = sole(error)
