@@ -11,8 +11,9 @@ from accord.builtin.tools.files.text_replacement import Mismatch, Replaced, repl
 from accord.builtin.tools.search.path_patterns import path_pattern
 from accord.builtin.tools.tool_result import RESULT_CHARACTERS_MAX, capped, done
 from accord.builtin.tools.web.page_text import page_text
-from accord.machine.redaction.redactor import MARK, Redactor
-from accord.machine.redaction.secret_patterns import is_secret_name, secret_values
+from accord.machine.redaction.known_values import secret_values
+from accord.machine.redaction.redactor import Redactor
+from accord.machine.redaction.secret_patterns import MARK, is_secret_name
 
 LINES = st.text(alphabet="ab \n\t", max_size=40)
 

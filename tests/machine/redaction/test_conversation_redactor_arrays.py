@@ -3,8 +3,9 @@
 import json
 from typing import Any
 
-from accord.machine.redaction.conversation_redactor import MARK, ConversationRedactor
+from accord.machine.redaction.conversation_redactor import ConversationRedactor
 from accord.machine.redaction.redactor import Redactor
+from accord.machine.redaction.secret_patterns import MARK
 
 SECRET = "hunter2hunter2hunter2"
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.machine.redaction.redactor import MARK, Redactor
+from accord.machine.redaction.redactor import Redactor
+from accord.machine.redaction.secret_patterns import MARK
 
 SECRET = "abcdef123456"
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
-from accord.machine.redaction.redactor import MARK
+from accord.machine.redaction.secret_patterns import MARK
 
 
 class Secret:

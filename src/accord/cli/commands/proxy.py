@@ -154,7 +154,7 @@ def _guard(words: Sequence[str]) -> Callable[[], Proxy]:
     import os
 
     from accord.configuration.policy_file import Policy, load_policy, policy_path
-    from accord.machine.redaction.secret_patterns import secret_values
+    from accord.machine.redaction.known_values import secret_values
     from accord.proxy.builtin.guard.guard import guard
 
     options = _Options("guard")

@@ -18,7 +18,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from accord.machine.redaction.redactor import MARK, Redactor, decoded, encoded
+from accord.machine.redaction.redactor import Redactor, decoded, encoded
+from accord.machine.redaction.secret_patterns import MARK
 from accord.machine.redaction.secret_stream import SecretStream, Segment
 from accord.machine.redaction.update_chunks import WHOLE, Piece, at, kind_of, piece_of, with_text
 
@@ -237,6 +238,3 @@ class ConversationRedactor(Generic[T]):
         if not held.text:
             return held.raw
         return self._redactor.line(text).removesuffix("\n").encode("utf-8", "surrogateescape")
-
-
-__all__ = ["MARK", "ConversationRedactor"]

@@ -21,24 +21,21 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from accord.machine.redaction.secret_finder import (
-    LEARNT_MAX,
+from accord.machine.redaction.known_values import (
     KnownValues,
-    SecretFinder,
-    all_named,
-    named_value,
+    is_known_value,
+    secret_values,
 )
+from accord.machine.redaction.secret_finder import SecretFinder, all_named, named_value
 from accord.machine.redaction.secret_patterns import (
     IGNORED,
     LOGINS,
     MARK,
     WORDS,
-    is_known_value,
     is_secret_in_command,
     is_secret_under,
     looks_secret,
     names_secret,
-    secret_values,
 )
 from accord.machine.redaction.secret_stream import SecretByteStream, SecretStream
 
@@ -314,4 +311,4 @@ def encoded(value: Any) -> bytes:
         return json.dumps(value, separators=(",", ":")).encode()
 
 
-__all__ = ["LEARNT_MAX", "MARK", "Redactor", "decoded", "encoded", "is_identifier"]
+__all__ = ["Redactor", "decoded", "encoded", "is_identifier"]

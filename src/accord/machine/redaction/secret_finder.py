@@ -1,36 +1,29 @@
 """`SecretFinder`: where secrets stand in a text, by known value, by form and by name.  No I/O.
 
-What always holds
-    * The known values that were learnt are bounded; the oldest are forgotten first.
-    * The time that a search takes grows linearly with the text.
+What always holds: the time that a search takes grows linearly with the text.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
+from accord.machine.redaction.known_values import KnownValues
 from accord.machine.redaction.secret_patterns import (
     ADDRESS,
     ADDRESS_BEGUN,
     BEARER,
     BEARER_BEGUN,
-    IGNORED,
     KEY_HEADS,
     KEYS,
     KEYS_BEGUN,
-    KNOWN_CHARACTERS_MIN,
     NAME_CHARACTERS_MAX,
     NAMED,
     is_secret_under,
     names_secret,
 )
 
-LEARNT_MAX: Final = 256
-"""Values that are remembered from a conversation; the oldest are forgotten first."""
-LEARNT_CHARACTERS_MAX: Final = 4096
 NAMES_NESTED_MAX: Final = 8
 """The longest chain of names, such as `author: key: token=`, that is followed."""
 
@@ -42,47 +35,6 @@ _HEADS_BEGUN: Final = re.compile(
     + "|".join(sorted({re.escape(one[:n]) for one in KEY_HEADS for n in range(1, len(one))}))
     + r")\Z"
 )
-
-
-class KnownValues:
-    """Values that are secrets wherever they occur."""
-
-    def __init__(self, values: Iterable[str]) -> None:
-        # Each with its forms in JSON, where some characters are escaped.
-        self._values: dict[str, tuple[bytes, ...]] = {}
-        # Those that were learnt, the oldest first.
-        self._learnt: dict[str, None] = {}
-        self.longest = 0
-        for value in values:
-            self._add(value)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def is_in(self, frame: bytes) -> bool:
-        """Whether a frame contains one of them."""
-        return any(form in frame for forms in self._values.values() for form in forms)
-
-    def learn(self, value: str) -> None:
-        """Add a value that a conversation showed to be secret."""
-        if not KNOWN_CHARACTERS_MIN <= len(value) <= LEARNT_CHARACTERS_MAX:
-            return
-        if value in self._values and value not in self._learnt:
-            return
-        self._learnt.pop(value, None)
-        self._learnt[value] = None
-        self._add(value)
-        if len(self._learnt) > LEARNT_MAX:
-            oldest = next(iter(self._learnt))
-            del self._learnt[oldest], self._values[oldest]
-
-    def _add(self, value: str) -> None:
-        # Texts are searched without invisible characters.
-        value = IGNORED.sub("", value)
-        if value and value not in self._values:
-            forms = {json.dumps(value, ensure_ascii=way)[1:-1] for way in (False, True)}
-            self._values[value] = tuple(one.encode("utf-8", "surrogatepass") for one in forms)
-            self.longest = max(self.longest, len(value))
 
 
 class SecretFinder:

@@ -1,6 +1,7 @@
 """What a secret looks like: the forms of keys, the names of variables, the look of a value.
 
-This is the only definition of it; `redactor.py` applies it.  No I/O.
+This is the only definition of it; `redactor.py` applies it, and `known_values.py` says which values
+are secrets wherever they stand.  No I/O.
 
 A secret is known by its form (`sk-...`, a token, a login in an address), by the name in front of
 it (`API_KEY=...`, `--token ...`, a key of a JSON object), or because its value is known.  This is
@@ -10,7 +11,6 @@ a net with holes: a secret in another form, under a harmless name, is not seen.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from fnmatch import translate
 from functools import lru_cache
 from typing import Final
@@ -62,11 +62,8 @@ KNOWN_NAMES: Final = frozenset(
 )
 """Variables whose values are secrets whatever they look like."""
 
-KNOWN_CHARACTERS_MIN: Final = 8
-"""Shorter values are words that stand in every text."""
-
 GUESSED_CHARACTERS_MIN: Final = 12
-"""The same for values that only their name makes suspicious."""
+"""Shorter values are harmless where only their name makes them suspicious."""
 
 PASSWORD_CHARACTERS_MIN: Final = 6
 """The same for a value that the word `password` stands in front of."""
@@ -133,10 +130,6 @@ LOGINS: Final = re.compile(
 _SECRET_NAME = re.compile(
     r"apikey|secret|passw(?:or)?d|passphrase|credential|authorization|accesskey|privatekey|cookie"
     r"|token$|^auth$|^bearer$"
-)
-# What these hold is a secret and nothing else, as names such as CREDENTIAL_HELPER do not say.
-_HOLDS_SECRET = re.compile(
-    r"(?:passw(?:or)?d|passphrase|token|secret|apikey|(?:access|private)key)$"
 )
 # A path or a number may be named after a secret without being one.  MCP's progress token says
 # which request a notification belongs to.
@@ -218,30 +211,6 @@ def is_secret_in_command(name: str, value: str) -> bool:
     if value in (MARK, "") or value.startswith("$") or is_word:
         return False
     return names_secret(name) or is_secret_under(name, value)
-
-
-def is_known_value(name: str, value: str) -> bool:
-    """Whether a value is a secret wherever it stands, given the variable or option that has it.
-
-    A value that is one plain word or a path may stand in any text for other reasons; it counts
-    only under a name that is known to hold a key.
-    """
-    if name in KNOWN_NAMES:
-        return len(value) >= KNOWN_CHARACTERS_MIN
-    if not names_secret(name):
-        return False
-    if looks_secret(value):
-        return True
-    small = re.sub(r"[\W_]", "", name).lower()
-    is_word = value.isalpha() and (value[1:].islower() or value.isupper())
-    is_harmless = is_word or value.startswith(("/", "./", "~", "$"))
-    is_long = len(value) >= GUESSED_CHARACTERS_MIN
-    return is_long and not is_harmless and _HOLDS_SECRET.search(small) is not None
-
-
-def secret_values(environ: Mapping[str, str]) -> frozenset[str]:
-    """The values in an environment that no output may show."""
-    return frozenset(value for name, value in environ.items() if is_known_value(name, value))
 
 
 # ---- characters that nobody sees

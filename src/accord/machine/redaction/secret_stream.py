@@ -20,12 +20,12 @@ from codecs import getincrementaldecoder
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from accord.machine.redaction.known_values import KNOWN_CHARACTERS_MIN
 from accord.machine.redaction.secret_finder import SecretFinder, Span
 from accord.machine.redaction.secret_patterns import (
     IGNORED,
     IGNORED_BEGUN,
     IGNORED_CHARACTERS_MAX,
-    KNOWN_CHARACTERS_MIN,
     MARK,
     PEM_BEGINS,
     PEM_ENDS,

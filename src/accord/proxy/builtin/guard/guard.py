@@ -31,7 +31,8 @@ from accord.client.permissions.rules import Effect, Rule
 from accord.errors import RequestError
 from accord.jsonrpc.error_codes import INVALID_PARAMS, METHOD_NOT_FOUND
 from accord.machine.redacted_logs import logger
-from accord.machine.redaction.redactor import MARK, Redactor
+from accord.machine.redaction.redactor import Redactor
+from accord.machine.redaction.secret_patterns import MARK
 from accord.proxy.approved_calls import FINAL, ApprovedCalls
 from accord.proxy.builtin.conversation_state import SESSIONS_MAX, ConversationState
 from accord.proxy.builtin.guard.guarded_session import GuardedSession
