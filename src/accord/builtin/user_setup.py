@@ -19,10 +19,10 @@ from accord.builtin.models.available_models import (
     is_guess,
     named_model,
     servers_to_ask,
-    wrong_addresses,
 )
 from accord.builtin.models.packages import can_be_had, missing_words
 from accord.builtin.models.providers import AUTO_DETECTED
+from accord.builtin.models.server_addresses import wrong_addresses
 from accord.configuration.config_file import Config, load_config
 from accord.errors import ConfigError
 from accord.machine.redacted_logs import logger

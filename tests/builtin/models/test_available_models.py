@@ -8,13 +8,12 @@ from accord.builtin.models.api_keys import Credentials
 from accord.builtin.models.available_models import (
     default_choice,
     find_models,
-    full_address,
     is_guess,
     named_choice,
     servers_to_ask,
-    wrong_addresses,
 )
 from accord.builtin.models.providers import PROVIDERS, ModelChoice, Secret
+from accord.builtin.models.server_addresses import wrong_addresses
 from accord.configuration.config_file import Config, ModelSettings
 
 
@@ -207,22 +206,6 @@ def test_a_key_for_the_server_in_the_file_is_sent_to_nobody_else(keys: Credentia
     assert find_models(file, {"GPU_KEY": "abc"}, credentials=keys) == []
     (server,) = servers_to_ask(file, {"GPU_KEY": "abc"}, credentials=keys).values()
     assert server.key == Secret("abc")
-
-
-@pytest.mark.parametrize(
-    ("written", "address"),
-    [
-        ("0.0.0.0", "http://127.0.0.1:11434/v1"),
-        ("box:9999", "http://box:9999/v1"),
-        ("http://[::1]:5", "http://[::1]:5/v1"),
-        ("https://ollama.example", "https://ollama.example:443/v1"),
-        ("http://box:1/v1/", "http://box:1/v1"),
-        (":9999", "http://127.0.0.1:9999/v1"),
-    ],
-)
-def test_the_address_of_ollama_is_taken_as_people_write_it(written: str, address: str) -> None:
-    """Ours: OLLAMA_HOST is what its server listens on."""
-    assert full_address(written, PROVIDERS["ollama"]) == address
 
 
 def test_no_choice_shows_its_key() -> None:

@@ -10,7 +10,8 @@ import pytest
 from anyio.abc import ByteStream, SocketAttribute
 
 from accord.builtin.models.model_servers import Listing, models_at, probe_models
-from accord.builtin.models.providers import OLLAMA_ADDRESS, ModelChoice, Secret
+from accord.builtin.models.providers import ModelChoice, Secret
+from accord.builtin.models.server_addresses import OLLAMA_ADDRESS
 from accord.configuration.config_file import Config, ModelSettings
 from tests.fake_llm import serve
 from tests.hang_limit import HANG_SECONDS

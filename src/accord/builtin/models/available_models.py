@@ -13,10 +13,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from urllib.parse import urlsplit
 
 from accord.builtin.models.api_keys import Credentials
-from accord.builtin.models.providers import OLLAMA_ADDRESS, PROVIDERS, ModelChoice, Provider, Secret
+from accord.builtin.models.providers import PROVIDERS, ModelChoice, Provider, Secret
+from accord.builtin.models.server_addresses import OLLAMA_ADDRESS, named_address
 from accord.configuration.config_file import Config, ModelSettings
 
 MODEL_VARIABLE = "ACCORD_MODEL"
@@ -51,7 +51,7 @@ def find_models(
         found[wanted.value] = wanted
     for provider in PROVIDERS.values():
         key, source = _key(provider, config.model, environ, keys)
-        address = _address(provider, config.model, environ)
+        address = named_address(provider, config.model, environ)
         if key is None and address is None:
             continue
         # A login may have happened since the server was asked.
@@ -87,7 +87,7 @@ def named_choice(
         return replace(known, context_window=window)
     provider, model = _split(name, config.model, environ)
     key, source = _key(provider, config.model, environ, credentials or Credentials())
-    address = _address(provider, config.model, environ)
+    address = named_address(provider, config.model, environ)
     if address is None and provider.id == "ollama":
         address = OLLAMA_ADDRESS
     return ModelChoice(provider.id, model, address, key, source, context_window=window)
@@ -108,7 +108,7 @@ def is_guess(config: Config, environ: Mapping[str, str], named: str | None) -> b
         return False
     provider, model = _split(name, config.model, environ)
     is_bare = model == name and provider.id == "ollama"
-    return is_bare and _address(provider, config.model, environ) is None
+    return is_bare and named_address(provider, config.model, environ) is None
 
 
 def default_choice(
@@ -172,7 +172,7 @@ def servers_to_ask(
     keys = credentials or Credentials()
     asked: dict[str, ModelChoice] = {}
     for provider in PROVIDERS.values():
-        address = _address(provider, config.model, environ)
+        address = named_address(provider, config.model, environ)
         if address is not None:
             key, source = _key(provider, config.model, environ, keys)
             asked[address] = ModelChoice(provider.id, "", address, key, source or "named by you")
@@ -203,7 +203,7 @@ def _guessed(model: str, settings: ModelSettings, environ: Mapping[str, str]) ->
         return "google"
     if model.startswith(("gpt-", "o1", "o3", "o4", "chatgpt")) and "oss" not in model:
         return "openai"
-    has_address = {one: _address(PROVIDERS[one], settings, environ) for one in _COMPATIBLE}
+    has_address = {one: named_address(PROVIDERS[one], settings, environ) for one in _COMPATIBLE}
     return "openai" if has_address["openai"] and not has_address["ollama"] else "ollama"
 
 
@@ -227,49 +227,3 @@ def _key(
         if text:
             return Secret(text), f"key from {variable}"
     return None, ""
-
-
-def _address(provider: Provider, settings: ModelSettings, environ: Mapping[str, str]) -> str | None:
-    """Where the provider's server is, unless it is the provider's own."""
-    if settings.base_url is not None and (settings.provider or "openai") == provider.id:
-        return settings.base_url.rstrip("/")
-    for variable in provider.address_variables:
-        text = environ.get(variable, "").strip()
-        if text and is_address(text):
-            address = full_address(text, provider)
-            return None if urlsplit(address).hostname == provider.own_host else address
-    return None
-
-
-def wrong_addresses(environ: Mapping[str, str]) -> list[str]:
-    """Sentences about variables that should have an address, and have something else."""
-    return [
-        f"{variable} is {environ[variable]!r}, which is not an address, so it is ignored."
-        for provider in PROVIDERS.values()
-        for variable in provider.address_variables
-        if environ.get(variable, "").strip() and not is_address(environ[variable].strip())
-    ]
-
-
-def is_address(text: str) -> bool:
-    """Whether a text is `host`, `host:port` or a URL of HTTP."""
-    try:
-        parts = urlsplit(text if "://" in text else f"http://{text}")
-        # Ollama takes `:PORT` too.
-        return parts.scheme in ("http", "https") and (parts.port or parts.hostname) is not None
-    except ValueError:
-        return False
-
-
-def full_address(text: str, provider: Provider) -> str:
-    """An address as people write it (`host`, `host:port`, a URL) as the model library wants it."""
-    url = text.rstrip("/") if "://" in text else f"http://{text.rstrip('/')}"
-    parts = urlsplit(url)
-    if provider.id != "ollama":
-        return url
-    named = parts.hostname or "127.0.0.1"
-    # A wildcard address is for listening, not for connecting.
-    host = "127.0.0.1" if named == "0.0.0.0" else f"[{named}]" if ":" in named else named
-    port = parts.port or (11434 if parts.scheme == "http" else 443)
-    path = parts.path.rstrip("/") or provider.path
-    return f"{parts.scheme}://{host}:{port}{path}"

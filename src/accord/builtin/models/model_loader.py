@@ -21,18 +21,16 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 import anyio
 
+from accord.builtin.models.context_window import context_window
 from accord.builtin.models.packages import missing_words
-from accord.builtin.models.providers import OLLAMA_ADDRESS, ModelChoice
+from accord.builtin.models.providers import ModelChoice
+from accord.builtin.models.server_addresses import OLLAMA_ADDRESS
 from accord.errors import ConfigError
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
 LOADED_MAX: Final = 8
-# What is assumed where nobody knows.
-LOCAL_WINDOW: Final = 32_000
-WINDOW: Final = 128_000
-
 # A model that thinks may be silent for minutes.
 SILENCE_SECONDS: Final = 300.0
 # The library's own default for Anthropic is too short for a file.
@@ -93,19 +91,7 @@ def _build(choice: ModelChoice) -> LoadedModel:
     # Import it in this thread too, so that the event loop does not wait for it.
     import_module("pydantic_ai.direct")
     model, settings = _BUILDERS[choice.provider](choice)
-    return LoadedModel(model, choice, _window(choice, model), {**_EVERYWHERE, **settings})
-
-
-def _window(choice: ModelChoice, model: Model) -> int:
-    if choice.context_window is not None:
-        return choice.context_window
-    own_server = choice.provider == "ollama" or choice.base_url is not None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        known = getattr(model, "context_window", None)
-    if isinstance(known, int) and known > 0:
-        return known
-    return LOCAL_WINDOW if own_server else WINDOW
+    return LoadedModel(model, choice, context_window(choice, model), {**_EVERYWHERE, **settings})
 
 
 def _key(choice: ModelChoice) -> str:

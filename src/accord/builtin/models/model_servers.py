@@ -22,7 +22,8 @@ import anyio
 from anyio.abc import ByteStream
 
 from accord.builtin.models.available_models import answers_prompts, servers_to_ask
-from accord.builtin.models.providers import AUTO_DETECTED, OLLAMA_ADDRESS, ModelChoice
+from accord.builtin.models.providers import AUTO_DETECTED, ModelChoice
+from accord.builtin.models.server_addresses import LOOPBACK, OLLAMA_ADDRESS
 from accord.configuration.config_file import Config
 
 PROBE_SECONDS: Final = 2.0
@@ -30,12 +31,6 @@ NAMED_SECONDS: Final = 5.0
 ANSWER_BYTES_MAX: Final = 4 << 20
 MODELS_MAX: Final = 400
 
-# Where servers usually listen: Ollama, llama.cpp's server, LM Studio.
-LOOPBACK: Final[Mapping[str, str]] = {
-    OLLAMA_ADDRESS: "ollama",
-    "http://127.0.0.1:8080/v1": "openai",
-    "http://127.0.0.1:1234/v1": "openai",
-}
 REFUSED: Final = (401, 403)
 IS_RUNNING: Final = "Is it running, and is the address right?"
 PROBE_VARIABLE: Final = "ACCORD_PROBE"

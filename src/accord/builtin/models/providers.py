@@ -108,9 +108,6 @@ PROVIDERS: Final[dict[str, Provider]] = {
 }
 """In the order in which one is preferred when several have a key."""
 
-OLLAMA_ADDRESS: Final = "http://127.0.0.1:11434/v1"
-"""Where Ollama listens unless it is told otherwise."""
-
 AUTO_DETECTED: Final = "auto-detected on this computer"
 """How a model was found that nobody named, nor its server."""
 
