@@ -1,26 +1,50 @@
-"""The tools that a model is offered in a step: ours that the mode allows, and the MCP servers'."""
+"""The tools that a model is offered in a step: ours that the mode allows, and the MCP servers'.
+
+One of them is here: a question to the user, where the client can show a form.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic_ai.tools import ToolDefinition
 
-from accord.builtin.llm import user_questions
+from accord.agent.tools.elicitation import FormField
+from accord.agent.turn import Turn
 from accord.builtin.mode_permissions import LOOKING, PLAN, decision
+from accord.builtin.tools.mcp_tools import offered_name
 from accord.builtin.tools.tool_definitions import TOOLS
+from accord.builtin.tools.tool_result import ToolResult, done, failed
 from accord.builtin.tools.toolbox import Toolbox
 
 MCP_TOOLS_MAX: Final = 128
-NAME_CHARACTERS_MAX: Final = 64
 DESCRIPTION_CHARACTERS_MAX: Final = 2000
 
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+ASK_USER: Final = "ask_user"
+CHOICES_MAX: Final = 10
+
+ASK_DESCRIPTION: Final = (
+    "Ask the user a question whose answer decides what to do next, and wait for it. Give choices"
+    " where there are a few. Never ask for passwords or keys."
+)
+ASK_PARAMETERS: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "question": {"type": "string", "description": "The question, in one or two sentences."},
+        "choices": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Answers to choose from; without them the user writes one.",
+        },
+    },
+    "required": ["question"],
+    "additionalProperties": False,
+}
+
 # Tools that the client does not see as tool calls.
-WITHOUT_CARD: Final = frozenset({"plan", user_questions.NAME})
+WITHOUT_CARD: Final = frozenset({"plan", ASK_USER})
 
 
 @dataclass(frozen=True)
@@ -64,13 +88,11 @@ def offered_tools(tools: Toolbox, *, looking_only: bool = False) -> dict[str, Of
                 spec.name, spec.description, spec.parameters, spec.kind, spec.method
             )
     if not looking_only and tools.context.turn.session.features.elicit_form:
-        about = (user_questions.DESCRIPTION, user_questions.PARAMETERS)
-        found[user_questions.NAME] = Offered(
-            user_questions.NAME, *about, "think", user_questions.NAME
-        )
+        about = (ASK_DESCRIPTION, ASK_PARAMETERS)
+        found[ASK_USER] = Offered(ASK_USER, *about, "think", ASK_USER)
     if not looking_only and tools.context.workspace.mcp is not None:
         for tool in list(tools.context.workspace.mcp.tools)[:MCP_TOOLS_MAX]:
-            name = _free_name(f"{tool.server}__{tool.name}", found)
+            name = offered_name(tool.server, tool.name, found)
             purpose = tool.description or tool.title or tool.name
             text = f"{purpose} (tool {tool.name} of the MCP server {tool.server})"
             schema = tool.input_schema or {"type": "object", "properties": {}}
@@ -78,13 +100,15 @@ def offered_tools(tools: Toolbox, *, looking_only: bool = False) -> dict[str, Of
     return found
 
 
-def _free_name(wanted: str, taken: Mapping[str, object]) -> str:
-    """A unique name that every provider accepts."""
-    name = _NOT_IN_NAMES.sub("_", wanted)[:NAME_CHARACTERS_MAX]
-    number = 2
-    free = name
-    while free in taken:
-        end = f"_{number}"
-        free = name[: NAME_CHARACTERS_MAX - len(end)] + end
-        number += 1
-    return free
+async def ask_user(turn: Turn, question: str, choices: Sequence[object] = ()) -> ToolResult:
+    """Put the question; the result is what the user said, or that they did not."""
+    offered = tuple(dict.fromkeys(str(one) for one in choices if str(one).strip()))
+    if len(offered) > CHOICES_MAX:
+        return failed(f"A question has at most {CHOICES_MAX} choices.")
+    if not question.strip():
+        return failed("The question is empty.")
+    field = FormField(title="Answer", choices=offered)
+    answer = await turn.ask(question, answer=field)
+    if not answer.accepted:
+        return failed("The user did not answer. Continue without it, or stop.", denied="user")
+    return done(str(answer.values.get("answer", "")))

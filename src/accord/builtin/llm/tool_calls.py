@@ -14,8 +14,7 @@ from pydantic_ai.messages import ToolCallPart, ToolReturnPart
 
 from accord.agent.tools.tool_call import ToolCallHandle
 from accord.agent.turn import turn_state
-from accord.builtin.llm import user_questions
-from accord.builtin.llm.offered_tools import Offered
+from accord.builtin.llm.offered_tools import ASK_USER, Offered, ask_user
 from accord.builtin.llm.prompt_content import data_content
 from accord.builtin.llm.tool_arguments import BadArguments, fitted
 from accord.builtin.models.providers import ModelChoice
@@ -79,8 +78,8 @@ class Caller:
     async def _run(self, tool: Offered, arguments: dict[str, Any]) -> ToolResult:
         if tool.server is not None:
             return await self._tools.mcp(tool.server, tool.method, arguments)
-        if tool.name == user_questions.NAME:
-            return await user_questions.ask_user(self._tools.context.turn, **arguments)
+        if tool.name == ASK_USER:
+            return await ask_user(self._tools.context.turn, **arguments)
         result: ToolResult = await getattr(self._tools, tool.method)(**arguments)
         return result
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,21 @@ ARGUMENTS_SHOWN_MAX = 500
 # A server may report faster than anyone can read, and each report is stored.
 PROGRESS_SECONDS_MIN = 0.1
 PROGRESS_CHARACTERS_MAX = 200
+# What every provider of models accepts as the name of a tool.
+NAME_CHARACTERS_MAX = 64
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+
+
+def offered_name(server: str, tool: str, taken: Mapping[str, object]) -> str:
+    """The name by which a model is offered a tool: unique, and one that every provider accepts."""
+    name = _NOT_IN_NAMES.sub("_", f"{server}__{tool}")[:NAME_CHARACTERS_MAX]
+    number = 2
+    free = name
+    while free in taken:
+        end = f"_{number}"
+        free = name[: NAME_CHARACTERS_MAX - len(end)] + end
+        number += 1
+    return free
 
 
 async def call_tool(
