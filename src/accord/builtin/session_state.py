@@ -13,7 +13,7 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from accord.builtin.client_newlines import Sending
+from accord.builtin.newlines_and_bom import Sending
 
 if TYPE_CHECKING:
     from accord.agent.session.session import AgentSession
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 class WorkspaceSettings:
     """Settings of the tools of a session."""
 
-    command_seconds: float = 120.0
     # Values that no output may show, beside those found in the environment.
     secrets: frozenset[str] = frozenset()
 

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from accord.agent.tools.tool_call import ToolCallHandle
     from accord.builtin.tools.tool_context import ToolContext
 
+TIMEOUT_SECONDS = 120.0
+"""How long a command may run when no time is named."""
+
 TIMEOUT_SECONDS_MAX = 3600.0
 
 OUTPUT_BYTES = 256 * 1024
@@ -57,7 +60,7 @@ async def run_line(
     """Run a shell line as a tool call."""
     session = context.turn.session
     folder = absolute(session, cwd or ".")
-    seconds = context.workspace.settings.command_seconds if timeout is None else timeout
+    seconds = TIMEOUT_SECONDS if timeout is None else timeout
     call = context.turn.tool_call(
         _title("Start" if background else "Run", line),
         kind="execute",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from accord.agent.session.paths import absolute, relative
 from accord.agent.tools.always_answers import files_act, move_act
-from accord.builtin.client_newlines import BOM, OTHER_TEXT, difference
+from accord.builtin.newlines_and_bom import BOM, OTHER_TEXT, difference
 from accord.builtin.tools.files.edit import edit_many, not_begun, remove, unchanged
 from accord.builtin.tools.files.path_lookup import OwnFiles, look_at, missing_words
 from accord.builtin.tools.files.read import FileIsMissing, load

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
-from accord.builtin.client_newlines import BOM, difference, in_form_of, same_words
+from accord.builtin.newlines_and_bom import BOM, difference, in_form_of, same_words
 from accord.builtin.tools.files.path_lookup import OwnFiles
 from accord.errors import RequestFailed
 from accord.machine.errors import FileFailure, NoSuchFile, NotText
