@@ -23,7 +23,6 @@ from msgspec import UNSET, Raw
 
 from accord.errors import LocalProtocolError
 from accord.jsonrpc.batch import BATCH_ENTRIES_MAX, OpenBatch, OpenBatches, array_frame, entries_of
-from accord.jsonrpc.call_ids import PENDING_MAX, PendingCalls
 from accord.jsonrpc.envelope import (
     Envelope,
     Id,
@@ -60,6 +59,7 @@ from accord.jsonrpc.malformed_frames import (
     salvage,
     too_deep,
 )
+from accord.jsonrpc.outgoing_calls import PENDING_MAX, PendingCalls
 from accord.jsonrpc.responses import joined, malformed, read_error, settled
 
 _BLANK = BlankSkipped()

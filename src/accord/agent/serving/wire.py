@@ -15,7 +15,7 @@ from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import Raw
 
 if TYPE_CHECKING:
-    from accord.agent.terminals.command_and_result import Done, Job
+    from accord.agent.terminals.command import Done, Job
     from accord.schema.method import Method
 
 

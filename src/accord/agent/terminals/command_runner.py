@@ -12,7 +12,7 @@ import anyio
 
 from accord.agent.serving.client_answer_checks import heard
 from accord.agent.session.paths import absolute, relative
-from accord.agent.terminals.command_and_result import Done, Job, check_environment, check_words
+from accord.agent.terminals.command import Done, Job, check_environment, check_words
 from accord.agent.terminals.own_terminals import TerminalHandle
 from accord.agent.tools.always_answers import command_act
 from accord.agent.tools.tool_call import ToolCallHandle, new_tool_call

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from accord.agent.custom_values import checked
+from accord.agent.argument_checks import check_enum_value
 from accord.errors import LocalProtocolError
 
 if TYPE_CHECKING:
@@ -83,4 +83,4 @@ def _option(given: OptionLike) -> PermissionOption:
             )
         values.append(value)
     option_id, name, kind = values
-    return PermissionOption(option_id, name, checked("PermissionOptionKind", kind))
+    return PermissionOption(option_id, name, check_enum_value("PermissionOptionKind", kind))

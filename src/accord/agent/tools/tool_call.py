@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from accord.agent.custom_values import checked
+from accord.agent.argument_checks import check_enum_value
 from accord.agent.serving.outgoing_checks import checked_content, raw_of, several
 from accord.agent.session.paths import absolute
 from accord.agent.tools.always_answers import (
@@ -466,7 +466,7 @@ def new_tool_call(
     """Make a tool call of a turn, or give the call that is forming its final facts."""
     facts = CallFacts(
         title,
-        checked("ToolKind", kind),
+        check_enum_value("ToolKind", kind),
         name,
         [location(turn.session, one) for one in several(locations)],
         raw_of("raw_input", raw_input),
