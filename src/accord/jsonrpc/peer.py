@@ -47,7 +47,7 @@ from accord.jsonrpc.events import (
     StrayAnswer,
 )
 from accord.jsonrpc.framing import FRAME_BYTES_MAX
-from accord.jsonrpc.json_depth import DEPTH_MAX, is_deeper
+from accord.jsonrpc.json_depth import DEPTH_MAX, is_deeper, too_deep
 from accord.jsonrpc.large_text import TextResult
 from accord.jsonrpc.malformed_frames import (
     Fault,
@@ -57,7 +57,6 @@ from accord.jsonrpc.malformed_frames import (
     is_utf8,
     refusal,
     salvage,
-    too_deep,
 )
 from accord.jsonrpc.outgoing_calls import PENDING_MAX, PendingCalls
 from accord.jsonrpc.responses import joined, malformed, read_error, settled
