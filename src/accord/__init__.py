@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from accord.agent import Agent, Turn
     from accord.agent.session.options import Choice
     from accord.agent.session.session import AgentSession
-    from accord.agent.terminals.command_and_result import Done
+    from accord.agent.terminals.command import Done
     from accord.agent.terminals.own_terminals import TerminalHandle
     from accord.agent.tools.elicitation import FormField
     from accord.agent.tools.tool_call import ToolCallHandle
@@ -106,7 +106,7 @@ _PLACES = {
     "accord.agent.session.session": ("AgentSession",),
     "accord.agent.terminals.own_terminals": ("TerminalHandle",),
     "accord.agent.tools.tool_call": ("ToolCallHandle",),
-    "accord.agent.terminals.command_and_result": ("Done",),
+    "accord.agent.terminals.command": ("Done",),
     "accord.client": (
         "Client",
         "Extensions",

@@ -10,10 +10,10 @@ from typing import Any
 from unittest import mock
 
 from accord.agent.session import turn_run
-from accord.agent.session.log_then_send import LogThenSend
 from accord.agent.session.prompt_queue import PromptQueue, Ticket
 from accord.agent.session.turn_state import TurnState
 from accord.agent.session.unfinished_work import Unfinished
+from accord.agent.session.updates import LogThenSend
 from accord.agent.terminals import command_runner as agent_terminals
 from accord.client.permissions.open_requests import OpenRequest
 from accord.client.services.elicitation import Elicitations

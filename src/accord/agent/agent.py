@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 import anyio
 from anyio.lowlevel import checkpoint
 
-from accord.agent.argument_checks import names
+from accord.agent.argument_checks import check_enum_value, names
 from accord.agent.callbacks import first
-from accord.agent.custom_values import checked
 from accord.agent.definition import AgentDefinition, Extension, PromptType
 from accord.agent.process_exit import ProcessEnd, exit_code
 from accord.agent.serving.connection import AgentHandler
@@ -197,7 +196,7 @@ class Agent:
         """Add a mode; sessions start in the first.  Tool kinds in `allow` need no permission."""
         kinds = names(allow)
         for kind in kinds:
-            checked("ToolKind", kind)
+            check_enum_value("ToolKind", kind)
         self.offer.add_mode(Mode(mode_id, name, description, frozenset(kinds)))
 
     def add_option(

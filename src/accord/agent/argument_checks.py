@@ -1,4 +1,4 @@
-"""Validate the arguments of `Agent`, so that a typo is found at once.
+"""Validate what a program says to `Agent` and in a turn, so that a typo is found at once.
 
 A requirement for a capability that does not exist would refuse every client, and a string in place
 of a list would be read as its letters.
@@ -83,3 +83,23 @@ def client_capabilities(given: str | Iterable[str]) -> tuple[str, ...]:
 def needed_in_v2(paths: Iterable[str]) -> list[str]:
     """The required capabilities that a client of v2 must have."""
     return [path for path in paths if path.split(".")[0] not in OURS_IN_V2]
+
+
+def check_enum_value(enum: str, value: str) -> str:
+    """Return a value of an open enumeration: one of the protocol's, or one that starts with `_`.
+
+    Any other value belongs to a later version of the protocol, so sending it would be wrong.
+    `enum` is the name of its type in the schema.
+
+    Raises:
+        LocalProtocolError: it is another value.
+    """
+    # Imported here to keep the start of an agent fast.
+    from accord.schema.v2.enumerations import ENUMS
+
+    if value in ENUMS[enum].values or (value.startswith("_") and ENUMS[enum].open):
+        return value
+    ours = ", ".join(ENUMS[enum].values)
+    raise LocalProtocolError(
+        f"{value!r} is not a {enum}: use one of {ours}, or a name of your own that starts with `_`"
+    )

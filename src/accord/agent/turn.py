@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import anyio
 
-from accord.agent.custom_values import checked
+from accord.agent.argument_checks import check_enum_value
 from accord.agent.extension_calls import call_extension, notify_extension
 from accord.agent.serving.wire import FileDetails
 from accord.agent.session.messages import Compaction, MessageStream, as_block
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     # What the methods below import themselves is loaded behind the answer to `initialize`.
     from accord.agent.session.session import AgentSession
     from accord.agent.session.state import SessionState
-    from accord.agent.terminals.command_and_result import Done
+    from accord.agent.terminals.command import Done
     from accord.agent.terminals.own_terminals import TerminalHandle
     from accord.agent.tools.elicitation import Answer, FormField
     from accord.agent.tools.tool_call import ToolCallHandle
@@ -162,7 +162,9 @@ class Turn:
             raise LocalProtocolError("a notice needs a title")
         text = UNSET if description is None else description
         await self.emit(
-            v2.Notice(severity=checked("NoticeSeverity", severity), title=title, description=text)
+            v2.Notice(
+                severity=check_enum_value("NoticeSeverity", severity), title=title, description=text
+            )
         )
 
     async def set_title(self, title: str) -> None:

@@ -248,15 +248,10 @@ class Client:
     ) -> Session:
         """Open a stored session; its history is in the transcript afterwards."""
         self._core.require("load", "loading sessions")
-        setup = make_setup(
-            self._core.options,
-            self.capabilities,
-            cwd=cwd,
-            additional_directories=additional_directories,
-            mcp_servers=mcp_servers,
+        request = self._core.open_link.wire.load_session
+        return await self._reopen(
+            request, session_id, cwd, mcp_servers, additional_directories, on_update
         )
-        request = self._core.open_link.wire.load_session(checked_id(session_id), setup)
-        return await self._open(request, session_id, setup, on_update)
 
     async def resume_session(
         self,
@@ -269,6 +264,20 @@ class Client:
     ) -> Session:
         """Open a stored session without its history."""
         self._core.require("resume", "resuming sessions")
+        request = self._core.open_link.wire.resume_session
+        return await self._reopen(
+            request, session_id, cwd, mcp_servers, additional_directories, on_update
+        )
+
+    async def _reopen(
+        self,
+        request: Callable[[str, Setup], Request],
+        session_id: str,
+        cwd: FilePath,
+        mcp_servers: "Iterable[McpServer]",
+        additional_directories: Iterable[FilePath],
+        on_update: UpdateListener | None,
+    ) -> Session:
         setup = make_setup(
             self._core.options,
             self.capabilities,
@@ -276,8 +285,8 @@ class Client:
             additional_directories=additional_directories,
             mcp_servers=mcp_servers,
         )
-        request = self._core.open_link.wire.resume_session(checked_id(session_id), setup)
-        return await self._open(request, session_id, setup, on_update)
+        opening = request(checked_id(session_id), setup)
+        return await self._open(opening, session_id, setup, on_update)
 
     async def fork_session(
         self, session: Session, *, on_update: UpdateListener | None = None

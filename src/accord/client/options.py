@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from accord.client.connection.extensions import Extensions
-from accord.client.connection.implementation import VERSIONS, Implementation, Offer
+from accord.client.connection.implementation import OUR_NAME, VERSIONS, Implementation, Offer
 from accord.client.login import Login, TerminalRunner
 from accord.client.option_checks import (
     DRAFT_WORDS,
@@ -20,7 +20,6 @@ from accord.connection.limits import Limits
 from accord.connection.peer_mistakes import strict_by_default
 from accord.errors import LocalProtocolError
 from accord.jsonrpc.framing import Framing
-from accord.version import __version__
 
 if TYPE_CHECKING:
     from accord.client.connection.traffic_tap import Listener
@@ -145,7 +144,7 @@ def make_options(chosen: ClientOptions, *, login_terminal: TerminalRunner | None
     check_values(chosen)
     strict = chosen.get("strict")
     return Options(
-        info=chosen.get("info") or _our_name(),
+        info=chosen.get("info") or OUR_NAME,
         permissions=_service(chosen.get("permissions"), _default_permissions),
         files=_service(chosen.get("files"), _default_files),
         terminals=_service(chosen.get("terminals"), _default_terminals),
@@ -185,10 +184,6 @@ def _service(chosen: Any, default: Callable[[], Any]) -> Any:
     if chosen is False:
         return None
     return default() if chosen is None or chosen is True else chosen
-
-
-def _our_name() -> Implementation:
-    return Implementation("accord", __version__, "Accord")
 
 
 def _default_permissions() -> Any:

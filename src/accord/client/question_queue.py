@@ -12,6 +12,9 @@ from contextlib import asynccontextmanager
 
 import anyio
 
+WAITING_MAX = 1024
+"""Waiters in one line; `is_full` says when a further one is to be refused."""
+
 
 class Queue:
     """One line of waiters per key.  A cancelled waiter leaves its line."""
@@ -28,6 +31,10 @@ class Queue:
     def waiting(self, key: Hashable = None) -> int:
         """How many wait behind the one whose turn it is."""
         return len(self._lines.get(key, ()))
+
+    def is_full(self, key: Hashable = None) -> bool:
+        """Whether so many wait that a further one is to be refused."""
+        return self.waiting(key) >= WAITING_MAX
 
     @asynccontextmanager
     async def turn(self, key: Hashable = None) -> AsyncGenerator[None]:

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from accord.errors import LocalProtocolError
 from accord.jsonrpc.framing import FRAME_BYTES_MAX
+from accord.jsonrpc.json_depth import DEPTH_MAX
 
-DEPTH_MAX = 128
 BACKLOG_BYTES_MAX = 1024 * 1024
 PENDING_REQUESTS_MAX = 1024
 # A sender that never waits gives way at least this often, so that a cancel can be read.

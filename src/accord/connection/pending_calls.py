@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from accord.connection.lazy_event import LazyEvent
 from accord.connection.limits import MALFORMED_BYTES_KEPT
 from accord.errors import ConnectionLost, RemoteProtocolError, request_failed
-from accord.jsonrpc.call_ids import ABANDONED_MAX
 from accord.jsonrpc.events import CallFailed
 from accord.jsonrpc.framing import Splitter
+from accord.jsonrpc.outgoing_calls import ABANDONED_MAX
 from accord.jsonrpc.peer import Peer
 from accord.schema.codec import Invalid, to_python
 from accord.schema.struct import Raw

@@ -37,6 +37,11 @@ def is_deeper(text: bytes, depth_max: int) -> bool:
     return max(accumulate(map(_STEP.__getitem__, brackets))) > depth_max
 
 
+def too_deep(depth_max: int) -> str:
+    """The sentence by which a message is refused that is nested deeper."""
+    return f"nested deeper than {depth_max} levels"
+
+
 def has_few(text: bytes, mark: bytes, count_max: int) -> bool:
     """Whether a mark stands at most so often in a text: looked for, not counted.
 

@@ -15,7 +15,7 @@ from msgspec import UNSET, Raw
 
 from accord.jsonrpc.envelope import ABSENT, ID_MAX, ID_MIN, NO_PARAMS, Envelope, Id, WireId
 from accord.jsonrpc.error_codes import INVALID_REQUEST, PARSE_ERROR
-from accord.jsonrpc.json_depth import is_deeper, shallow_members, shallow_pairs
+from accord.jsonrpc.json_depth import is_deeper, shallow_members, shallow_pairs, too_deep
 from accord.schema.codec import repair_surrogates
 
 
@@ -137,11 +137,6 @@ def _read_id(member: Raw) -> Any:
     if isinstance(number, float) and number.is_integer() and ID_MIN <= number <= ID_MAX:
         return int(number)
     return exact
-
-
-def too_deep(depth_max: int) -> str:
-    """The reason that names the limit of nesting."""
-    return f"nested deeper than {depth_max} levels"
 
 
 def refusal(message: Envelope, reason: str) -> Fault:

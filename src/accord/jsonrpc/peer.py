@@ -23,7 +23,6 @@ from msgspec import UNSET, Raw
 
 from accord.errors import LocalProtocolError
 from accord.jsonrpc.batch import BATCH_ENTRIES_MAX, OpenBatch, OpenBatches, array_frame, entries_of
-from accord.jsonrpc.call_ids import PENDING_MAX, PendingCalls
 from accord.jsonrpc.envelope import (
     Envelope,
     Id,
@@ -48,7 +47,7 @@ from accord.jsonrpc.events import (
     StrayAnswer,
 )
 from accord.jsonrpc.framing import FRAME_BYTES_MAX
-from accord.jsonrpc.json_depth import DEPTH_MAX, is_deeper
+from accord.jsonrpc.json_depth import DEPTH_MAX, is_deeper, too_deep
 from accord.jsonrpc.large_text import TextResult
 from accord.jsonrpc.malformed_frames import (
     Fault,
@@ -58,8 +57,8 @@ from accord.jsonrpc.malformed_frames import (
     is_utf8,
     refusal,
     salvage,
-    too_deep,
 )
+from accord.jsonrpc.outgoing_calls import PENDING_MAX, PendingCalls
 from accord.jsonrpc.responses import joined, malformed, read_error, settled
 
 _BLANK = BlankSkipped()

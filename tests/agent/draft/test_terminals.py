@@ -9,7 +9,7 @@ import pytest
 
 from accord.agent import Agent, Turn
 from accord.agent.serving.draft import client_requests as module
-from accord.agent.terminals.command_and_result import Done
+from accord.agent.terminals.command import Done
 from accord.errors import SpawnFailed
 from tests.agent.draft.draft_client import OFFER, DraftClient, draft_client
 from tests.agent.raw_client import Message

@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from accord.agent.session.session import session_state
-from accord.agent.terminals.command_and_result import Done
+from accord.agent.terminals.command import Done
 from accord.agent.terminals.own_terminals import TerminalHandle
 from accord.builtin.tools.toolbox import Toolbox
 from tests.builtin.tools.bench import bench, everywhere, text

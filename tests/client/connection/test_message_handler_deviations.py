@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accord.client.session.unknown_values import listed
+from accord.client.wire.wire_interface import listed
 from accord.schema import v1
 from tests.client.scripted_agent import Json, ScriptedAgent, chunk, connected
 

@@ -13,9 +13,9 @@ from accord.client.permissions.command_patterns import (
     COMMAND_CHARACTERS_MAX,
     pattern_words,
     read_command,
-    shell_line,
     terminal_line,
 )
+from accord.client.shell.programs.shells import shell_line
 from tests.hang_limit import HANG_SECONDS
 
 # Mostly harmless, so that most lines have words.

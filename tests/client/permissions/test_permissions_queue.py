@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 import pytest
 
-from accord.client.permissions import permissions as module
+from accord.client import question_queue as module
 from accord.client.permissions.permissions import Permissions
 from accord.client.permissions.request import CANCELLED, OWN_OPTIONS, Decision, PermissionRequest
 from tests.hang_limit import HANG_SECONDS

@@ -15,7 +15,7 @@ from accord.schema.codec import Invalid, decode, encode
 from accord.schema.struct import Raw
 
 if TYPE_CHECKING:
-    from accord.agent.terminals.command_and_result import Done, Job
+    from accord.agent.terminals.command import Done, Job
     from accord.schema.method import Method
 
 
@@ -94,7 +94,7 @@ class Wire(Protocol):
     bounds_queue: bool
     # Whether a client may cancel one tool call alone.
     cancels_tool_calls: bool
-    # Whether the client is told the state of a session.
+    # Whether the answer to `session/status` has the state of the session.
     has_states: bool
     # Pages that the user agreed to visit and that are not reported as done yet.
     open_pages: set[str]

@@ -6,8 +6,7 @@ Modes are config options of category `mode`; v1 has both, and the two are kept i
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from accord.agent.argument_checks import check_command_name
-from accord.agent.custom_values import checked
+from accord.agent.argument_checks import check_command_name, check_enum_value
 from accord.errors import LocalProtocolError
 from accord.schema import v2
 from accord.schema.struct import UNSET
@@ -106,7 +105,7 @@ class Offer:
         if taken:
             raise LocalProtocolError(f"there is already an option {option.option_id!r}")
         if option.category is not None:
-            checked("SessionConfigOptionCategory", option.category)
+            check_enum_value("SessionConfigOptionCategory", option.category)
         values = [choice.value for choice in option.choices]
         if len(set(values)) != len(values):
             raise LocalProtocolError(f"option {option.option_id!r} lists a value twice")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from accord.agent.custom_values import checked
+from accord.agent.argument_checks import check_enum_value
 from accord.errors import LocalProtocolError
 from accord.schema import v2
 
@@ -24,8 +24,8 @@ def as_entry(entry: object) -> v2.PlanEntry:
     if not isinstance(entry, v2.PlanEntry):
         kind = type(entry).__name__
         raise LocalProtocolError(f"an entry of a plan is text, not a {kind}: use plan(*entries)")
-    checked("PlanEntryPriority", entry.priority)
-    checked("PlanEntryStatus", entry.status)
+    check_enum_value("PlanEntryPriority", entry.priority)
+    check_enum_value("PlanEntryStatus", entry.status)
     return entry
 
 

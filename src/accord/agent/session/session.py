@@ -12,7 +12,7 @@ from accord.agent.serving.wire import Features
 from accord.agent.session.background_tasks import CloseCallback
 from accord.agent.session.options import MODE_OPTION_ID, Mode, OptionValue
 from accord.agent.session.state import SessionState
-from accord.agent.terminals.command_and_result import Job, check_environment, check_words
+from accord.agent.terminals.command import Job, check_environment, check_words
 from accord.errors import LocalProtocolError
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from anyio.lowlevel import checkpoint_if_cancelled
 from accord.agent.serving.outgoing_checks import check_update
 from accord.agent.serving.unstable.token_usage import TokenCount
 from accord.agent.session.messages import Compaction, MessageStream
+from accord.agent.session.unfinished_work import status_at_end
 from accord.errors import LocalProtocolError
 from accord.schema import v2
 
@@ -152,7 +153,7 @@ class TurnState:
         A turn that was `stopped` ended before its work was done, by a refusal or by a limit.  What
         its plan has left is dropped, as for a turn that was cancelled or has failed.
         """
-        status = "cancelled" if self.is_cancelled else "failed" if failed else "completed"
+        status = status_at_end(is_cancelled=self.is_cancelled, failed=failed)
         try:
             for call in self._tool_calls:
                 await call.settle(status)

@@ -1,5 +1,6 @@
-"""Items that a session's past left open, because the process or the client was gone too soon.
+"""Items that were left open: by the handler of a turn, or in a session's past.
 
+A past has them if the process or the client was gone too soon.
 Open tool calls and plan entries are reported as cancelled and terminals as ended, so that no client
 shows a spinner or a button without work behind it.
 
@@ -31,6 +32,11 @@ def interruption(message_id: str) -> v2.AgentMessage:
     """What the log says at the place where a turn was cut off."""
     text = v2.TextContent(text=f"*{CUT_OFF}*")
     return v2.AgentMessage(message_id=message_id, content=[text], meta=_INTERRUPTED)
+
+
+def status_at_end(*, is_cancelled: bool, failed: bool) -> str:
+    """The status of a tool call that is still open when its turn ends."""
+    return "cancelled" if is_cancelled else "failed" if failed else "completed"
 
 
 class Unfinished:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import AsyncIterator, Generator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -23,8 +23,8 @@ from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.agent.serving.outgoing_checks import unsayable
 from accord.agent.serving.wire import Wire
-from accord.agent.session.log_then_send import LogThenSend
 from accord.connection import Connection
+from accord.connection.lazy_event import LazyEvent
 from accord.errors import ConnectionLost, LocalProtocolError
 from accord.machine.redacted_logs import logger
 from accord.schema import v2
@@ -39,6 +39,40 @@ _log = logger("accord.agent")
 
 # A replay leaves these out, so they are still sent behind it.
 OF_THE_MOMENT = (v2.Notice, v2.StateUpdate)
+
+
+class LogThenSend:
+    """Guards: everything in the log of one session is sent, in the order of the log.
+
+    A log that takes time leaves a gap between writing and sending.  A caller that is cancelled in
+    this gap must still send, since the log cannot take the update back.  Of two callers that wait
+    at the same time, the first must send first, or a client that loads the session later sees
+    another order.
+    """
+
+    __slots__ = ("_last",)
+
+    def __init__(self) -> None:
+        # Set when the latest update that is being written has been sent.
+        self._last: LazyEvent | None = None
+
+    async def then(self, writing: Awaitable[None], send: Callable[[], object]) -> None:
+        """Wait until an update is written, then send it; a cancellation waits for that.
+
+        Call this in the order of the log.  What cannot be written is not sent.
+        """
+        before, sent = self._last, LazyEvent()
+        self._last = sent
+        try:
+            with anyio.CancelScope(shield=True):
+                await writing
+                if before is not None:
+                    await before.wait()
+            send()
+        finally:
+            sent.set()
+            if self._last is sent:
+                self._last = None
 
 
 class SessionUpdates:

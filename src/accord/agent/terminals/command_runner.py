@@ -12,10 +12,10 @@ import anyio
 
 from accord.agent.serving.client_answer_checks import heard
 from accord.agent.session.paths import absolute, relative
-from accord.agent.terminals.command_and_result import Done, Job, check_environment, check_words
+from accord.agent.terminals.command import Done, Job, check_environment, check_words
 from accord.agent.terminals.own_terminals import TerminalHandle
 from accord.agent.tools.always_answers import command_act
-from accord.agent.tools.tool_call import ToolCallHandle, new_tool_call
+from accord.agent.tools.tool_call import ToolCallControl, ToolCallHandle, new_tool_call
 from accord.errors import (
     AccordError,
     RateLimited,
@@ -74,7 +74,7 @@ async def run_command(turn: TurnState, job: Job, *, title: str | None, reason: s
     async with call:
         why = reason or circumstances(turn.session, job.cwd)
         act = command_act(turn.session, job.line, job.cwd, job.env)
-        if not await call.ask_for(act, why, command=job.line, cwd=job.cwd):
+        if not await ToolCallControl(call).ask_for(act, why, command=job.line, cwd=job.cwd):
             return Done(None, "", denied=True)
         await call.start()
         done = await carry_out(turn, call, job)
@@ -266,7 +266,7 @@ async def start_command(
     async with call:
         why = reason or circumstances(turn.session, job.cwd, goes_on=True)
         act = command_act(turn.session, job.line, job.cwd, job.env)
-        if await call.ask_for(act, why, command=job.line, cwd=job.cwd):
+        if await ToolCallControl(call).ask_for(act, why, command=job.line, cwd=job.cwd):
             await call.start()
             terminal = await turn.session.terminals.start(job, background=True)
             await call.show(v2.Terminal(terminal_id=terminal.id))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from accord.agent.session.updates import SessionUpdates
-from accord.agent.terminals.command_and_result import Done, Job
+from accord.agent.terminals.command import Done, Job
 from accord.errors import LocalProtocolError
 from accord.machine.redacted_logs import logger
 from accord.schema import v2

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from accord.agent.session.paths import relative
-from accord.agent.tools.permission_request import PermissionOption
+from accord.agent.tools.permission_request import WIDE_OPTION_ID, PermissionOption
 from accord.machine.filesystem.auto_executed_files import is_executed
 from accord.schema.codec import to_python
 from accord.schema.struct import Raw
@@ -32,8 +32,6 @@ FILES_NAMED_MAX = 3
 """More files are counted in the name of an option; the question lists them."""
 
 TITLE_CHARACTERS_MAX = 80
-
-WIDE_OPTION_ID = "allow_every"
 
 CHANGING = frozenset({"edit", "delete", "move"})
 _DOING = {"edit": "editing", "delete": "deleting", "move": "moving"}
@@ -154,22 +152,6 @@ def call_act(
 # ---- answers
 
 
-def options_for(act: Act) -> tuple[PermissionOption, ...]:
-    """The options to offer; the name of each lasting one says what it covers."""
-    wide = PermissionOption(WIDE_OPTION_ID, f"Allow {act.every} for this session", "allow_always")
-    return (
-        PermissionOption("allow_once", "Allow once", "allow_once"),
-        PermissionOption(
-            "allow_always", f"Always allow {act.words} for this session", "allow_always"
-        ),
-        *((wide,) if act.every else ()),
-        PermissionOption("reject_once", "Reject", "reject_once"),
-        PermissionOption(
-            "reject_always", f"Always reject {act.words} for this session", "reject_always"
-        ),
-    )
-
-
 def decided(session: SessionState, act: Act) -> bool | None:
     """What earlier answers say: True if they allow every part, False if one was rejected."""
     answers = [_decided(session, part) for part in act.parts]
@@ -186,7 +168,7 @@ def _decided(session: SessionState, part: Part) -> bool | None:
 
 
 def remember(session: SessionState, act: Act, chosen: PermissionOption, *, is_own: bool) -> None:
-    """Store a lasting answer; `is_own` if the options are those of `options_for`."""
+    """Store a lasting answer; `is_own` if the options are those of `usual_options`."""
     if not chosen.is_remembered:
         return
     is_wide = is_own and chosen.option_id == WIDE_OPTION_ID and chosen.allows

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from logging import WARNING
 from typing import Any, Literal, NamedTuple, Protocol
 
-from accord.agent.custom_values import checked
+from accord.agent.argument_checks import check_enum_value
 from accord.agent.serving.client_answer_checks import heard
 from accord.agent.serving.wire import Wire
 from accord.connection import Connection
@@ -57,7 +57,7 @@ class FormField:
         if self.format is not None:
             if self.type != "string":
                 raise LocalProtocolError("only a field of type string can have a format")
-            checked("StringFormat", self.format)
+            check_enum_value("StringFormat", self.format)
         if self.default is not None and not self.accepts(self.default):
             raise LocalProtocolError(f"the default {self.default!r} does not fit its own field")
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from accord.agent.custom_values import checked
+from accord.agent.argument_checks import check_enum_value
 from accord.errors import LocalProtocolError
 
 if TYPE_CHECKING:
     from accord.schema.v2 import PermissionOptionKind
+
+
+WIDE_OPTION_ID = "allow_every"
 
 
 class PermissionOption(NamedTuple):
@@ -28,6 +31,21 @@ class PermissionOption(NamedTuple):
     def is_remembered(self) -> bool:
         """Whether the answer counts for later requests too."""
         return self.kind.endswith("_always")
+
+
+def usual_options(act: str, every: str = "") -> tuple[PermissionOption, ...]:
+    """The options to offer for an act; the name of each lasting one says what it covers.
+
+    `every` describes what the wide answer covers; there is none without it.
+    """
+    wide = PermissionOption(WIDE_OPTION_ID, f"Allow {every} for this session", "allow_always")
+    return (
+        PermissionOption("allow_once", "Allow once", "allow_once"),
+        PermissionOption("allow_always", f"Always allow {act} for this session", "allow_always"),
+        *((wide,) if every else ()),
+        PermissionOption("reject_once", "Reject", "reject_once"),
+        PermissionOption("reject_always", f"Always reject {act} for this session", "reject_always"),
+    )
 
 
 class PermissionAsk(NamedTuple):
@@ -83,4 +101,4 @@ def _option(given: OptionLike) -> PermissionOption:
             )
         values.append(value)
     option_id, name, kind = values
-    return PermissionOption(option_id, name, checked("PermissionOptionKind", kind))
+    return PermissionOption(option_id, name, check_enum_value("PermissionOptionKind", kind))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
-from accord.agent.custom_values import checked
+from accord.agent.argument_checks import check_enum_value
 from accord.agent.serving.outgoing_checks import checked_content, raw_of, several
 from accord.agent.session.paths import absolute
 from accord.agent.tools.always_answers import (
@@ -19,7 +19,6 @@ from accord.agent.tools.always_answers import (
     call_act,
     command_act,
     decided,
-    options_for,
     remember,
 )
 from accord.agent.tools.permission_request import (
@@ -27,6 +26,7 @@ from accord.agent.tools.permission_request import (
     PermissionAsk,
     PermissionOption,
     permission_options,
+    usual_options,
 )
 from accord.errors import LocalProtocolError
 from accord.protocol.tool_status import is_final, may_follow
@@ -96,14 +96,13 @@ class ToolCallHandle:
         return is_final(self.status)
 
     @property
-    def can_be_cancelled(self) -> bool:
-        """Whether the client may cancel it alone, now."""
-        return self._stoppable and self._status is not None and not self.is_final
-
-    @property
     def _stoppable(self) -> bool:
         # Only an `async with` block can be cancelled from outside.
         return self._cancellable and self._entered
+
+    @property
+    def _can_be_cancelled(self) -> bool:
+        return self._stoppable and self._status is not None and not self.is_final
 
     @property
     def refused_by(self) -> str | None:
@@ -265,11 +264,11 @@ class ToolCallHandle:
         answer covers the same act only: this command in this folder, these files, this call with
         this input.  Without `options` the user may also choose a wider one.
         """
-        return await self.ask_for(
+        return await self._ask_for(
             self._act(command, cwd), reason, options=options, command=command, cwd=cwd
         )
 
-    async def ask_for(
+    async def _ask_for(
         self,
         act: Act,
         reason: str | None = None,
@@ -287,13 +286,13 @@ class ToolCallHandle:
             return True
         answer = decided(session, act)
         if answer is None:
-            chosen = await self.choose_for(act, reason, options=options, command=command, cwd=cwd)
+            chosen = await self._choose_for(act, reason, options=options, command=command, cwd=cwd)
             answer = chosen is not None and chosen.allows
         if not answer:
             await self._settle("failed")
         return answer
 
-    async def choose_for(
+    async def _choose_for(
         self,
         act: Act,
         reason: str | None = None,
@@ -303,7 +302,9 @@ class ToolCallHandle:
         cwd: str | None = None,
     ) -> PermissionOption | None:
         """Ask the user, and remember a lasting answer for what it covers."""
-        offered = permission_options(options_for(act) if options is None else options)
+        offered = permission_options(
+            usual_options(act.words, act.every) if options is None else options
+        )
         covers = act.words if any(one.is_remembered for one in offered) else None
         chosen = await self._choose(reason, offered, command, cwd, covers)
         if chosen is not None:
@@ -437,11 +438,39 @@ class ToolCallControl:
     @property
     def can_be_cancelled(self) -> bool:
         """Whether the client may cancel it alone, now."""
-        return self._call.can_be_cancelled
+        return self._call._can_be_cancelled  # pyright: ignore[reportPrivateUsage]
 
     def revise(self, about: CallFacts) -> None:
         """Change its facts before its work begins; the next announcement tells the client."""
         self._call._revise(about)  # pyright: ignore[reportPrivateUsage]
+
+    async def ask_for(
+        self,
+        act: Act,
+        reason: str | None = None,
+        *,
+        options: Sequence[OptionLike] | None = None,
+        command: str | None = None,
+        cwd: str | None = None,
+    ) -> bool:
+        """Ask as `ToolCallHandle.ask` does, with lasting answers about this act."""
+        return await self._call._ask_for(  # pyright: ignore[reportPrivateUsage]
+            act, reason, options=options, command=command, cwd=cwd
+        )
+
+    async def choose_for(
+        self,
+        act: Act,
+        reason: str | None = None,
+        *,
+        options: Sequence[OptionLike] | None = None,
+        command: str | None = None,
+        cwd: str | None = None,
+    ) -> PermissionOption | None:
+        """Ask the user, and remember a lasting answer for what it covers."""
+        return await self._call._choose_for(  # pyright: ignore[reportPrivateUsage]
+            act, reason, options=options, command=command, cwd=cwd
+        )
 
     def stop(self) -> None:
         """Cancel this call alone, for the client."""
@@ -466,7 +495,7 @@ def new_tool_call(
     """Make a tool call of a turn, or give the call that is forming its final facts."""
     facts = CallFacts(
         title,
-        checked("ToolKind", kind),
+        check_enum_value("ToolKind", kind),
         name,
         [location(turn.session, one) for one in several(locations)],
         raw_of("raw_input", raw_input),

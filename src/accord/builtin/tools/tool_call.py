@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from accord.agent.session.session import session_state
 from accord.agent.tools.always_answers import Act, decided
-from accord.agent.tools.tool_call import ToolCallHandle
+from accord.agent.tools.tool_call import ToolCallControl, ToolCallHandle
 from accord.builtin.mode_permissions import decision, refusal
 from accord.builtin.tools.tool_result import REFUSALS, Denial, ToolResult, failed
 from accord.errors import AccordError, ConnectionLost, LocalProtocolError, RequestFailed
@@ -167,7 +167,7 @@ async def permit(
     chosen: PermissionOption | None = None
     denied: Denial = "session"
     if answer is None:
-        chosen = await call.choose_for(act, reason, options=options, **command)
+        chosen = await ToolCallControl(call).choose_for(act, reason, options=options, **command)
         denied = _denial(call.refused_by)
         answer = chosen is not None and chosen.allows
     if not answer:

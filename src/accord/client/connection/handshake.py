@@ -10,7 +10,8 @@ Must not know: the wire types of any version, which are imported only after the 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from importlib import import_module
+from typing import Any, Protocol
 
 import anyio
 
@@ -18,7 +19,7 @@ from accord.client.connection.agent_connection import AgentLink
 from accord.client.connection.error_context import bounded
 from accord.client.connection.implementation import Offer
 from accord.client.connection.outgoing_params import encode
-from accord.client.wire.versions import wire_of
+from accord.client.wire.wire_interface import Wire
 from accord.errors import (
     ConnectFailed,
     ConnectionLost,
@@ -29,13 +30,17 @@ from accord.errors import (
 from accord.jsonrpc.error_codes import UNSUPPORTED_PROTOCOL_VERSION
 from accord.machine.redacted_logs import logger
 from accord.protocol.negotiation import Dialect, Refused, judge_answer
-from accord.schema.codec import Invalid, to_python
+from accord.schema.codec import Invalid, Report, to_python
 from accord.schema.struct import Raw
 
 _log = logger("accord.client")
 
 INVALID_PARAMS = -32602
-OFFICIAL: frozenset[Dialect] = frozenset({"v1", "v2"})
+# Each is loaded when an agent is found to speak it.
+_WIRES: dict[Dialect, tuple[str, str]] = {
+    "v1": ("accord.client.wire.v1.wire", "WireV1"),
+    "v2": ("accord.client.wire.v2.wire", "WireV2"),
+}
 
 
 class SpeaksDraft(VersionMismatch):
@@ -103,6 +108,21 @@ def _agree(link: AgentLink[Any], versions: Collection[int], result: Raw) -> None
     link.settle(wire, wire.agent(agreement.answer))
 
 
+class MakeWire(Protocol):
+    """The class of a wire form."""
+
+    def __call__(self, *, strict: bool, report: Report) -> Wire:
+        """Make one for a connection."""
+        ...
+
+
+def wire_of(dialect: Dialect) -> MakeWire:
+    """The wire form of an official version."""
+    module, name = _WIRES[dialect]
+    make: MakeWire = getattr(import_module(module), name)
+    return make
+
+
 def initialize_params(offer: Offer, versions: Collection[int]) -> bytes:
     """The params of `initialize` for a client that speaks these versions."""
     params: dict[str, Any] = {"protocolVersion": max(versions)}
@@ -133,7 +153,7 @@ def judge(result: Raw, versions: Collection[int]) -> Agreement:
         if verdict.code != UNSUPPORTED_PROTOCOL_VERSION:
             raise RemoteProtocolError(verdict.message, _text(result))
         raise VersionMismatch(verdict.message, _supported(verdict.data))
-    if verdict.dialect not in OFFICIAL:
+    if verdict.dialect not in _WIRES:
         raise SpeaksDraft("the agent speaks the 2026-02 draft of the protocol")
     for note in verdict.notes:
         _log.warning("initialize: %s", note)

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from accord.version import __version__
+
 VERSIONS: tuple[int, ...] = (1, 2)
 
 
@@ -19,6 +21,10 @@ class Implementation:
         """The object that both versions use."""
         named = {"name": self.name, "version": self.version}
         return named if self.title is None else {**named, "title": self.title}
+
+
+OUR_NAME = Implementation("accord", __version__, "Accord")
+"""The name by which a client introduces itself when the program gives none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,7 @@ from accord.client.options import Options
 from accord.client.permissions.open_requests import OpenRequest
 from accord.client.services.service_results import Outcome, Service
 from accord.client.session.state import SessionCore
-from accord.client.session.unknown_values import KnownValues, report_unknown
-from accord.client.wire.wire_interface import Incoming
+from accord.client.wire.wire_interface import Incoming, KnownValues, report_unknown
 from accord.connection.connection import IncomingRequest
 from accord.connection.notification_shortcut import Shortcut
 from accord.errors import ConnectionLost, RequestError

@@ -13,7 +13,6 @@ This reads text and is not a sandbox: `make test` runs whatever the Makefile say
 
 from __future__ import annotations
 
-import os.path
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,15 +21,13 @@ from accord.client.permissions.path_and_host_patterns import wildcard
 from accord.client.shell.denied_commands import concern
 from accord.client.shell.executed_commands import read_line
 from accord.client.shell.grammar import read_script
+from accord.client.shell.programs.shells import shell_line
 from accord.client.shell.syntax_tree import Reading, Script
 from accord.machine import command_line
 
 COMMAND_CHARACTERS_MAX = 32 * 1024
 """A longer line is not read: it matches only itself."""
 
-_SHELLS = frozenset({"sh", "bash", "dash", "zsh"})
-_SHELL_PLACES = ("", "/bin/", "/usr/bin/")
-_SHELL_FLAGS = frozenset({"-c", "-lc", "-ec", "-euc"})
 _BLANKS = " \t\n"
 
 # Variables that only change how output looks.  Others may change what a command does, as PATH and
@@ -107,15 +104,6 @@ def _plain_words(script: Script) -> tuple[str, ...] | None:
     if command.assignments or command.redirections or not all(w.plain for w in command.words):
         return None
     return tuple(word.text for word in command.words)
-
-
-def shell_line(words: Sequence[str]) -> str | None:
-    """The line that these words tell a known shell to run, if they do nothing else."""
-    if len(words) != 3 or words[1] not in _SHELL_FLAGS:
-        return None
-    place, name = os.path.split(words[0])
-    known = name in _SHELLS and (f"{place}/" if place else "") in _SHELL_PLACES
-    return words[2] if known else None
 
 
 def pattern_words(text: str) -> tuple[str, ...] | None:

@@ -52,9 +52,6 @@ from accord.client.permissions.state import (
 )
 from accord.machine.redacted_logs import logger
 
-WAITING_MAX = 1024
-"""Requests that wait for the user; further ones are refused."""
-
 _log = logger("accord.client")
 
 
@@ -430,8 +427,9 @@ class Permissions:
         state = self._session(request.session_id)
         shared = self._shared
         key = shared.line(self._connection, request.session_id)
-        if shared.queue.waiting(key) >= WAITING_MAX:
-            _log.error("more than %d permission requests are waiting; refused", WAITING_MAX)
+        if shared.queue.is_full(key):
+            waiting = shared.queue.waiting(key)
+            _log.error("more than %d permission requests are waiting; refused", waiting)
             return refusal(request, "default")
         decision = CANCELLED
         with anyio.CancelScope() as scope:
@@ -531,4 +529,4 @@ def _run_request(
     return own_request(session_id, f"Run {line}", "execute", "terminal", command=line, cwd=cwd)
 
 
-__all__ = ["WAITING_MAX", "Callback", "Permissions"]
+__all__ = ["Callback", "Permissions"]

@@ -15,14 +15,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
-from urllib.parse import urlsplit
 
 import anyio
 
 from accord.client.callbacks import call
-from accord.client.permissions.path_and_host_patterns import host_of
 from accord.client.question_queue import Queue
-from accord.client.services.forms import FormRequest, FormValue, read_form, scope_of
+from accord.client.services.forms import FormRequest, FormValue, read_form
+from accord.client.services.url_requests import UrlRequest, read_url
 from accord.errors import RequestError
 from accord.machine.redacted_logs import logger
 
@@ -32,26 +31,7 @@ ATTEMPTS_MAX = 3
 OPEN_MAX = 256
 """Visited pages that are not done; the oldest is forgotten first."""
 
-URL_CHARACTERS_MAX = 8_192
-
 _log = logger("accord.client")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UrlRequest:
-    """A page that the agent wants the user to visit.
-
-    Show `url` and `host` in full and ask before opening it.  `warnings` says what is odd about it.
-    """
-
-    message: str
-    url: str
-    host: str
-    elicitation_id: str
-    warnings: tuple[str, ...] = ()
-    session_id: str | None = None
-    tool_call_id: str | None = None
-    request_id: str | int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,40 +196,6 @@ def mode_of(wire: Any) -> str:
     """The mode, also if we do not know it."""
     tag = getattr(wire, "tag", None)
     return tag if isinstance(tag, str) else str(wire.__struct_config__.tag)
-
-
-def read_url(wire: Any) -> UrlRequest:
-    """Read a page from the struct of either version.
-
-    Raises:
-        RequestError: it is not the full URL of a page.
-    """
-    url: str = wire.url
-    host = host_of(url) if len(url) <= URL_CHARACTERS_MAX else None
-    if host is None or urlsplit(url).scheme not in ("http", "https"):
-        raise RequestError.invalid_params("not the full URL of a page", "$.url")
-    return UrlRequest(
-        message=wire.message,
-        url=url,
-        host=host,
-        elicitation_id=wire.elicitation_id,
-        warnings=_warnings(url, host),
-        **scope_of(wire),
-    )
-
-
-def _warnings(url: str, host: str) -> tuple[str, ...]:
-    parts = urlsplit(url)
-    found: list[str] = []
-    if parts.scheme != "https":
-        found.append("The connection is not encrypted.")
-    if any(label.startswith("xn--") for label in host.split(".")):
-        found.append("The name of the host has letters of other scripts.")
-    if "@" in parts.netloc:
-        found.append("The address has a user name in front of the host.")
-    if host.replace(".", "").isdigit() or ":" in host:
-        found.append("The host is a number and not a name.")
-    return tuple(found)
 
 
 __all__ = [

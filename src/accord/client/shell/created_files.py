@@ -14,10 +14,10 @@ from accord.client.shell.programs.program_lists import (
     COPYING,
     HARMLESS,
     INTERPRETERS,
-    SHELLS,
     STATIC,
     STREAM_EDITORS,
 )
+from accord.client.shell.programs.shells import SHELLS
 from accord.client.shell.syntax_tree import (
     HOLE,
     Redirection,

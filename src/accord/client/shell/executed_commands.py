@@ -19,7 +19,7 @@ from accord.client.shell.programs import arguments as known
 from accord.client.shell.programs import program_lists as tables
 from accord.client.shell.programs.find import read_find_call
 from accord.client.shell.programs.interpreters import OPENED_FILE, STDIN_FILE, read_interpreter_call
-from accord.client.shell.programs.shells import changes_reading, read_shell_call
+from accord.client.shell.programs.shells import SHELLS, changes_reading, read_shell_call
 from accord.client.shell.programs.subcommands import read_tool_call
 from accord.client.shell.scanner import NAME
 from accord.client.shell.standard_input import Input, input_of
@@ -253,7 +253,7 @@ class _Reader:
 
     def _special(self, name: str, words: list[Word], given: Input, road: str | None) -> bool:
         """Handle programs that run others in a known way; return False for all others."""
-        if name in tables.SHELLS:
+        if name in SHELLS:
             self._add(words, road)
             self._shell(words, given)
         elif name in tables.INTERPRETERS:
@@ -373,7 +373,7 @@ class _Reader:
                 self._read_loosely(respelled(word), f"in the arguments of `{name}`")
                 continue
             inner = known.program_name(word)
-            if inner in tables.SHELLS or inner in tables.INTERPRETERS or inner in _RUNNERS:
+            if inner in SHELLS or inner in tables.INTERPRETERS or inner in _RUNNERS:
                 self._invocation(words[at:], given, f"run by `{name}`", nested=True)
             if _JOINED.match(word.text):
                 self._unclear(f"`{name}` may have a command joined to an option: {word.raw}")

@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 from accord.client.connection.capabilities import AgentCapabilities
 from accord.client.connection.implementation import read_implementation
 from accord.client.connection.outgoing_params import encode
-from accord.client.session.unknown_values import KnownValues, report_unknown
 from accord.client.wire.wire_interface import (
     AgentFacts,
     AuthMethod,
     AuthStatus,
     Block,
+    KnownValues,
     PermissionAsked,
     PromptAnswer,
     Request,
@@ -25,6 +25,7 @@ from accord.client.wire.wire_interface import (
     SessionPage,
     Setup,
     lacks_options,
+    report_unknown,
 )
 from accord.connection.unknown_keys import message_decoder
 from accord.schema.codec import Invalid, Report, decode, ignore

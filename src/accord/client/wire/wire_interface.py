@@ -12,11 +12,14 @@ from typing import Any, Protocol, TypeAlias
 
 from accord.client.connection.capabilities import AgentCapabilities
 from accord.client.connection.implementation import Implementation
-from accord.client.session.unknown_values import KnownValues
 from accord.errors import RemoteProtocolError
 from accord.schema.codec import Invalid, to_python
+from accord.schema.enumeration import enumeration
 from accord.schema.struct import Raw
 from accord.transcript import Dialect
+
+KnownValues: TypeAlias = Mapping[type, Mapping[str, frozenset[str]]]
+"""The listed values, by type and field."""
 
 # A content block in the agreed version.
 Block: TypeAlias = Any
@@ -144,6 +147,20 @@ def lacks_options(result: Raw) -> bool:
     """Whether an answer to a setting lacks the options, as droid's does."""
     answer = to_python(result)
     return answer is None or (isinstance(answer, dict) and "configOptions" not in answer)
+
+
+def listed(alias: Any) -> frozenset[str]:
+    """The values of `Literal[...] | str`."""
+    return frozenset(enumeration(alias, open=True).values)
+
+
+def report_unknown(struct: Any, known: KnownValues, report: Callable[[str], None]) -> None:
+    """Report every value that is not listed; those that start with `_` are custom."""
+    for name, values in known.get(type(struct), {}).items():
+        value = getattr(struct, name)
+        # The common case first.
+        if value not in values and isinstance(value, str) and not value.startswith("_"):
+            report(f"{type(struct).__name__}: unknown {name} {value!r}")
 
 
 class Wire(Protocol):

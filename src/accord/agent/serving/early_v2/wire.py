@@ -1,7 +1,8 @@
 """The agent's updates and questions in early v2, for clients that still speak it.
 
 Messages are those of v2.  Tool calls and permission requests are those of v1, except for the name
-of the update; a plan has an `id`; there are no states and no terminals.
+of the update; a plan has an `id`; there are no terminals, and the state of
+a session is told only to a client that asks for it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accord.agent.terminals.command_and_result import Done
+from accord.agent.terminals.command import Done
 from accord.builtin.offline.answer_format import around, bullets, counted, fenced
 from accord.builtin.offline.prompt.intent import Intent
 from accord.builtin.offline.repairs.repair_table import within

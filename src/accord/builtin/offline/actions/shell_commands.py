@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import anyio
 
-from accord.agent.terminals.command_and_result import Done
+from accord.agent.terminals.command import Done
 from accord.builtin.offline.answer_format import counted, fenced
 from accord.builtin.offline.prompt.intent import Intent
 from accord.builtin.offline.runs.output_excerpts import OUTPUT_LINES_SHOWN, excerpt

@@ -13,11 +13,6 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-SHELLS = _words("""
-    ash bash csh dash fish hush ksh ksh93 mksh posh rbash rzsh sh tcsh yash zsh
-""")
-"""Programs that run their `-c` text, a file, or their standard input as shell commands."""
-
 BUILTINS = _words("""
     : [ bg break cd continue declare dirs disown echo exit export false fg getopts kill
     local logout popd printf pushd pwd read readonly return set shift shopt suspend test

@@ -7,10 +7,24 @@ Always holds
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from accord.client.shell.syntax_tree import Word, without_holes
+
+SHELLS = frozenset(
+    (
+        "ash", "bash", "csh", "dash", "fish", "hush", "ksh", "ksh93", "mksh", "posh", "rbash",
+        "rzsh", "sh", "tcsh", "yash", "zsh"
+    )
+)  # fmt: skip
+"""Programs that run their `-c` text, a file, or their standard input as shell commands."""
+
+# Called so, one of these runs its text as one line, and nothing else.
+_LINE_SHELLS = frozenset(("sh", "bash", "dash", "zsh"))
+_LINE_SHELL_PLACES = ("", "/bin/", "/usr/bin/")
+_LINE_FLAGS = frozenset(("-c", "-lc", "-ec", "-euc"))
 
 _LONG_FLAGS = frozenset(
     (
@@ -99,3 +113,12 @@ def changes_reading(words: Sequence[Word]) -> bool:
         ):
             return True
     return False
+
+
+def shell_line(words: Sequence[str]) -> str | None:
+    """The line that these words tell a known shell to run, if they do nothing else."""
+    if len(words) != 3 or words[1] not in _LINE_FLAGS:
+        return None
+    place, name = os.path.split(words[0])
+    known = name in _LINE_SHELLS and (f"{place}/" if place else "") in _LINE_SHELL_PLACES
+    return words[2] if known else None

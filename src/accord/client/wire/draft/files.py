@@ -15,7 +15,7 @@ from accord.client.connection.agent_connection import AgentLink
 from accord.client.services.service_interfaces import LocatesFiles, ReadsFiles, WritesFiles
 from accord.client.services.service_results import Outcome, Service, given, result_of
 from accord.client.session.state import SessionCore
-from accord.client.wire.draft.details import kept_details
+from accord.client.wire.draft.meta import kept_details
 from accord.client.wire.draft.permission_requests import permission_service
 from accord.client.wire.draft.terminals import DetailedTerminals
 from accord.client.wire.v1.files import FileRequests

@@ -16,7 +16,7 @@ from accord.client.connection.agent_connection import AgentLink
 from accord.client.services.service_interfaces import RunsTerminals
 from accord.client.services.service_results import Outcome, result_of
 from accord.client.session.state import SessionCore
-from accord.client.wire.draft.details import kept_details
+from accord.client.wire.draft.meta import kept_details
 from accord.client.wire.draft.terminal_output import OutputAnswers, SentOutput
 from accord.client.wire.v1.terminals import ShownTerminal, TerminalRequests
 from accord.connection.connection import IncomingRequest

@@ -10,10 +10,17 @@ from typing import Any, ClassVar, NoReturn
 
 from accord.client.connection.capabilities import AgentCapabilities
 from accord.client.connection.outgoing_params import encode
-from accord.client.session.unknown_values import KnownValues, listed
-from accord.client.wire.draft.details import kept_details
+from accord.client.wire.draft.meta import kept_details
 from accord.client.wire.v1.wire import WireV1
-from accord.client.wire.wire_interface import Block, PermissionAsked, PromptAnswer, Request, Setup
+from accord.client.wire.wire_interface import (
+    Block,
+    KnownValues,
+    PermissionAsked,
+    PromptAnswer,
+    Request,
+    Setup,
+    listed,
+)
 from accord.errors import LocalProtocolError
 from accord.schema import draft, v1
 from accord.schema.codec import Report, decode, ignore, to_python

@@ -4,15 +4,16 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from accord.client.connection.capabilities import AgentCapabilities, read_v2
-from accord.client.session.unknown_values import KnownValues, listed
 from accord.client.wire.shared_wire import OfficialWire, permission_options
 from accord.client.wire.wire_interface import (
     AuthMethod,
     Block,
+    KnownValues,
     PermissionAsked,
     PromptAnswer,
     Request,
     Setup,
+    listed,
 )
 from accord.schema import v2
 from accord.schema.codec import to_python

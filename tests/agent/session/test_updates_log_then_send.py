@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from accord.agent.session.log_then_send import LogThenSend
+from accord.agent.session.updates import LogThenSend
 from tests.hang_limit import HANG_SECONDS
 
 
