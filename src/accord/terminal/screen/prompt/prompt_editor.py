@@ -34,9 +34,9 @@ from accord.terminal.screen.prompt.attachment_chips import Chips
 from accord.terminal.screen.prompt.attachments import Attached
 from accord.terminal.screen.prompt.completer import Completer
 from accord.terminal.screen.prompt.completion_list import CompletionList
-from accord.terminal.screen.prompt.history_and_drafts import memory_of_user
 from accord.terminal.screen.prompt.placeholder import placeholder
 from accord.terminal.screen.prompt.prompt_in_editor import edit_outside
+from accord.terminal.screen.prompt.saved_prompts import memory_of_user
 from accord.terminal.screen.prompt.text_area import PromptArea
 
 if TYPE_CHECKING:
@@ -352,7 +352,7 @@ class PromptEditor(Widget):
 
     def action_search_history(self) -> None:
         """Open the picker of earlier prompts."""
-        from accord.terminal.screen.prompt.history_and_file_pickers import HistoryScreen
+        from accord.terminal.screen.prompt.history_picker import HistoryScreen
 
         def chosen(text: str | None) -> None:
             if text is not None:
@@ -363,7 +363,7 @@ class PromptEditor(Widget):
 
     def action_attach(self) -> None:
         """Open the picker of files to attach."""
-        from accord.terminal.screen.prompt.history_and_file_pickers import AttachScreen
+        from accord.terminal.screen.prompt.file_picker import AttachScreen
 
         index = self._completer.files
 

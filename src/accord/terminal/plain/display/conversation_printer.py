@@ -1,4 +1,6 @@
-"""What every printer of a conversation shares: lines, streamed text, diffs and questions.
+"""Prints the lines of a conversation: streamed text, tool calls, diffs and questions.
+
+The printer of a chat and the printer of a turn add what is theirs.
 
 This module does not know the connection.
 
