@@ -17,12 +17,12 @@ from accord.terminal.model.chat import Chat
 from accord.terminal.model.permissions.request_text import (
     OUTSIDE,
     Fact,
+    asked_changes,
     facts_of,
     lines_left_out,
     path_words,
     whole,
 )
-from accord.terminal.model.permissions.requested_changes import asked_changes
 from accord.terminal.model.text.diff_lines import FileChange, change_of
 from accord.terminal.model.text.display_text import columns, exact, exact_line, one_line
 from accord.terminal.render.diff import diff_lines, more_line, summary_line
