@@ -81,6 +81,14 @@ class DialectsFile:
             _log.info("cannot store the dialects of agents in %s: %s", self._path, error)
 
 
+def dialect_memory() -> DialectsFile | None:
+    """Return the file of known dialects; None if there is no state folder."""
+    try:
+        return DialectsFile(dialects_path())
+    except ConfigError:
+        return None
+
+
 def _digest(agent: Sequence[str]) -> str:
     text = "\0".join(agent)
     return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

@@ -19,11 +19,12 @@ from accord.connection.error_responses import unforeseen
 from accord.errors import ConnectionLost, RequestError, RequestFailed, request_failed
 from accord.jsonrpc.envelope import NO_PARAMS
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, REQUEST_CANCELLED, text_of
+from accord.proxy.component_exit import gone_data, gone_sentence
 from accord.proxy.direction_queue import DirectionQueue, QueueHold
 from accord.proxy.handler_registry import Handler
 from accord.proxy.hop import Hop, OpenRequest
 from accord.proxy.message import Message, Sender, same_or_new
-from accord.proxy.request_forward import gone_data, gone_sentence, pass_on, pass_on_cancel
+from accord.proxy.request_forward import pass_on, pass_on_cancel
 from accord.schema.codec import Invalid, encode, to_python
 from accord.schema.struct import Raw
 from accord.transport.transport import Ended

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from accord.jsonrpc.envelope import NO_PARAMS
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_PARAMS
+from accord.proxy.component_exit import gone_data, gone_sentence
 from accord.proxy.hop import AnswerReceiver, Endpoint, Hop, OpenRequest
 from accord.schema.codec import Invalid, decode, encode, to_python
 from accord.schema.method import CANCEL_REQUEST
@@ -18,8 +19,6 @@ from accord.transport.transport import Ended
 
 ELICIT: Final = "elicitation/create"
 """The one request whose params may name another request, by its id on the same wire."""
-STDERR_LINES_MAX: Final = 5
-STDERR_CHARACTERS_MAX: Final = 2000
 
 
 class AnswerForwarder:
@@ -117,21 +116,3 @@ def use_version(result: bytes | Raw, hops: Iterable[Hop | None]) -> None:
         for hop in hops:
             if hop is not None:
                 hop.peer.set_version(2)
-
-
-def gone_sentence(hop: Hop, why: Ended) -> str:
-    """Return a sentence about a neighbour that is gone."""
-    said = f"{hop.name} is gone: {why.reason}"
-    lines = why.stderr_tail.strip().splitlines()
-    return f"{said}; its last line on stderr: {lines[-1][:200]}" if lines else said
-
-
-def gone_data(hop: Hop, why: Ended) -> dict[str, Any]:
-    """Return the same for programs: the component, its exit status, and its last stderr lines."""
-    found: dict[str, Any] = {"reason": "component_gone", "component": hop.name}
-    if why.exit_status is not None:
-        found["exitStatus"] = why.exit_status
-    lines = why.stderr_tail.strip().splitlines()
-    if lines:
-        found["stderr"] = "\n".join(lines[-STDERR_LINES_MAX:])[-STDERR_CHARACTERS_MAX:]
-    return found

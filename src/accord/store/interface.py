@@ -11,6 +11,9 @@ from typing import Any, NamedTuple, Protocol
 # The largest value that is stored with a session; SQLite would accept a thousand times more.
 KEPT_BYTES_MAX = 64 * 1024 * 1024
 
+PAGE_SESSIONS = 50
+"""The number of sessions on one page of a listing."""
+
 
 @dataclass(frozen=True, slots=True)
 class SessionRecord:

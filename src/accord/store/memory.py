@@ -3,9 +3,15 @@
 from collections.abc import AsyncIterator
 from typing import Any
 
-from accord.store.interface import BadCursor, Page, SessionLog, SessionRecord, check_kept
+from accord.store.interface import (
+    PAGE_SESSIONS,
+    BadCursor,
+    Page,
+    SessionLog,
+    SessionRecord,
+    check_kept,
+)
 
-PAGE_SESSIONS = 50
 # The oldest updates of a very long session are dropped, so that it cannot fill the memory.
 LOG_UPDATES_MAX = 200_000
 

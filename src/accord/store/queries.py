@@ -17,6 +17,12 @@ from accord.machine import clock
 from accord.schema.codec import Invalid, encode, to_python
 from accord.store.interface import BadCursor, Page, SessionRecord
 from accord.store.owner_process import Owner, is_alive
+from accord.store.store_errors import (
+    session_damaged,
+    session_exists,
+    session_in_use,
+    session_pruned,
+)
 
 # The fields of a record that have columns of their own; the others are one JSON text.
 _COLUMNS = ("session_id", "cwd", "title", "updated_at", "archived")
@@ -89,7 +95,7 @@ class Row(NamedTuple):
             _check(record)
             return record
         except (Invalid, TypeError, KeyError, AttributeError, ValueError) as error:
-            raise damaged(self.session_id, str(error)) from None
+            raise session_damaged(self.session_id, str(error)) from None
 
 
 def _check(record: SessionRecord) -> None:
@@ -127,22 +133,12 @@ def read_row(values: Sequence[Any]) -> Row:
         and _are(optional_numbers, int, NoneType)
     ):
         return row
-    raise damaged(str(row.session_id), "a column has a wrong type")
+    raise session_damaged(str(row.session_id), "a column has a wrong type")
 
 
 def now() -> str:
     """Return the time in the format of records."""
     return clock.timestamp()
-
-
-def damaged(session_id: str, why: str) -> StoreError:
-    """Return the error for one damaged session."""
-    return StoreError(
-        "session_damaged",
-        f"session {session_id} is damaged and cannot be opened ({why});"
-        " other sessions are not affected",
-        sessionId=session_id,
-    )
 
 
 def find(db: sqlite3.Connection, session_id: str) -> Row | None:
@@ -156,12 +152,7 @@ def find(db: sqlite3.Connection, session_id: str) -> Row | None:
         return read_row(row)
     gone = db.execute("SELECT pruned_at FROM pruned WHERE id = ?", (session_id,)).fetchone()
     if gone is not None:
-        raise StoreError(
-            "session_pruned",
-            f"session {session_id} was pruned at {gone[0]}; its content is gone",
-            sessionId=session_id,
-            prunedAt=gone[0],
-        )
+        raise session_pruned(session_id, gone[0])
     return None
 
 
@@ -176,26 +167,15 @@ def find_free(db: sqlite3.Connection, session_id: str, owner: Owner) -> Row | No
     if row is None or other is None or other.token == owner.token:
         return row
     if is_alive(other, row.updated_at):
-        raise in_use(session_id, other)
+        raise session_in_use(session_id, other.pid)
     return row
-
-
-def in_use(session_id: str, other: Owner) -> StoreError:
-    """Return the error for the second process."""
-    return StoreError(
-        "session_in_use",
-        f"session {session_id} is open in another process (pid {other.pid}); close it there first",
-        sessionId=session_id,
-        pid=other.pid,
-    )
 
 
 def insert(db: sqlite3.Connection, record: SessionRecord, owner: Owner) -> int:
     """Insert a new session that belongs to `owner`; return its number."""
     taken = "SELECT 1 FROM sessions WHERE id = ?1 UNION SELECT 1 FROM pruned WHERE id = ?1"
     if db.execute(taken, (record.session_id,)).fetchone() is not None:
-        text = f"session {record.session_id} already exists or existed"
-        raise StoreError("session_exists", text, sessionId=record.session_id)
+        raise session_exists(record.session_id)
     cursor = db.execute(
         "INSERT INTO sessions (id, cwd, title, updated_at, archived, rest, created_at,"
         " owner_token, owner_pid, owner_started, owner_place) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
@@ -266,9 +246,9 @@ def check_log(db: sqlite3.Connection, row: Row) -> None:
     except sqlite3.OperationalError:
         raise
     except sqlite3.DatabaseError as error:
-        raise damaged(row.session_id, str(error)) from None
+        raise session_damaged(row.session_id, str(error)) from None
     if bad is not None:
-        raise damaged(row.session_id, f"update {bad[0]} is not JSON")
+        raise session_damaged(row.session_id, f"update {bad[0]} is not JSON")
 
 
 def give_back(db: sqlite3.Connection, session_id: str, owner: Owner) -> None:
@@ -287,7 +267,7 @@ def append(db: sqlite3.Connection, number: int, owner: Owner, at: int, data: byt
     row = db.execute(f"{_SELECT} WHERE number = ?", (number,)).fetchone()
     found = None if row is None else read_row(row)
     if found is not None and found.owner is not None:
-        raise in_use(found.session_id, found.owner)
+        raise session_in_use(found.session_id, found.owner.pid)
 
 
 def page(

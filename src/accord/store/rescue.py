@@ -24,7 +24,7 @@ from accord.store.database_file import open_file
 from accord.store.interface import SessionRecord
 from accord.store.queries import Row, row_values
 from accord.store.sqlite import update_reader
-from accord.store.sqlite_pages import Damage, StoredRow, read_rows
+from accord.store.sqlite_page_reader import Damage, StoredRow, read_rows
 from accord.store.store_errors import explained
 
 SESSION_COLUMNS, EVENT_COLUMNS, KEPT_COLUMNS, PRUNED_COLUMNS = 12, 4, 3, 5

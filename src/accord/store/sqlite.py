@@ -26,10 +26,9 @@ from accord.schema.codec import Invalid, encode, reading
 from accord.store import queries
 from accord.store.chunk_merge import Coalescer
 from accord.store.database_file import Synchronous, close_unchanged, open_file
-from accord.store.interface import Page, SessionLog, SessionRecord, check_kept
-from accord.store.memory import PAGE_SESSIONS
+from accord.store.interface import PAGE_SESSIONS, Page, SessionLog, SessionRecord, check_kept
 from accord.store.owner_process import Owner, is_alive, this_process
-from accord.store.store_errors import explained
+from accord.store.store_errors import explained, session_damaged
 from accord.store.writer_thread import Writer
 
 # How many updates are read at a time: enough to be fast, and few enough not to block writers.
@@ -92,7 +91,7 @@ class SqliteLog:
             read = update_reader()
             updates = coalescer.take([read(data) for _, data in rows])
         except (Invalid, TypeError, ValueError) as error:
-            raise queries.damaged(self._session_id, str(error)) from None
+            raise session_damaged(self._session_id, str(error)) from None
         return (rows[-1][0] if rows else last), updates
 
 
@@ -234,9 +233,9 @@ class SqliteStore:
                 raise
             except sqlite3.DatabaseError as error:
                 # The damage is in this value; other sessions are not affected.
-                raise queries.damaged(session_id, str(error)) from None
+                raise session_damaged(session_id, str(error)) from None
             if row is not None and not isinstance(row[0], bytes):
-                raise queries.damaged(session_id, f"{name!r} is not bytes")
+                raise session_damaged(session_id, f"{name!r} is not bytes")
             return None if row is None else row[0]
 
         return await self._writer.submit(work, reads=True)

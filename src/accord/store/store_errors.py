@@ -1,6 +1,6 @@
-"""Damage to the file of a store: the error that says what is wrong and what to do.
+"""The errors of a store: each says what is wrong with its file or a session, and what to do.
 
-It tells damage from a full disk and from a file out of reach.
+Of a file, it tells damage from a full disk and from a file out of reach.
 """
 
 import errno
@@ -75,3 +75,42 @@ def explained(error: Exception, path: Path, is_written: bool = False) -> StoreEr
         " to a writable folder"
     )
     return StoreError("store_unreachable", text, **details)
+
+
+# ---- one session
+
+
+def session_damaged(session_id: str, why: str) -> StoreError:
+    """Return the error for one damaged session."""
+    return StoreError(
+        "session_damaged",
+        f"session {session_id} is damaged and cannot be opened ({why});"
+        " other sessions are not affected",
+        sessionId=session_id,
+    )
+
+
+def session_in_use(session_id: str, pid: int) -> StoreError:
+    """Return the error for the second process."""
+    return StoreError(
+        "session_in_use",
+        f"session {session_id} is open in another process (pid {pid}); close it there first",
+        sessionId=session_id,
+        pid=pid,
+    )
+
+
+def session_pruned(session_id: str, at: str) -> StoreError:
+    """Return the error for a session whose content was removed to save space."""
+    return StoreError(
+        "session_pruned",
+        f"session {session_id} was pruned at {at}; its content is gone",
+        sessionId=session_id,
+        prunedAt=at,
+    )
+
+
+def session_exists(session_id: str) -> StoreError:
+    """Return the error for a new session whose id is taken."""
+    text = f"session {session_id} already exists or existed"
+    return StoreError("session_exists", text, sessionId=session_id)

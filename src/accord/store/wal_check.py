@@ -13,7 +13,7 @@ import os
 import struct
 from typing import BinaryIO, NamedTuple
 
-from accord.store.sqlite_pages import FRAME_HEADER_BYTES, LOG_HEADER_BYTES, LOG_MAGICS
+from accord.store.sqlite_page_reader import FRAME_HEADER_BYTES, LOG_HEADER_BYTES, LOG_MAGICS
 
 HEAD = struct.Struct("=IIIBBHII2I8s2I")
 """The header of SQLite's index of the log (`-shm`), which is there twice."""

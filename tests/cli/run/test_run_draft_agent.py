@@ -8,8 +8,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from accord.cli.agent_setup.dialects_and_credentials import credential_of, dialect_memory
+from accord.cli.agent_setup.agent_credential import credential_of
 from accord.client.credential import API_KEY_VARIABLE, Credential
+from accord.configuration.dialects_file import dialect_memory
 from tests.cli.home import Home
 from tests.client.draft.draft_script import PROGRAM
 
@@ -77,18 +78,14 @@ def test_a_login_uses_the_environment_or_the_configuration(home: Home) -> None:
 def test_who_is_not_at_a_terminal_is_not_asked_for_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours: a script must not hang."""
     monkeypatch.delenv(API_KEY_VARIABLE, raising=False)
-    monkeypatch.setattr(
-        "accord.cli.agent_setup.dialects_and_credentials._is_at_terminal", lambda: False
-    )
+    monkeypatch.setattr("accord.cli.agent_setup.agent_credential._is_at_terminal", lambda: False)
     assert anyio.run(credential_of(may_ask=True)) is None
 
 
 def test_a_key_is_typed_once_and_no_answer_is_a_no(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours: it serves until we leave, for logins that are renewed."""
     monkeypatch.delenv(API_KEY_VARIABLE, raising=False)
-    monkeypatch.setattr(
-        "accord.cli.agent_setup.dialects_and_credentials._is_at_terminal", lambda: True
-    )
+    monkeypatch.setattr("accord.cli.agent_setup.agent_credential._is_at_terminal", lambda: True)
     typed = ["", "sk-typed "]
     monkeypatch.setattr("getpass.getpass", lambda prompt: typed.pop())
     find = credential_of(may_ask=True)

@@ -12,8 +12,7 @@ from accord.client.permissions.permissions import Permissions
 from accord.connection.limits import Limits
 from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.engine.launch_options import LaunchOptions
-from accord.terminal.model.chat import Chat
-from accord.terminal.model.client_remark import Remark
+from accord.terminal.model.chat import Chat, Remark
 from accord.transcript import Message
 from tests.hang_limit import HANG_SECONDS
 from tests.terminal.engine.agents import program

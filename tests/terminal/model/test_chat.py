@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.schema import v1
-from accord.terminal.model.chat import Chat, Problem
-from accord.terminal.model.client_remark import Remark
+from accord.terminal.model.chat import Chat, Problem, Remark
 from accord.transcript import Message, ToolCall, Transcript
 
 

@@ -9,7 +9,7 @@ import pytest
 from accord.configuration.config_file import Config, load_config
 from accord.errors import ConfigError
 from accord.terminal.model.key_bindings import ACTIONS
-from accord.terminal.model.settings import Settings, settings_of, theme_for
+from accord.terminal.model.settings import Settings, settings_of
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "reference" / "configuration.md"
 
@@ -108,24 +108,6 @@ def test_a_key_that_cannot_be_is_an_error(tmp_path: Path, keys: str, key: str, s
     assert caught.value.file == str(tmp_path / "config.toml")
     assert caught.value.key == key
     assert said in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("environ", "theme"),
-    [
-        ({}, "accord-dark"),
-        ({"NO_COLOR": "1", "COLORFGBG": "0;15"}, "accord-none"),
-        ({"NO_COLOR": ""}, "accord-dark"),
-        ({"TERM": "dumb"}, "accord-none"),
-        ({"COLORFGBG": "0;15"}, "accord-light"),
-        ({"COLORFGBG": "15;0"}, "accord-dark"),
-        ({"COLORFGBG": "0;default;7"}, "accord-light"),
-        ({"COLORFGBG": "rubbish"}, "accord-dark"),
-    ],
-)
-def test_the_theme_follows_the_terminal(environ: dict[str, str], theme: str) -> None:
-    """no-color.org, and what rxvt, Konsole and others set."""
-    assert theme_for(environ) == theme
 
 
 def test_the_documentation_has_every_action_with_its_keys() -> None:

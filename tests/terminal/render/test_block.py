@@ -9,8 +9,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from accord.machine.console.control_characters import visible
-from accord.terminal.model.chat import Chat
-from accord.terminal.model.client_remark import Remark
+from accord.terminal.model.chat import Chat, Remark
 from accord.terminal.render.block import CachedBlock, Fold
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import cut, fitted, indented, lines_needed, strip_of, wrapped

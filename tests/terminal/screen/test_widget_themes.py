@@ -7,7 +7,7 @@ from rich.color import ColorType
 from textual.color import Color
 from textual.widgets import Static
 
-from accord.terminal.model.settings import ThemeName
+from accord.terminal.model.theme_detection import ThemeName
 from accord.terminal.render.conversation_colours import CONTRAST, DARK, LIGHT, NONE
 from accord.terminal.screen.widget_themes import THEME_TEXTS, THEMES, palette_for, wear
 from tests.terminal.screen.harness.stage import Stage

@@ -10,7 +10,6 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 from accord.cli.agent_setup.chat_agents import orders_of
-from accord.cli.agent_setup.dialects_and_credentials import dialect_memory
 from accord.cli.agent_setup.permissions import Wishes, deciding
 from accord.cli.agent_setup.remote_agent_command import add_remote_arguments
 from accord.cli.agent_setup.session_arguments import add_session_arguments
@@ -18,6 +17,7 @@ from accord.cli.console import complain
 from accord.cli.usage_error import UsageError
 from accord.client.audit.log import AuditLog
 from accord.configuration.config_file import Config, load_config
+from accord.configuration.dialects_file import dialect_memory
 from accord.configuration.user_paths import audit_file
 from accord.errors import ConfigError
 from accord.terminal.engine.chat_controller import ChatController

@@ -19,7 +19,8 @@ import anyio
 from accord.configuration.config_file import load_config
 from accord.errors import ConfigError
 from accord.machine.own_command_line import own_command
-from accord.terminal.model.settings import Settings, settings_of, theme_for
+from accord.terminal.model.settings import Settings, settings_of
+from accord.terminal.model.theme_detection import theme_for
 
 if TYPE_CHECKING:
     from accord.terminal.engine.chat_controller import ChatController

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from accord.cli.agent_setup.agent_argument import named_agent
-from accord.cli.agent_setup.dialects_and_credentials import credential_of, dialect_memory
+from accord.cli.agent_setup.agent_credential import credential_of
 from accord.cli.agent_setup.login_choice import LoginQuestion, described, is_attended, usable
 from accord.cli.agent_setup.remote_agent_command import add_remote_arguments
 from accord.cli.console import complain, say
@@ -18,6 +18,7 @@ from accord.client.client import Client
 from accord.client.options import ClientOptions, DraftOptions
 from accord.client.wire.wire_interface import AuthMethod
 from accord.configuration.config_file import AgentEntry, load_config
+from accord.configuration.dialects_file import dialect_memory
 from accord.errors import AccordError, ConfigError, LocalProtocolError
 from accord.machine.console.control_characters import visible_line
 

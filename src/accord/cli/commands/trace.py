@@ -118,7 +118,7 @@ def _stats(recording: Recording, *, as_json: bool) -> int:
 
 
 def _validate(recording: Recording, *, as_json: bool) -> int:
-    from accord.tracing.display.terminal_text import problem_line
+    from accord.tracing.display.terminal_text import problem_line, summary_line
     from accord.tracing.display.timeline import timeline_of
 
     timeline = timeline_of(recording.entries)
@@ -129,12 +129,7 @@ def _validate(recording: Recording, *, as_json: bool) -> int:
     for problem in timeline.problems:
         show(problem_line(problem, unicode=_has_unicode()))
     frames = sum(entry.kind == "frame" for entry in recording.entries)
-    advice = len(timeline.problems) - len(broken)
-    show(
-        f"{frames} frames of {timeline.dialect}: "
-        f"{len(broken) or 'no'} broken rule{'s' if len(broken) != 1 else ''}"
-        + (f", {advice} recommendation{'s' if advice != 1 else ''} not followed" if advice else "")
-    )
+    show(summary_line(frames, timeline.dialect, timeline.problems))
     return 1 if broken else 0
 
 

@@ -5,20 +5,13 @@ Must not know how a run works.  docs/reference/run.md has the same table.
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from accord import PermissionRequest
 from accord.cli.run.check_command import Checked
-from accord.client.audit.services import why_denied
-from accord.client.permissions.changed_files import CHANGING_KINDS
+from accord.cli.run.denied_requests import denial_sentence
 from accord.client.permissions.request import Decided
 from accord.machine.console.control_characters import visible_line
-from accord.machine.redaction.redactor import Redactor
-
-DENIED_SHOWN_MAX = 5
-SUBJECT_CHARACTERS_MAX = 200
 
 
 class ExitCode(IntEnum):
@@ -99,7 +92,7 @@ class Outcome:
     def _sentence_of_turn(self) -> str | None:
         code = self._code_of_turn
         if code is ExitCode.DENIED:
-            return self._denied()
+            return denial_sentence(self.denied)
         if code is ExitCode.AGENT_FAILED:
             return self.error
         return {
@@ -108,50 +101,3 @@ class Outcome:
             ExitCode.REFUSED: "the agent refused",
             ExitCode.LIMIT: f"the agent reached a limit: {self.stop_reason}",
         }.get(code)
-
-    def _denied(self) -> str:
-        lines = ["permission was denied for:"]
-        for one in self.denied[:DENIED_SHOWN_MAX]:
-            lines.append(f"  {one.request.kind}: {_subject(one.request)}")
-            if one.rule is not None or one.by != "default":
-                lines.append(f"    {_shown(why_denied(one))}")
-        if len(self.denied) > DENIED_SHOWN_MAX:
-            lines.append(f"  and {len(self.denied) - DENIED_SHOWN_MAX} more")
-        undecided = [one for one in self.denied if one.by == "default" and one.rule is None]
-        lacking = {one.request.kind for one in undecided if one.beyond is None}
-        if lacking:
-            flag = ",".join(sorted(lacking))
-            lines.append(
-                f"use `--allow {flag}` to allow it, --ask to be asked, or --policy FILE for rules"
-            )
-        lines += dict.fromkeys(_beyond(one) for one in undecided if one.beyond is not None)
-        return "\n".join(lines)
-
-
-def _beyond(decided: Decided) -> str:
-    """Explain why the flag for a kind is not enough, and which one is."""
-    # A call with a diff counts as an edit, whatever its kind.
-    said = decided.request.kind
-    kind = said if said in CHANGING_KINDS else "edit"
-    path, why = decided.beyond or (None, "")
-    if path is None:
-        return f"`--allow {kind}` is for files of the session's folders, and {why}; --ask asks"
-    shown = shlex.quote(f"{kind}={visible_line(path)}")
-    return f"`--allow {kind}` does not cover {visible_line(path)}: {why}; `--allow {shown}` does"
-
-
-def _subject(request: PermissionRequest) -> str:
-    """Return the subject of a request on one line: some agents ask just "Run command?".
-
-    Secrets are removed, because many people read CI logs.  Both ends of a long command are shown,
-    since it may start with many variables.
-    """
-    shown = _shown(request.command or request.title)
-    if len(shown) <= SUBJECT_CHARACTERS_MAX:
-        return shown
-    half = SUBJECT_CHARACTERS_MAX // 2
-    return f"{shown[:half]} … {shown[-half:]}"
-
-
-def _shown(text: str) -> str:
-    return visible_line(" ".join(Redactor.of_environment().line(text).split()))

@@ -19,7 +19,7 @@ from typing import Any
 import anyio
 
 from accord import Client, Decision, PermissionRequest, RateLimited, Session, Update
-from accord.cli.agent_setup.dialects_and_credentials import credential_of, dialect_memory
+from accord.cli.agent_setup.agent_credential import credential_of
 from accord.cli.agent_setup.login_choice import LoginQuestion, is_attended
 from accord.cli.agent_setup.permissions import Deciding
 from accord.cli.console import complain
@@ -42,6 +42,7 @@ from accord.client.options import ClientOptions, DraftOptions
 from accord.client.permissions.request import Decided
 from accord.client.session.retry import Retry
 from accord.client.session.session import PromptTurn, Reply, UpdateStream
+from accord.configuration.dialects_file import dialect_memory
 from accord.errors import AccordError, AuthenticationRequired, LocalProtocolError
 from accord.machine.processes import exit_on_signal as shutdown
 from accord.transcript import ToolCall

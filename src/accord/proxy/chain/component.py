@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from anyio.abc import TaskGroup
 
@@ -21,6 +21,9 @@ from accord.schema.invalid import Invalid
 from accord.schema.struct import Raw
 from accord.translate.validation import Spoken
 from accord.transport.transport import Ended, Transport
+
+RESTARTS_MAX: Final = 5
+"""How often one component is restarted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,11 @@ class Slot:
         # The params and the result of its `initialize`.
         self.params: bytes | None = None
         self.result: bytes | None = None
+
+    @property
+    def may_restart(self) -> bool:
+        """Whether the component may be restarted once more."""
+        return self.restarts < RESTARTS_MAX
 
     @property
     def near(self) -> Endpoint:

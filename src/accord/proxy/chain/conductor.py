@@ -6,7 +6,7 @@ forwards them, and keeps the ids of each wire to that wire.  A conductor that ge
 `proxy/initialize` is itself a proxy in a larger chain; what its last component wraps goes to the
 component behind it.
 
-What alroutes holds
+What always holds
     * A component with a successor is sent `proxy/initialize` (or `_proxy/initialize`, if that is
       what it knows), the last one `initialize`.
     * Messages in each direction keep their order.
@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup
@@ -36,6 +36,7 @@ from accord.proxy.chain.component import (
     Slot,
     SuccessorInitialize,
 )
+from accord.proxy.component_exit import gone_data, gone_sentence
 from accord.proxy.conversation import (
     AGENT_EXIT_SECONDS_MAX,
     INITIALIZE,
@@ -43,13 +44,7 @@ from accord.proxy.conversation import (
     LAST_ANSWERS_SECONDS_MAX,
 )
 from accord.proxy.hop import Endpoint, Hop, OpenRequest, Outbox
-from accord.proxy.request_forward import (
-    AnswerForwarder,
-    gone_data,
-    gone_sentence,
-    pass_on,
-    pass_on_cancel,
-)
+from accord.proxy.request_forward import AnswerForwarder, pass_on, pass_on_cancel
 from accord.proxy.successor import SUCCESSOR_METHODS
 from accord.schema.codec import encode
 from accord.schema.method import CANCEL_REQUEST
@@ -60,8 +55,6 @@ from accord.transport.transport import Ended, Transport
 _log = logger("accord.proxy")
 
 OnDeath: TypeAlias = Literal["fail", "restart", "bypass"]
-RESTARTS_MAX: Final = 5
-"""How often one component is restarted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,7 +395,7 @@ class Conductor:
             self._tasks.start_soon(hop.transport.aclose)
             self._rewire()
         elif self._on_death == "restart" and slot.result is not None:
-            if slot.restarts < RESTARTS_MAX:
+            if slot.may_restart:
                 _log.warning("%s; restarting it", gone_sentence(hop, why))
                 slot.restarts += 1
                 slot.is_ready = False

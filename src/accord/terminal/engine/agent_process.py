@@ -32,7 +32,7 @@ from accord.errors import AccordError
 from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.engine.log_handler import hears_mistakes
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.permissions.request_text import subject_words
+from accord.terminal.model.permissions.denied_request import subject_words
 from accord.terminal.model.traffic import Traffic
 
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from accord.terminal.model.client_remark import Remark, Tone
 from accord.terminal.model.prompt.unsent_prompt import Draft
 from accord.terminal.model.questions import Questions
 from accord.transcript import Message, Terminal, ToolCall, Transcript, Update
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
     from accord.client.permissions.request import PermissionRequest
     from accord.client.services.elicitation import UrlRequest
 
+Tone: TypeAlias = Literal["info", "success", "warning", "error"]
 Phase: TypeAlias = Literal["starting", "ready", "working", "stopping", "lost"]
-Entry: TypeAlias = TranscriptEntry | Remark
 ProblemKind: TypeAlias = Literal[
     "start_failed", "agent_lost", "turn_failed", "rate_limited", "session_lost", "login_needed"
 ]
@@ -37,6 +36,21 @@ Remedy: TypeAlias = Literal["retry", "restart", "new_session", "log_in", "dismis
 
 _CHANGES_MAX = 4096
 """Tracked changed entries; with more, all count as changed."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Remark:
+    """A remark of ours between the agent's entries, such as how a turn ended, or what was denied.
+
+    `detail` is folded below it.
+    """
+
+    text: str
+    tone: Tone = "info"
+    detail: str = ""
+
+
+Entry: TypeAlias = TranscriptEntry | Remark
 
 
 @dataclass(frozen=True, slots=True)

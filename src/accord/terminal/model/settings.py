@@ -18,8 +18,8 @@ from accord.configuration.config_file import QUIET_SECONDS, Config
 from accord.errors import ConfigError
 from accord.terminal.model.key_bindings import ACTIONS, KeyBinding, actions_with, clashes_of
 from accord.terminal.model.key_names import key_named, may_have
+from accord.terminal.model.theme_detection import ThemeName, theme_for
 
-ThemeName: TypeAlias = Literal["accord-dark", "accord-light", "accord-contrast", "accord-none"]
 ImageSetting: TypeAlias = Literal["auto", "none", "kitty", "sixel"]
 
 THEMES: dict[str, ThemeName] = {
@@ -34,8 +34,6 @@ _IMAGES: dict[str, ImageSetting] = {
     "kitty": "kitty",
     "sixel": "sixel",
 }
-# Of the sixteen colours of terminals: those on which dark text is read.
-_LIGHT_BACKGROUNDS = frozenset({"7", "9", "10", "11", "12", "13", "14", "15"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,12 +122,3 @@ def _key(action: str, text: str, file: str) -> str:
 def _wrong(action: str, reason: str, file: str) -> ConfigError:
     key = f"chat.keys.{action}"
     return ConfigError(f"{file}: {key}: {reason}", file=file, key=key)
-
-
-def theme_for(environ: Mapping[str, str]) -> ThemeName:
-    """The theme that fits the terminal, as far as its variables tell."""
-    if environ.get("NO_COLOR") or environ.get("TERM", "") in ("dumb", "unknown"):
-        return "accord-none"
-    # "foreground;background", sometimes with something between them.
-    background = environ.get("COLORFGBG", "").rpartition(";")[2]
-    return "accord-light" if background in _LIGHT_BACKGROUNDS else "accord-dark"

@@ -145,7 +145,7 @@ class ChatPane(Widget):
             self._controller.retry(chat)
             return True
         if chat.denied_request is not None:
-            from accord.terminal.model.permissions.request_text import retry_prompt
+            from accord.terminal.model.permissions.denied_request import retry_prompt
 
             self.prompt.take_draft(retry_prompt(chat.denied_request))
             return True

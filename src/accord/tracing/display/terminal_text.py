@@ -7,7 +7,7 @@ What always holds: no line contains an unescaped control character, whatever is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from accord.machine.console.control_characters import visible_line
 from accord.tracing.display.row import Row
@@ -58,6 +58,16 @@ def problem_line(problem: Problem, *, unicode: bool = True) -> str:
     detail = f" ({problem.detail})" if problem.detail else ""
     said = visible_line(f"{problem.rule}: {problem.sentence}{detail}")
     return f"{mark} {said}, entry {problem.number}"
+
+
+def summary_line(frames: int, dialect: str, problems: Sequence[Problem]) -> str:
+    """Return the line below all problems: how many rules are broken, if any."""
+    broken = sum(problem.level == "must" for problem in problems)
+    advice = len(problems) - broken
+    return (
+        f"{frames} frames of {dialect}: {broken or 'no'} broken rule{'s' if broken != 1 else ''}"
+        + (f", {advice} recommendation{'s' if advice != 1 else ''} not followed" if advice else "")
+    )
 
 
 def figure_lines(figures: Iterable[MethodFigures], *, unicode: bool = True) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,20 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from accord.client.permissions.request import OWN_OPTIONS, PermissionRequest
 from accord.client.permissions.tool_call_input import input_command, input_folder
 from accord.machine.console.control_characters import visible
 from accord.schema.struct import Raw
 from accord.terminal.model.permissions import request_text
 from accord.terminal.model.permissions.request_text import (
+    asked_changes,
     described,
     exact,
     facts_of,
     names_path,
     path_words,
-    retry_prompt,
-    subject_words,
     who_asks,
 )
+from accord.transcript.items.tool_call import FileDiff, ToolCall
 from tests.terminal.screen.harness.question_stage import FOLDER, a_call, a_request
 
 
@@ -117,13 +119,6 @@ def test_the_question_is_also_there_as_lines() -> None:
     assert described(a_request(paths=()), "", FOLDER)[-1].startswith("The agent does not say")
 
 
-def test_a_denial_can_be_taken_up_again() -> None:
-    """Issue: a denial is explained and can be retried."""
-    assert retry_prompt(a_request()).text == "Please try again: Edit src/app.py. I allow it now."
-    assert subject_words(a_request(command="make\ntest")) == "make test"
-    assert subject_words(a_request(title="", paths=("a", "b"))) == "a, b"
-
-
 def test_what_a_tool_is_given_beside_the_command_or_the_file_is_said() -> None:
     """Ours: `stdin` of a command and the text of a file without a diff were not shown."""
     call = a_call(given={"command": "sh", "stdin": "rm x", "timeout": 5, "description": "List"})
@@ -195,3 +190,47 @@ def test_a_title_names_a_path_as_a_word_of_its_own() -> None:
     assert names_path("Delete `src`, then build", "src")
     assert not names_path("Delete src/old.txt", "src")
     assert not names_path("Edit my/notes.txt", "notes.txt")
+
+
+def a_write(path: Path, text: str | None = "new\n") -> PermissionRequest:
+    """A question of ours about a write."""
+    return PermissionRequest(
+        session_id="s",
+        title="Write",
+        options=OWN_OPTIONS,
+        paths=(str(path),),
+        origin="write",
+        new_text=text,
+    )
+
+
+def test_a_write_is_compared_with_the_file_as_it_is(tmp_path: Path) -> None:
+    """Issue 6: what will happen, the diff."""
+    path = tmp_path / "a.txt"
+    assert asked_changes(a_write(path)) == (FileDiff(str(path), new_text="new\n"),)
+    path.write_text("old\n")
+    (diff,) = asked_changes(a_write(path))
+    assert (diff.old_text, diff.new_text) == ("old\n", "new\n")
+    assert asked_changes(a_write(path, None)) == ()
+
+
+def test_what_cannot_be_compared_is_shown_as_new_and_nothing_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: a pipe, bytes that are no text, and a file without end stop nobody."""
+    monkeypatch.setattr(request_text, "READ_BYTES_MAX", 8)
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe")
+    (tmp_path / "long").write_text("x" * 9)
+    for name in ("pipe", "bytes", "long", "no\0path"):
+        (diff,) = asked_changes(a_write(tmp_path / name))
+        assert diff.old_text is None
+
+
+def test_what_the_agent_tells_of_counts() -> None:
+    """Ours: its own diffs are what it asks for."""
+    call = ToolCall("c")
+    diff = FileDiff("/w/a", old_text="a", new_text="b")
+    call.replace_content([None], lambda _: [diff])
+    request = PermissionRequest(session_id="s", title="t", options=(), tool_call=call)
+    assert asked_changes(request) == [diff]

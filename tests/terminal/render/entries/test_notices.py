@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.terminal.model.client_remark import Remark, Tone
+from accord.terminal.model.chat import Remark, Tone
 from accord.terminal.render.block import OpenSession
 from accord.terminal.render.conversation_colours import NONE
 from accord.terminal.render.entries.client_remark import ERROR_LINES

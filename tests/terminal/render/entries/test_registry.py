@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from accord.terminal.model.chat import Chat, Entry
-from accord.terminal.model.client_remark import Remark
+from accord.terminal.model.chat import Chat, Entry, Remark
 from accord.terminal.render.entries.registry import FACTORIES, block_of
 from accord.terminal.render.entries.unknown import GenericBlock
 from accord.transcript import Notice

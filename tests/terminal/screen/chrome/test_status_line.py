@@ -10,7 +10,7 @@ from textual.app import App
 
 from accord.terminal.model.chat import Chat, Problem, ProblemKind
 from accord.terminal.screen.chrome.status_line import StatusLine
-from accord.terminal.screen.prompt.placeholder import placeholder
+from accord.terminal.screen.prompt.prompt_editor import placeholder
 from accord.transcript.items.session_state import BackgroundItem
 from tests.terminal.screen.harness.stage import (
     CJK,

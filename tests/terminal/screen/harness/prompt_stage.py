@@ -17,7 +17,7 @@ from accord.client.connection.capabilities import AgentCapabilities
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.prompt.unsent_prompt import Draft
 from accord.terminal.model.settings import Settings
-from accord.terminal.screen.prompt import PromptEditor, QueuePanel, history_and_drafts
+from accord.terminal.screen.prompt import PromptEditor, QueuePanel, saved_prompts
 from accord.terminal.screen.prompt.text_area import PromptArea
 from accord.transcript.items.session_options import Command
 from tests.hang_limit import HANG_SECONDS
@@ -140,7 +140,7 @@ async def until(pilot: Pilot[None], is_so: Callable[[], object]) -> None:
 def fresh_state(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
     """History and drafts of nobody."""
     monkeypatch.setenv("ACCORD_STATE_DIR", str(folder))
-    monkeypatch.setattr(history_and_drafts, "_MEMORIES", {})
+    monkeypatch.setattr(saved_prompts, "_MEMORIES", {})
     return folder
 
 

@@ -8,8 +8,7 @@ from textual._xterm_parser import XTermParser
 from textual.app import App, ComposeResult
 from textual.events import Key
 
-from accord.terminal.screen.prompt.key_codes import key_name, teach
-from accord.terminal.screen.prompt.text_area import PromptArea, clean
+from accord.terminal.screen.prompt.text_area import PromptArea, clean, key_name, teach_alt_enter
 from tests.terminal.screen.harness.stage import CJK
 
 
@@ -78,8 +77,8 @@ def test_line_ends_of_other_systems_are_ours() -> None:
 
 def test_alt_enter_is_told_from_enter() -> None:
     """Ours: most terminals send ESC and CR for it; it would have sent the prompt."""
-    teach()
-    teach()
+    teach_alt_enter()
+    teach_alt_enter()
     sent = {"\x1b\r": "alt+enter", "\r": "enter", "\x1b[13;2u": "shift+enter"}
     sent["\x1b[27;2;13~"] = "shift+enter"
     for sequence, name in sent.items():

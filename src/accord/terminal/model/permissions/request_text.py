@@ -1,4 +1,4 @@
-"""Permission requests as text: who asks, and what would happen.
+"""Permission requests as text and diffs: who asks, and what would happen.
 
 This module does not know any screen; the dialog and the line mode say the same.
 `permission_options.py` has the answers.
@@ -6,13 +6,16 @@ This module does not know any screen; the dialog and the line mode say the same.
 Invariants
     * What is shown of a command or a path is all of it: characters that a terminal would not draw
       are written out, so that nothing can hide in them.
+    * For a diff only a regular file is read, and no more of it than `READ_BYTES_MAX`; where that
+      cannot be, all of the new text is shown as added.
 """
 
 from __future__ import annotations
 
 import json
-import os.path
+import os
 import re
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -22,8 +25,8 @@ from accord.client.permissions.request import PermissionRequest
 from accord.client.permissions.tool_call_input import untold_input
 from accord.machine.console.control_characters import visible
 from accord.schema.codec import Invalid, to_python
-from accord.terminal.model.prompt.unsent_prompt import Draft
 from accord.terminal.model.text.display_text import exact, exact_line, one_line
+from accord.transcript.items.tool_call import FileDiff
 
 FactKind: TypeAlias = Literal["text", "command", "path", "json", "warning"]
 
@@ -36,6 +39,9 @@ SHOWN_CHARACTERS_MAX = 100_000
 TELLING_LINES_MIN = 6
 TELLING_CHARACTERS_MIN = 500
 """A longer command is shown with its length."""
+
+READ_BYTES_MAX = 4 * 1024 * 1024
+"""The maximum size of a file with which a write is compared."""
 
 OUTSIDE = "outside the project"
 _UNREADABLE = object()
@@ -207,25 +213,37 @@ def described(
     return tuple(lines)
 
 
-# ---- afterwards
+# ---- the changes
 
 
-def subject_words(request: PermissionRequest) -> str:
-    """What was asked for, on one line."""
-    if request.command is not None:
-        return one_line(request.command)
-    return one_line(request.title) or ", ".join(one_line(path) for path in request.paths)
+def asked_changes(request: PermissionRequest) -> Sequence[FileDiff]:
+    """Return the diffs of the request, or the diff of a write with the current file."""
+    if request.tool_call is not None:
+        return request.tool_call.diffs
+    if request.new_text is None or not request.paths:
+        return ()
+    path = request.paths[0]
+    return (FileDiff(path, old_text=_read(path), new_text=request.new_text),)
 
 
-def retry_prompt(request: PermissionRequest) -> Draft:
-    """A prompt that asks the agent to retry what was denied; the protocol has no other way."""
-    return Draft(f"Please try again: {subject_words(request)}. I allow it now.")
+def _read(path: str) -> str | None:
+    try:
+        # Never blocks, whatever kind of file it is.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return None
+            data = file.read(READ_BYTES_MAX + 1)
+        return None if len(data) > READ_BYTES_MAX else data.decode("utf-8")
+    except (OSError, ValueError):
+        return None
 
 
 __all__ = [
     "OUTSIDE",
     "Fact",
     "FactKind",
+    "asked_changes",
     "described",
     "exact",
     "facts_of",
@@ -233,8 +251,6 @@ __all__ = [
     "lines_left_out",
     "names_path",
     "path_words",
-    "retry_prompt",
-    "subject_words",
     "who_asks",
     "whole",
 ]

@@ -24,7 +24,7 @@ from accord.terminal.model.labels.tool_calls import call_state, call_title, kind
 from accord.terminal.model.permissions.request_text import exact
 from accord.terminal.model.text.display_text import exact_line, one_line
 from accord.terminal.plain.display.content_labels import block_words, received_words, unknown_words
-from accord.terminal.plain.display.shared_printer import (
+from accord.terminal.plain.display.conversation_printer import (
     REASON_LINES_MAX,
     ConversationPrinter,
     Out,

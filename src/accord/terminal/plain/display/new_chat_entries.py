@@ -16,8 +16,7 @@ from typing import get_args
 
 from accord.configuration.config_file import QUIET_SECONDS
 from accord.machine.terminals.output_buffer import EARLIER_OUTPUT_OMITTED
-from accord.terminal.model.chat import Chat, Entry, Problem, Remedy
-from accord.terminal.model.client_remark import Remark
+from accord.terminal.model.chat import Chat, Entry, Problem, Remark, Remedy
 from accord.terminal.model.labels.amounts import cost_words, counted, usage_words
 from accord.terminal.model.labels.durations import duration_words
 from accord.terminal.model.text.display_text import one_line

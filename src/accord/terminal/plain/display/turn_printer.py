@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from accord import PermissionRequest, Update
 from accord.terminal.model.labels.amounts import counted
-from accord.terminal.plain.display.shared_printer import (
+from accord.terminal.plain.display.conversation_printer import (
     REASON_LINES_MAX,
     ConversationPrinter,
     Out,

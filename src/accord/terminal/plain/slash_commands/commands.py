@@ -22,18 +22,15 @@ from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.labels.amounts import cost_words, counted, usage_words
 from accord.terminal.model.labels.session_settings import mode_name
-from accord.terminal.model.permissions.request_text import retry_prompt
+from accord.terminal.model.permissions.denied_request import retry_prompt
 from accord.terminal.model.permissions.rule_text import rows_of
 from accord.terminal.model.prompt.unsent_prompt import Attachment, Draft
 from accord.terminal.model.text.display_text import one_line, path_words
 from accord.terminal.plain.dialogs.typed_choice import meant_value, numbered, sentence
 from accord.terminal.plain.display.chat_printer import ChatPrinter
-from accord.terminal.plain.slash_commands.details_changes_history import (
-    show_changes,
-    show_details,
-    show_history,
-)
+from accord.terminal.plain.slash_commands.changed_files import show_changes
 from accord.terminal.plain.slash_commands.session_commands import CommandContext, SessionCommands
+from accord.terminal.plain.slash_commands.tool_call_details import show_details
 from accord.transcript import Plan
 
 USAGE_COLUMNS = 18
@@ -288,7 +285,10 @@ class Commands:
 
     async def history(self, given: str) -> None:
         """Print the whole conversation again."""
-        show_history(self._printer, self._chat)
+        from accord.terminal.plain.display.new_chat_entries import ChatUpdates
+
+        again = ChatUpdates(self._chat, ChatPrinter(self._printer.out, self._chat.folder))
+        again.tell_all()
 
     async def status(self, given: str) -> None:
         """Show the agent's state, the session, the mode and the cost."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from textual.strip import Strip
 
 from accord.machine.console.control_characters import visible
-from accord.terminal.model.chat import Chat
-from accord.terminal.model.client_remark import Remark
+from accord.terminal.model.chat import Chat, Remark
 from accord.terminal.render.block import Block, CachedBlock
 from accord.terminal.render.entries.notices import tone_mark
 from accord.terminal.render.render_options import Look

@@ -12,8 +12,7 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 from accord.schema.struct import UnknownVariant
-from accord.terminal.model.chat import Chat, Entry
-from accord.terminal.model.client_remark import Remark
+from accord.terminal.model.chat import Chat, Entry, Remark
 from accord.terminal.render.block import Block
 from accord.transcript import (
     Compaction,

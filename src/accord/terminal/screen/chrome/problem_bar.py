@@ -18,8 +18,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from accord.machine.console.control_characters import visible
-from accord.terminal.model.chat import Chat, Problem, Remedy
-from accord.terminal.model.client_remark import Remark
+from accord.terminal.model.chat import Chat, Problem, Remark, Remedy
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.widgets.button import Button
 

@@ -28,7 +28,7 @@ from accord.terminal.render.text_runs import fitted, indented, strip_of
 from accord.terminal.screen.dialogs.choice_field import Picker
 from accord.terminal.screen.dialogs.dialog import Dialog
 from accord.terminal.screen.dialogs.form_fields import FieldBox
-from accord.terminal.screen.dialogs.permission_lines import text_lines
+from accord.terminal.screen.dialogs.wrapped_text import text_lines
 from accord.terminal.screen.widgets.button import Button
 from accord.terminal.screen.widgets.scrollable_lines import Lines
 

@@ -24,14 +24,10 @@ from accord.terminal.model.permissions.request_text import who_asks
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.render.render_options import Look
 from accord.terminal.screen.dialogs.choice_dialog import ChoiceDialog, Row
-from accord.terminal.screen.dialogs.permission_lines import (
-    QUICK_LINES_MAX,
-    PermissionBody,
-    body_of,
-    is_quick,
-    text_lines,
-)
+from accord.terminal.screen.dialogs.permission_changes import QUICK_LINES_MAX, is_quick
+from accord.terminal.screen.dialogs.permission_lines import PermissionBody, body_of
 from accord.terminal.screen.dialogs.text_in_view import Extent
+from accord.terminal.screen.dialogs.wrapped_text import text_lines
 from accord.terminal.screen.widgets.scrollable_lines import Lines
 
 COVERED_LINES_MAX = 2

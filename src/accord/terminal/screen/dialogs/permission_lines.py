@@ -5,9 +5,8 @@ This module does not know the dialog; every text of the agent is cleaned here or
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rich.style import Style
 from textual.strip import Strip
@@ -17,30 +16,23 @@ from accord.terminal.model.chat import Chat
 from accord.terminal.model.permissions.request_text import (
     OUTSIDE,
     Fact,
+    asked_changes,
     facts_of,
     lines_left_out,
     path_words,
     whole,
 )
-from accord.terminal.model.permissions.requested_changes import asked_changes
-from accord.terminal.model.text.diff_lines import FileChange, change_of
 from accord.terminal.model.text.display_text import columns, exact, exact_line, one_line
-from accord.terminal.render.diff import diff_lines, more_line, summary_line
 from accord.terminal.render.markdown.markdown_lines import MarkdownLines
 from accord.terminal.render.render_options import Look
-from accord.terminal.render.text_runs import fitted, indented, strip_of, wrapped
+from accord.terminal.render.text_runs import fitted, indented, strip_of
+from accord.terminal.screen.dialogs.permission_changes import DIFF_LINES_MAX, change_lines
 from accord.terminal.screen.dialogs.text_in_view import Extent, ending_of
+from accord.terminal.screen.dialogs.wrapped_text import text_lines
 from accord.transcript.items.tool_call import FileDiff
 
 TEXT_CHARACTERS_MAX = 50_000
 """The maximum length of a reason or of the tool call's text; the rest is counted."""
-
-DIFF_LINES_MAX = 2000
-"""The maximum number of lines of one file's change; the rest is counted."""
-QUICK_LINES_MAX = 100
-"""The beginning of a longer change is shown at once, and the rest a moment later."""
-ROWS_MAX = 10_000
-"""The maximum number of screen rows for one line of a file, which is shown in full."""
 DIFFS_MAX = 50
 TEXT_COLUMNS_MIN = 12
 """With fewer columns after a label, its text is shown below it."""
@@ -51,7 +43,6 @@ TITLE_LINES_MAX = 2
 LAST_LINE_CHARACTERS_MAX = 2000
 
 _INDENT = 2
-_STANDS_FOR_OTHERS = re.compile(r"(⟨(?:U\+[0-9A-F]+(?: ×[0-9]+)?|[0-9,]+ [a-z ]+)⟩)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +96,7 @@ def body_of(
         left_out += lines_left_out(call.text)
     changes: list[int] = []
     for diff in diffs[:DIFFS_MAX]:
-        changed, first, more_lines = _diff(diff, look, chat, limit)
+        changed, first, more_lines = change_lines(diff, look, chat, limit)
         # A change need not be scrolled through before it is allowed.
         ends += [] if changes else [len(lines) + 1]
         changes.append(len(lines) + 1 + first)
@@ -143,34 +134,6 @@ def _is_heading(fact: Fact, diffs: Sequence[FileDiff], look: Look, chat: Chat) -
 def _last_line(command: str) -> str:
     """The last line of a command that is not blank."""
     return exact(command.rstrip()[-LAST_LINE_CHARACTERS_MAX:]).rpartition("\n")[2]
-
-
-def is_quick(request: PermissionRequest) -> bool:
-    """Whether all of it can be drawn without a noticeable delay."""
-    texts = (
-        text for one in asked_changes(request) for text in (one.old_text, one.new_text, one.patch)
-    )
-    return sum(text.count("\n") for text in texts if text) <= QUICK_LINES_MAX
-
-
-def _diff(diff: FileDiff, look: Look, chat: Chat, limit: int) -> tuple[list[Strip], int, int]:
-    """What would change in one file, where that begins, and how many lines are left out."""
-    change = _begun(change_of(diff))
-    lines, _, left_out = diff_lines(change, look, limit, parts_max=ROWS_MAX)
-    head = summary_line(change, look, chat.folder)
-    kinds = [line.kind for line in change.lines]
-    first = next((at for at, kind in enumerate(kinds) if kind in ("added", "removed")), -1)
-    more = [more_line(left_out, look)] if left_out else []
-    return [head, *lines, *more], first + 1, left_out
-
-
-def _begun(change: FileChange) -> FileChange:
-    """The change with one line before it: what is asked about comes before what is around it."""
-    lines = change.lines
-    first = next((at for at, line in enumerate(lines) if line.kind in ("added", "removed")), 0)
-    begin = max(first - 1, 0)
-    told = tuple(line for line in lines[:begin] if line.kind != "same")
-    return replace(change, lines=told + lines[begin:])
 
 
 def _said(text: str, look: Look) -> list[Strip]:
@@ -214,24 +177,3 @@ def _style(fact: Fact, look: Look) -> Style:
     if fact.kind == "warning" or "(outside the project" in fact.text:
         return palette.warning
     return {"command": palette.code, "path": palette.strong}.get(fact.kind, palette.text)
-
-
-def text_lines(text: str, look: Look, style: Style, *, indent: int = 0) -> list[Strip]:
-    """Clean text, wrapped; indentation of its own lines stays."""
-    width = max(look.width - indent, 2)
-    found: list[Strip] = []
-    for line in text.split("\n"):
-        bare = line.lstrip(" ")
-        lead = " " * min(len(line) - len(bare), width // 2)
-        parts = wrapped(bare, width - len(lead))
-        found += [strip_of((lead, style), *_marked(part, style)) for part in parts]
-    return found
-
-
-def _marked(part: str, style: Style) -> list[tuple[str, Style]]:
-    """A line in which placeholders for other characters are shown in reverse video."""
-    if "⟨" not in part:
-        return [(part, style)]
-    over = style + Style(reverse=True)
-    pieces = _STANDS_FOR_OTHERS.split(part)
-    return [(piece, over if at % 2 else style) for at, piece in enumerate(pieces)]

@@ -1,14 +1,12 @@
 """Pickers for options, sessions, agents, actions and themes."""
 
-from accord.terminal.screen.pickers.agents_actions_themes import (
-    AgentsScreen,
-    PaletteScreen,
-    ThemeScreen,
-)
+from accord.terminal.screen.pickers.agent_picker import AgentsScreen
+from accord.terminal.screen.pickers.command_palette import PaletteScreen
 from accord.terminal.screen.pickers.option_picker import OptionsScreen
 from accord.terminal.screen.pickers.picker import NamePicker, Picker
 from accord.terminal.screen.pickers.rows import Row
 from accord.terminal.screen.pickers.session_picker import SessionsScreen
+from accord.terminal.screen.pickers.theme_picker import ThemeScreen
 
 __all__ = [
     "AgentsScreen",

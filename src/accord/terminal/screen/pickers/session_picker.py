@@ -24,9 +24,9 @@ from accord.terminal.model.chat import Chat
 from accord.terminal.model.labels.durations import ago
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.chrome.footer import shortened
-from accord.terminal.screen.pickers.name_and_confirmation import NameScreen, SureScreen
 from accord.terminal.screen.pickers.picker import Picker
 from accord.terminal.screen.pickers.rows import Row
+from accord.terminal.screen.pickers.session_dialogs import NameScreen, SureScreen
 from accord.terminal.screen.widgets.key_hints import Hint, Hints
 
 if TYPE_CHECKING:

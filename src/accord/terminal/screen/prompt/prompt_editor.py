@@ -30,13 +30,13 @@ from accord.terminal.model.external_editors import NO_EDITOR, chosen_editor
 from accord.terminal.model.prompt.content_blocks import PromptError, with_pasted
 from accord.terminal.model.prompt.history import TEXT_CHARACTERS_MAX, Walk
 from accord.terminal.model.prompt.unsent_prompt import Draft
+from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.prompt.attachment_chips import Chips
 from accord.terminal.screen.prompt.attachments import Attached
 from accord.terminal.screen.prompt.completer import Completer
 from accord.terminal.screen.prompt.completion_list import CompletionList
-from accord.terminal.screen.prompt.history_and_drafts import memory_of_user
-from accord.terminal.screen.prompt.placeholder import placeholder
 from accord.terminal.screen.prompt.prompt_in_editor import edit_outside
+from accord.terminal.screen.prompt.saved_prompts import memory_of_user
 from accord.terminal.screen.prompt.text_area import PromptArea
 
 if TYPE_CHECKING:
@@ -352,7 +352,7 @@ class PromptEditor(Widget):
 
     def action_search_history(self) -> None:
         """Open the picker of earlier prompts."""
-        from accord.terminal.screen.prompt.history_and_file_pickers import HistoryScreen
+        from accord.terminal.screen.prompt.history_picker import HistoryScreen
 
         def chosen(text: str | None) -> None:
             if text is not None:
@@ -363,7 +363,7 @@ class PromptEditor(Widget):
 
     def action_attach(self) -> None:
         """Open the picker of files to attach."""
-        from accord.terminal.screen.prompt.history_and_file_pickers import AttachScreen
+        from accord.terminal.screen.prompt.file_picker import AttachScreen
 
         index = self._completer.files
 
@@ -408,3 +408,21 @@ class PromptEditor(Widget):
         self.take_draft(wanted)
         self.chat.changed()
         self._area.focus()
+
+
+def placeholder(chat: Chat) -> str:
+    """A hint about what happens to the next message."""
+    if chat.phase == "starting":
+        return "The agent is starting; you can already type"
+    if chat.lacks_session:
+        return "There is no session yet; your text stays here"
+    if chat.lacks_login:
+        return "You are not logged in; your text stays here"
+    if chat.phase == "lost":
+        return "The agent is not running; your text stays here"
+    if chat.is_busy:
+        return "Type your next message; it will be queued"
+    if chat.suggestions:
+        return f"{one_line(chat.suggestions[0])}   (press Enter to send)"
+    commands = ", / for commands" if chat.transcript.commands else ""
+    return f"What would you like to do?  @ for files{commands}"

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Coroutine
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
 
 import anyio
 from textual import events
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS  # pyright: ignore[reportPrivateUsage]
 from textual.binding import Binding, BindingType
 from textual.geometry import Offset
 from textual.widgets import TextArea
@@ -25,7 +27,6 @@ from textual.worker import Worker, WorkerError
 
 from accord.terminal.model.prompt.attachments import PASTE_CHARACTERS_MAX
 from accord.terminal.model.text.display_text import columns, cut
-from accord.terminal.screen.prompt.key_codes import key_name, teach
 
 LINES_MAX = 10
 WORK_SECONDS_MAX = 1.0
@@ -36,6 +37,16 @@ _NOT_OURS = frozenset({"cursor_page_up", "cursor_page_down", "select_line", "sel
 _ASKED = frozenset({"up", "down"})
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LINE_ENDS = re.compile(r"\r\n?|[\u2028\u2029]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A key in the form of Textual's tables, which use only its value."""
+
+    value: str
+
+
+_SENT = {"\x1b\r": "alt+enter", "\x1b\n": "alt+enter"}
 
 
 def clean(text: str) -> str:
@@ -68,7 +79,7 @@ class PromptArea(TextArea, inherit_bindings=False):
         super().__init__(
             soft_wrap=True, tab_behavior="focus", compact=True, highlight_cursor_line=False
         )
-        teach()
+        teach_alt_enter()
         # A blinking cursor would redraw all the time.
         self.cursor_blink = False
         self._on_own_key = on_key
@@ -160,3 +171,19 @@ class PromptArea(TextArea, inherit_bindings=False):
     def is_on_last_line(self) -> bool:
         """Whether the cursor is in the last wrapped line."""
         return self.navigator.is_last_wrapped_line(self.cursor_location)
+
+
+def teach_alt_enter() -> None:
+    """Register Alt-Enter with Textual, once per process.
+
+    Most terminals send ESC and a carriage return for it.  Textual drops the Alt, so a line break
+    would send the prompt.
+    """
+    table = cast("dict[str, Any]", ANSI_SEQUENCES_KEYS)
+    for sequence, name in _SENT.items():
+        table.setdefault(sequence, (_Named(name),))
+
+
+def key_name(key: str) -> str:
+    """The canonical name of a key; xterm's Shift-Enter has another one."""
+    return key.replace("\r", "enter")

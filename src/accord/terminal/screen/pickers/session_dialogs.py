@@ -1,4 +1,4 @@
-"""Small dialogs that ask for a name or a confirmation."""
+"""Small dialogs of the session picker: a new title, and the confirmation of a deletion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The prompt's history and drafts on disk, shared by all tabs.
+"""The prompts on disk, shared by all tabs: the history of sent ones and the drafts of unsent ones.
 
 Invariant: the disk is accessed in threads, and failures are not reported, because the user could
 not do anything about them.

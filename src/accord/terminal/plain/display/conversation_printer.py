@@ -1,6 +1,6 @@
-"""What every printer of a conversation shares: lines, streamed text, diffs and questions.
+"""Prints the lines of a conversation: streamed text, tool calls, diffs and questions.
 
-This module does not know the connection.
+The printer of a chat and that of a turn build on it.  This module does not know the connection.
 
 Invariants
     * No line is wider than the terminal; without Unicode the marks are ASCII.
@@ -19,13 +19,13 @@ from accord.machine.console.control_characters import visible
 from accord.terminal.model.permissions.request_text import (
     OUTSIDE,
     Fact,
+    asked_changes,
     facts_of,
     names_path,
     path_words,
     who_asks,
     whole,
 )
-from accord.terminal.model.permissions.requested_changes import asked_changes
 from accord.terminal.model.text.diff_lines import DiffLine, FileChange, change_of
 from accord.terminal.model.text.display_text import columns, cut, exact_line, one_line
 from accord.terminal.plain.display.markdown import Markdown

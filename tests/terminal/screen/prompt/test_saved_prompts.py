@@ -13,8 +13,8 @@ from accord.errors import ConfigError
 from accord.terminal.model.prompt.history import History, history_file
 from accord.terminal.model.prompt.unsent_prompt import Draft
 from accord.terminal.model.prompt.unsent_prompts_file import Drafts, Writer
-from accord.terminal.screen.prompt import history_and_drafts
-from accord.terminal.screen.prompt.history_and_drafts import Memory
+from accord.terminal.screen.prompt import saved_prompts
+from accord.terminal.screen.prompt.saved_prompts import Memory
 from tests.terminal.screen.harness.prompt_stage import (
     PromptStage,
     fresh_state,
@@ -257,7 +257,7 @@ async def test_without_a_place_for_it_nothing_is_kept_and_nothing_fails(
     def nowhere() -> Path:
         raise ConfigError("no place")
 
-    monkeypatch.setattr(history_and_drafts, "state_folder", nowhere)
+    monkeypatch.setattr(saved_prompts, "state_folder", nowhere)
     app = PromptStage(tmp_path)
     async with app.run_test(size=WIDE) as pilot:
         await typing(pilot, "a")

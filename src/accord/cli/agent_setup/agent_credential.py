@@ -1,4 +1,4 @@
-"""Client options for agents of the 2026-02 draft: the known dialects, and a credential.
+"""Finds the credential for an agent of the 2026-02 draft.
 
 Must not know which agent is started, nor whether it speaks the draft, so nothing is read before it
 is needed.
@@ -13,19 +13,8 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from accord.configuration.dialects_file import DialectsFile, dialects_path
-from accord.errors import ConfigError
-
 if TYPE_CHECKING:
     from accord.client.credential import Credential
-
-
-def dialect_memory() -> DialectsFile | None:
-    """Return the file of known dialects; None if there is no state folder."""
-    try:
-        return DialectsFile(dialects_path())
-    except ConfigError:
-        return None
 
 
 def credential_of(
