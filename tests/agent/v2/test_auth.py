@@ -139,9 +139,9 @@ async def test_nothing_can_be_asked_for_a_login_that_is_over() -> None:
 
     async with playing(agent, {"elicitation": {"form": {}, "url": {}}}) as client:
         await client.result("auth/login", {"methodId": "key"})
-        with pytest.raises(LocalProtocolError, match="over"):
+        with pytest.raises(LocalProtocolError, match="has ended"):
             await kept[0].ask("Too late?", name=FormField())
-        with pytest.raises(LocalProtocolError, match="over"):
+        with pytest.raises(LocalProtocolError, match="has ended"):
             await kept[0].ask_to_visit("Too late?", "https://example.com")
     assert "elicitation/create" not in client.methods()
 
