@@ -20,7 +20,9 @@ from accord.transport.resume.extension_messages import (
     MESSAGE_HEADER,
     RESUME_HEADER,
     RESUME_VERSION,
+    ReceivedSaid,
     read_count,
+    read_extension_frame,
 )
 from accord.transport.server.answers import (
     Header,
@@ -107,6 +109,11 @@ class Endpoint:
         transport = self._connections.find(connection_id, principal, HttpServerTransport)
         if transport is None:
             return UNKNOWN_CONNECTION
+        if transport.resumes and (said := read_extension_frame(body)) is not None:
+            transport.seen()
+            if isinstance(said, ReceivedSaid):
+                transport.acknowledged(request.headers.get(SESSION_HEADER), said.count)
+            return TAKEN
         if fault is not None:
             transport.send_frame(error_message(None, fault.code, fault.message))
             return TAKEN
