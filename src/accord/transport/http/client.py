@@ -508,12 +508,13 @@ class HttpTransport:
             self._end(reason)
             return
         if self._reconnection.lost_at is None:
-            _log.info("the connection to %s was interrupted: %s", self._address, reason)
             self._timers.later(self._limits.grace_seconds, self._check_grace)
         delay = self._reconnection.delay(anyio.current_time(), random.random(), reason)
         if delay is None:
             self._give_up()
             return
+        if (notice := self._reconnection.notice(self._address)) is not None:
+            _log.warning("%s", notice)
         self._is_waiting = True
         self._timers.later(delay, self._retry)
 
