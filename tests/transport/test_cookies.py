@@ -25,6 +25,41 @@ def test_cookies_are_kept_and_replaced() -> None:
     assert cookies.header() == ""
 
 
+@pytest.mark.parametrize(
+    "date",
+    [
+        "Thu, 01-Jan-1970 00:00:01 GMT",
+        "Thu, 01 Jan 1970 00:00:00 GMT",
+        "Sunday, 06-Nov-94 08:49:37 GMT",
+        "Sun Nov  6 08:49:37 1994",
+        "Mon, 01 Jan 0001 00:00:00 GMT",
+    ],
+)
+def test_a_cookie_that_expired_is_forgotten(date: str) -> None:
+    """RFC 6265, 5.3: servers delete a cookie in this way too, HAProxy among them."""
+    cookies = Cookies()
+    cookies.store("route=a")
+    cookies.store(f"route=; Expires={date}; path=/")
+    assert cookies.header() == ""
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        "Expires=Fri, 31 Dec 9999 23:59:59 GMT",
+        "Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=60",
+        "Expires=never",
+        "Expires=99 99 99 99",
+        "Expires",
+    ],
+)
+def test_a_cookie_that_has_not_expired_is_kept(attributes: str) -> None:
+    """RFC 6265, 5.3: Max-Age wins, and what is not a date says nothing."""
+    cookies = Cookies()
+    cookies.store(f"route=a; {attributes}")
+    assert cookies.header() == "route=a"
+
+
 def test_a_secure_cookie_is_not_taken_from_a_plain_connection() -> None:
     """RFC 6265bis, 5.7."""
     cookies = Cookies()
@@ -47,6 +82,7 @@ def test_any_cookies_make_a_valid_header(headers: list[str], own: str) -> None:
     for number, header in enumerate(headers * 5):
         cookies.store(header)
         cookies.store(f"{number}={number}; max-age={header}")
+        cookies.store(f"{number}={number}; expires={header}")
     made = cookies.header()
     assert made.isascii()
     assert made.isprintable()

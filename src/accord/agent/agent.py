@@ -6,7 +6,8 @@
     async def greet(turn: Turn) -> None:
         await turn.say(f"You said: {turn.text}")
 
-    agent.run()
+    if __name__ == "__main__":
+        agent.run()
 
 One agent object may serve any number of connections, in any mix of versions.
 """

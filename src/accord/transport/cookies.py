@@ -1,9 +1,12 @@
-"""The cookies of one connection, kept and sent back.  Pure.
+"""The cookies of one connection, kept and sent back.
 
 A connection talks to one address only, so that a cookie's domain and path need not be compared.
-A cookie that is over at once (`Max-Age=0`) is dropped; others live as long as the connection.
+A cookie that is over at once (`Max-Age=0`, or an `Expires` in the past) is dropped; others live as
+long as the connection.
 """
 
+import time
+from email.utils import mktime_tz, parsedate_tz
 from typing import Final
 
 from accord.transport.request_headers import fits_header
@@ -28,8 +31,7 @@ class Cookies:
         if not found or not name or len(pair) > COOKIE_CHARS_MAX or not fits_header(name + value):
             return
         named = {key.strip().lower(): text.strip() for key, _, text in _pairs(attributes)}
-        max_age = named.get("max-age", "")
-        if max_age.lstrip("-").isdecimal() and int(max_age[:20]) <= 0:
+        if _is_over(named.get("max-age", ""), named.get("expires", "")):
             self._values.pop(name, None)
             return
         if "secure" in named and not is_secure:
@@ -46,6 +48,18 @@ class Cookies:
     def clear(self) -> None:
         """Forget all of them."""
         self._values.clear()
+
+
+def _is_over(max_age: str, expires: str) -> bool:
+    """Whether a cookie is to be dropped; `Max-Age` wins over `Expires`."""
+    if max_age.lstrip("-").isdecimal():
+        return int(max_age[:20]) <= 0
+    try:
+        date = parsedate_tz(expires)
+        return date is not None and mktime_tz(date) <= time.time()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        # Not a date: such an attribute is ignored.
+        return False
 
 
 def _pairs(attributes: list[str]) -> list[tuple[str, str, str]]:

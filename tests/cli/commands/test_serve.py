@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from websockets.asyncio.client import connect
 
+from accord import Agent
 from accord.cli.server_setup.agent_import import import_agent
 from accord.cli.server_setup.server_options import options_of
 from accord.cli.usage_error import UsageError
@@ -255,6 +256,27 @@ def test_a_wrong_name_says_what_is_possible(named: str, expected: str, tmp_path:
     file.write_text(AGENT_FILE)
     with pytest.raises(UsageError, match=expected):
         import_agent(named.replace("FILE", str(file)), str(tmp_path))
+
+
+@pytest.mark.parametrize("line", ["agent.run()", "import anyio; anyio.run(agent.serve_stdio)"])
+@pytest.mark.parametrize("is_file", [True, False])
+def test_an_agent_that_starts_when_it_is_imported_is_refused(
+    line: str, is_file: bool, tmp_path: Path
+) -> None:
+    """Ours: it would wait for a client on stdin, and nothing would be served."""
+    name = f"eager_agents_of_a_test_{is_file}_{'run' in line[:10]}"
+    file = tmp_path / f"{name}.py"
+    file.write_text(f"{AGENT_FILE}{line}\n")
+    run, serve_stdio = Agent.run, Agent.serve_stdio
+    with pytest.raises(UsageError, match="__main__"):
+        import_agent(f"{file if is_file else name}:agent", str(tmp_path))
+    assert (Agent.run, Agent.serve_stdio) == (run, serve_stdio)
+
+
+def test_a_guarded_agent_is_imported(tmp_path: Path) -> None:
+    file = tmp_path / "guarded_agents_of_a_test.py"
+    file.write_text(f'{AGENT_FILE}if __name__ == "__main__":\n    agent.run()\n')
+    assert import_agent(f"{file}:agent", str(tmp_path)).name == "a"
 
 
 def test_a_mistake_inside_of_the_module_is_shown_as_it_is(tmp_path: Path) -> None:

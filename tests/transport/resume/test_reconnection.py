@@ -41,3 +41,14 @@ def test_it_gives_up_when_the_server_has_forgotten_the_connection() -> None:
     assert reconnection.seconds_left(990.0) == 10.0
     assert reconnection.delay(999.99, 1.0, "cut") is not None
     assert reconnection.delay(1000.0, 1.0, "cut") is None
+
+
+def test_it_is_said_once_that_a_connection_is_not_back_at_once() -> None:
+    """Ours: a user who waits for up to a minute knows why; a short cut is not worth a word."""
+    reconnection = Reconnection(LIMITS)
+    said: list[str] = []
+    for now in range(5):
+        reconnection.delay(float(now), 1.0, "refused")
+        if (notice := reconnection.notice("an agent")) is not None:
+            said.append(notice)
+    assert said == ["the connection to an agent is interrupted (refused); trying for 1000 s"]

@@ -68,6 +68,7 @@ async def test_answers_come_on_the_stream_of_the_header_and_updates_on_the_sessi
             header = {"acp-session-id": session_id}
             async with client.stream(header) as session:
                 assert session.head.headers["content-type"] == "text/event-stream"
+                assert session.head.headers["x-accel-buffering"] == "no"
                 assert (await client.post(prompt(session_id, "hi"), header)).status == 202
                 seen = await session.until(2)
                 assert seen[-1]["result"] == {"stopReason": "end_turn"}

@@ -28,6 +28,7 @@ from accord.jsonrpc.framing import Lines
 from accord.machine.redacted_logs import logger
 from accord.transport.connect_errors import closed_early
 from accord.transport.cookies import Cookies
+from accord.transport.http.acknowledgements import Acknowledgements
 from accord.transport.http.connection_headers import ConnectionHeaders
 from accord.transport.http.connections.connection_pool import ConnectionPool
 from accord.transport.http.connections.exchange import Answer, CollectedExchange, Headers, Loss
@@ -94,6 +95,9 @@ class HttpTransport:
             is_encrypted=address.is_encrypted,
         )
         self._pool = ConnectionPool(address, self._limits, tls)
+        self._acknowledgements = Acknowledgements(
+            self._headers, self._limits, self._pool.send, self._later
+        )
         self._outgoing = OutgoingMessages()
         self._routes = SessionRoutes()
         self._streams: dict[str | None, ServerStream] = {}
@@ -132,6 +136,9 @@ class HttpTransport:
     def _timers(self) -> Driver:
         assert self._driver is not None, "the transport has not been started"
         return self._driver
+
+    def _later(self, seconds: float, callback: Callable[[], None]) -> None:
+        self._timers.later(seconds, callback)
 
     async def start(self, receiver: Receiver, tasks: TaskGroup) -> None:
         """Connect to the server.
@@ -456,6 +463,9 @@ class HttpTransport:
     def messages_received(self, stream: ServerStream, frames: list[bytes]) -> None:
         """Hand on messages, and remember what their answers need."""
         self._reconnection.progressed()
+        if stream.last_id is not None:
+            size = sum(map(len, frames))
+            self._acknowledgements.received(stream.session_id, stream.last_id, size)
         ended: list[str] = []
         later: list[bytes] = []
         for frame in frames:
@@ -498,12 +508,13 @@ class HttpTransport:
             self._end(reason)
             return
         if self._reconnection.lost_at is None:
-            _log.info("the connection to %s was interrupted: %s", self._address, reason)
             self._timers.later(self._limits.grace_seconds, self._check_grace)
         delay = self._reconnection.delay(anyio.current_time(), random.random(), reason)
         if delay is None:
             self._give_up()
             return
+        if (notice := self._reconnection.notice(self._address)) is not None:
+            _log.warning("%s", notice)
         self._is_waiting = True
         self._timers.later(delay, self._retry)
 

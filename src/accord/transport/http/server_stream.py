@@ -59,7 +59,7 @@ class ServerStream:
         self._event_bytes_max = event_bytes_max
         # The number of the last event that was handed on.  None lets the server choose where to
         # begin, which only a first request does.
-        self._last_id: int | None = None
+        self.last_id: int | None = None
         self.request: StreamRequest | None = None
 
     def begin(self, headers: Headers) -> "StreamRequest":
@@ -67,8 +67,8 @@ class ServerStream:
         self.state = "opening"
         self.is_repeated = self.request is not None
         if self.numbered and self.is_repeated:
-            self._last_id = self._last_id or 0
-            headers = [*headers, (LAST_EVENT_HEADER.lower(), str(self._last_id))]
+            self.last_id = self.last_id or 0
+            headers = [*headers, (LAST_EVENT_HEADER.lower(), str(self.last_id))]
         reader = EventReader(event_bytes_max=self._event_bytes_max)
         self.request = StreamRequest(self, headers, reader)
         return self.request
@@ -91,14 +91,14 @@ class ServerStream:
         for event in events:
             if self.numbered and event.id is not None:
                 number = read_count(event.id.decode("latin-1"))
-                last = self._last_id
+                last = self.last_id
                 if number is not None and last is not None:
                     if number <= last:
                         continue
                     if number != last + 1:
                         gap = (last, number)
                         break
-                self._last_id = last if number is None else number
+                self.last_id = last if number is None else number
             if is_object(event.data):
                 frames.append(one_line(event.data))
             else:

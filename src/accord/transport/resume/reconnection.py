@@ -7,6 +7,9 @@ from accord.transport.remote_limits import RemoteLimits
 # Statuses after which another attempt makes sense.
 RETRIED_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 
+# The first attempt is made at once, and mostly succeeds before anybody notices.
+NOTICED_ATTEMPT: Final = 2
+
 
 class Reconnection:
     """The first attempt is made at once, further ones after a growing delay."""
@@ -33,6 +36,13 @@ class Reconnection:
             return 0.0
         delay = reconnect_delay(self._attempts - 2, chance, self._limits)
         return min(delay, self.seconds_left(now))
+
+    def notice(self, address: object) -> str | None:
+        """Say that the connection is not back, once for each loss: with the second attempt."""
+        if self._attempts != NOTICED_ATTEMPT:
+            return None
+        seconds = f"{self._limits.grace_seconds:g} s"
+        return f"the connection to {address} is interrupted ({self.reason}); trying for {seconds}"
 
     def seconds_left(self, now: float) -> float:
         """Return how long the server still keeps the connection."""

@@ -45,7 +45,12 @@ class SentFrames:
         """Whether to `take` the next frame would drop one that is kept."""
         if not self._unsent or not self._kept:
             return False
-        return self.kept_bytes + len(self._unsent[0]) > self._kept_bytes_max
+        return self.kept_bytes + self.next_bytes > self._kept_bytes_max
+
+    @property
+    def next_bytes(self) -> int:
+        """The length of the next frame to send, of which there must be one."""
+        return len(self._unsent[0])
 
     def append(self, frame: bytes) -> int:
         """Add a frame that waits to be sent, and return its number."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Final
 
 from accord.errors import ConnectionLost
 from accord.machine.redacted_logs import logger
@@ -20,7 +21,9 @@ from accord.transport.resume.extension_messages import (
     MESSAGE_HEADER,
     RESUME_HEADER,
     RESUME_VERSION,
+    ReceivedSaid,
     read_count,
+    read_extension_frame,
 )
 from accord.transport.server.answers import (
     Header,
@@ -69,6 +72,12 @@ NOT_EVENTS = text_answer(406, "The client must accept text/event-stream")
 NO_WEBSOCKET = text_answer(426, "WebSocket is not offered here")
 HAS_READER = text_answer(409, "That stream has a reader already")
 BAD_EVENT_ID = text_answer(400, "Last-Event-ID must be a number")
+# nginx would otherwise hold events back until it has enough of them.
+EVENT_HEADERS: Final = (
+    ("content-type", EVENTS_TYPE),
+    ("cache-control", "no-cache"),
+    ("x-accel-buffering", "no"),
+)
 WRONG_METHOD = text_answer(405, "Method not allowed", ("allow", "DELETE, GET, POST"))
 
 
@@ -107,6 +116,11 @@ class Endpoint:
         transport = self._connections.find(connection_id, principal, HttpServerTransport)
         if transport is None:
             return UNKNOWN_CONNECTION
+        if transport.resumes and (said := read_extension_frame(body)) is not None:
+            transport.seen()
+            if isinstance(said, ReceivedSaid):
+                transport.acknowledged(request.headers.get(SESSION_HEADER), said.count)
+            return TAKEN
         if fault is not None:
             transport.send_frame(error_message(None, fault.code, fault.message))
             return TAKEN
@@ -204,8 +218,7 @@ class Endpoint:
         response = EventResponse(transport, stream)
         if not transport.read(stream, response, last_event):
             return gap_answer()
-        headers = [("content-type", EVENTS_TYPE), ("cache-control", "no-cache"), *more_headers]
-        await response.run(headers, receive, send)
+        await response.run([*EVENT_HEADERS, *more_headers], receive, send)
         return None
 
     # ---- DELETE

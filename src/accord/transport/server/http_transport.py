@@ -12,6 +12,7 @@ What always holds
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import NamedTuple
 
 from accord.errors import ConnectionLost
@@ -66,6 +67,9 @@ class HttpServerTransport(ServerTransport):
         super().__init__(connection_id, principal, limits)
         self.resumes = resumes
         self._kept_bytes_max = limits.kept_bytes if resumes else 0
+        # Whether sending waits for acknowledgements rather than drop what may be asked for again.
+        # With less room than is acknowledged at once, it would wait after every few messages.
+        self._waits = resumes and limits.kept_bytes >= 2 * limits.acknowledge_bytes
         self._streams: dict[str | None, OutgoingStream] = {}
         self._unsent_bytes = 0
         self._kept_bytes = 0
@@ -276,7 +280,8 @@ class HttpServerTransport(ServerTransport):
         if stream is None:
             if len(self._streams) > self.limits.session_streams and not self._forget_stream():
                 return None
-            stream = self._streams[session_id] = OutgoingStream(self._kept_bytes_max)
+            kept_bytes_max = sys.maxsize if self._waits else self._kept_bytes_max
+            stream = self._streams[session_id] = OutgoingStream(kept_bytes_max)
         return stream
 
     def _forget_stream(self) -> bool:
@@ -315,12 +320,35 @@ class HttpServerTransport(ServerTransport):
         """Return the next events of a stream; the ones before were sent."""
         stream.was_sent()
         before = stream.frames.kept_bytes
-        pieces, size = stream.take()
+        pieces, size = stream.take(self._may_keep)
         self._unsent_bytes -= size
         self._kept_bytes += stream.frames.kept_bytes - before
-        if self._kept_bytes > self._kept_bytes_max and self.resumes:
+        if self._kept_bytes > self._kept_bytes_max and self.resumes and not self._waits:
             self._bound_kept()
         return pieces
+
+    def _may_keep(self, taken: int, more: int) -> bool:
+        """Whether there is room for so many more bytes, or nobody can ask for them again.
+
+        A message of any size may be sent while little is kept: a client need not acknowledge the
+        last `acknowledge_bytes`.
+        """
+        kept, kept_max = self._kept_bytes + taken, self._kept_bytes_max
+        is_room = kept + more <= kept_max or kept < kept_max // 2
+        return is_room or not self._waits or self.is_over
+
+    def acknowledged(self, session_id: str | None, count: int) -> None:
+        """Forget the events of a stream up to this number: its client has them."""
+        stream = self._streams.get(session_id)
+        if stream is None:
+            return
+        before = stream.frames.kept_bytes
+        # A number that was never sent is about a stream of the same session that is forgotten.
+        stream.frames.acknowledge(count)
+        self._kept_bytes -= before - stream.frames.kept_bytes
+        for one in self._streams.values():
+            if one.reader is not None and one.frames.has_unsent:
+                one.reader.wake()
 
     def _bound_kept(self) -> None:
         """Keep what is kept of all streams within one bound: the fullest stream loses first."""

@@ -34,6 +34,7 @@ class OutgoingStream:
     __slots__ = ("_then", "frames", "keeps", "reader")
 
     def __init__(self, kept_bytes_max: int) -> None:
+        """Events are kept within this bound; its owner may keep less of them."""
         self.frames = SentFrames(kept_bytes_max)
         # Whether events are kept after they were sent.
         self.keeps = kept_bytes_max > 0
@@ -52,10 +53,15 @@ class OutgoingStream:
         if self.reader is not None:
             self.reader.wake()
 
-    def take(self) -> tuple[list[bytes], int]:
-        """Return the next events as they are written, and how many bytes of messages they have."""
+    def take(self, fits: Callable[[int, int], bool]) -> tuple[list[bytes], int]:
+        """Return the next events as they are written, and how many bytes of messages they have.
+
+        `fits` says whether, after so many bytes, so many more may be sent; if not, they wait.
+        """
         frames, pieces, size = self.frames, list[bytes](), 0
-        while size < CHUNK_BYTES_MAX and (frame := frames.take()) is not None:
+        while size < CHUNK_BYTES_MAX and frames.has_unsent and fits(size, frames.next_bytes):
+            frame = frames.take()
+            assert frame is not None, "a frame is unsent"
             size += len(frame)
             # A message has no line break inside: see `jsonrpc/envelope.py`.
             pieces.append(b"id: %d\ndata: %b\n\n" % (frames.sent_count, frame))

@@ -390,6 +390,8 @@ class WebSocketTransport:
         last = reason
         with anyio.CancelScope() as self._reconnecting:
             while (delay := self._next_delay(reason)) is not None:
+                if (notice := self._reconnection.notice(self._address)) is not None:
+                    _log.warning("%s", notice)
                 if delay:
                     await anyio.sleep(delay)
                 left = self._reconnection.seconds_left(anyio.current_time())
