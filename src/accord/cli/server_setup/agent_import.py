@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -39,7 +39,7 @@ def import_agent(named: str, folder: str) -> Agent:
 
 
 @contextmanager
-def _not_started(agent_class: type[Agent], place: str) -> Iterator[None]:
+def _not_started(agent_class: type[Agent], place: str) -> Generator[None]:
     """Refuse to start an agent on stdin and stdout: it would wait there, and nothing be served."""
 
     def refuse(agent: Agent) -> NoReturn:
