@@ -5,10 +5,10 @@ A cookie that is over at once (`Max-Age=0`, or an `Expires` in the past) is drop
 long as the connection.
 """
 
-import time
 from email.utils import mktime_tz, parsedate_tz
 from typing import Final
 
+from accord.machine import clock
 from accord.transport.request_headers import fits_header
 
 COOKIES_MAX: Final = 64
@@ -56,7 +56,7 @@ def _is_over(max_age: str, expires: str) -> bool:
         return int(max_age[:20]) <= 0
     try:
         date = parsedate_tz(expires)
-        return date is not None and mktime_tz(date) <= time.time()
+        return date is not None and mktime_tz(date) <= clock.seconds()
     except (ValueError, TypeError, IndexError, OverflowError):
         # Not a date: such an attribute is ignored.
         return False

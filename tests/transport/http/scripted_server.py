@@ -234,11 +234,14 @@ class H1Served(ServedConnection):
         super().__init__(server, stream, tasks)
         self._h11 = h11.Connection(h11.SERVER)
         self._first = b""
+        # The script's task and a test may both send, and a stream has one writer at a time.
+        self._sending = anyio.Lock()
 
     async def send(self, event: Any) -> None:
-        data = self._h11.send(event)
-        if data:
-            await self.stream.send(data)
+        async with self._sending:
+            data = self._h11.send(event)
+            if data:
+                await self.stream.send(data)
 
     async def serve(self) -> None:
         while True:
