@@ -25,7 +25,7 @@ from accord.errors import ConfigError
 
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
-    from accord.agent.session.options import OptionValue
+    from accord.agent.session.options_and_commands import OptionValue
     from accord.agent.session.session import AgentSession
     from accord.agent.turn import Turn
     from accord.builtin.models.providers import ModelChoice
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 
 SERVERS_SECONDS_MAX = 60.0
-TITLE_CHARACTERS_MAX = 60
 """How long servers may take until the commands for their tools are shown anyway."""
+TITLE_CHARACTERS_MAX = 60
 
 
 class Conversation:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.schema.draft import errors as draft_errors
-from accord.schema.draft.enumerations import ENUMS
+from accord.schema.draft.enumeration_openness import ENUMS
 from accord.translate.draft import value_tables as tables
 from accord.translate.draft.value_tables import from_draft_error, to_draft_error
 from accord.translate.meta_store import DRAFT

@@ -19,7 +19,7 @@ from typing import Any, cast
 
 import anyio
 
-from accord.conformance.agent.dialects import DIALECTS, Dialect
+from accord.conformance.agent.client_messages import DIALECTS, Dialect
 from accord.conformance.agent.fake_client import Host
 from accord.conformance.agent.scenario import DEFAULT_SAY, Scenario
 from accord.conformance.check_definition import Check, Findings

@@ -10,7 +10,7 @@ from accord.agent.serving.results import EMPTY, empty_after, require_option
 from accord.agent.serving.v1.capabilities import features_of, offer
 from accord.agent.serving.v1.mcp_commands import resolved
 from accord.agent.serving.v1.wire import V1Wire
-from accord.agent.session.options import MODE_OPTION_ID
+from accord.agent.session.options_and_commands import MODE_OPTION_ID
 from accord.connection import IncomingRequest
 from accord.connection.connection import Work
 from accord.errors import RequestError
