@@ -26,9 +26,9 @@ from accord.transcript.changes import (
 from accord.transcript.entities import View
 from accord.transcript.folds.fold_types import Fold, or_none
 from accord.transcript.items.content import text_of
-from accord.transcript.items.notice import Notice
+from accord.transcript.items.notice_and_compaction import Notice
 from accord.transcript.items.options_and_commands import Choice, Command, ConfigOption
-from accord.transcript.items.session_info import Cost
+from accord.transcript.items.session_info_and_usage import Cost
 from accord.transcript.items.session_state import State
 from accord.transcript.unknown_variants import unknown_command, unknown_option, unknown_plan_id
 
