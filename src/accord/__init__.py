@@ -35,7 +35,7 @@ from accord.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from accord.agent import Agent, Turn
-    from accord.agent.session.options import Choice
+    from accord.agent.session.options_and_commands import Choice
     from accord.agent.session.session import AgentSession
     from accord.agent.terminals.command import Done
     from accord.agent.terminals.own_terminals import TerminalHandle
@@ -102,7 +102,7 @@ _PLACES = {
         "Turn",
     ),
     "accord.agent.tools.elicitation": ("FormField",),
-    "accord.agent.session.options": ("Choice",),
+    "accord.agent.session.options_and_commands": ("Choice",),
     "accord.agent.session.session": ("AgentSession",),
     "accord.agent.terminals.own_terminals": ("TerminalHandle",),
     "accord.agent.tools.tool_call": ("ToolCallHandle",),

@@ -10,8 +10,7 @@ import anyio
 import pytest
 
 from accord.connection import Limits
-from accord.connection.limits import MALFORMED_BYTES_KEPT
-from accord.connection.pending_calls import Call, PendingCalls
+from accord.connection.pending_calls import MALFORMED_BYTES_KEPT, Call, PendingCalls
 from accord.errors import (
     AuthenticationRequired,
     ConnectionLost,

@@ -26,7 +26,7 @@ from accord.agent.callbacks import first
 from accord.agent.definition import AgentDefinition, Extension, PromptType
 from accord.agent.process_exit import ProcessEnd, exit_code
 from accord.agent.serving.connection import AgentHandler
-from accord.agent.session.options import (
+from accord.agent.session.options_and_commands import (
     Choice,
     Mode,
     Offer,

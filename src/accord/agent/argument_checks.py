@@ -95,7 +95,7 @@ def check_enum_value(enum: str, value: str) -> str:
         LocalProtocolError: it is another value.
     """
     # Imported here to keep the start of an agent fast.
-    from accord.schema.v2.enumerations import ENUMS
+    from accord.schema.v2.enumeration_openness import ENUMS
 
     if value in ENUMS[enum].values or (value.startswith("_") and ENUMS[enum].open):
         return value

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 from weakref import WeakSet
 
 from accord.agent.argument_checks import MCP_TRANSPORTS, check_facts, client_capabilities, known
-from accord.agent.session.options import Offer
+from accord.agent.session.options_and_commands import Offer
 from accord.connection import Limits
 from accord.connection.peer_mistakes import strict_by_default
 from accord.errors import LocalProtocolError

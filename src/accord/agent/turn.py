@@ -19,8 +19,9 @@ import anyio
 from accord.agent.argument_checks import check_enum_value
 from accord.agent.extension_calls import call_extension, notify_extension
 from accord.agent.serving.wire import FileDetails
-from accord.agent.session.messages import Compaction, MessageStream, as_block
-from accord.agent.session.options import OptionValue
+from accord.agent.session.compaction import Compaction
+from accord.agent.session.messages import MessageStream, as_block
+from accord.agent.session.options_and_commands import OptionValue
 from accord.agent.session.turn_state import TurnState
 from accord.connection.error_responses import error_for
 from accord.errors import LocalProtocolError

@@ -13,11 +13,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from accord.builtin.folder_checks import faults_of
-from accord.builtin.model_login import require_key
-from accord.builtin.models.providers import AUTO_DETECTED
 from accord.builtin.offline.intent_dispatch import OfflineBrain
 from accord.builtin.offline.prompt.message import read_message
-from accord.builtin.session_options import MCP_COMMANDS, model_option
+from accord.builtin.session_model import SessionModel
+from accord.builtin.session_options import MCP_COMMANDS
 from accord.builtin.session_state import Workspace, open_workspace
 from accord.builtin.tools.toolbox import Toolbox
 from accord.builtin.user_setup import OFFLINE
@@ -25,17 +24,15 @@ from accord.errors import ConfigError
 
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
-    from accord.agent.session.options import OptionValue
     from accord.agent.session.session import AgentSession
     from accord.agent.turn import Turn
-    from accord.builtin.models.providers import ModelChoice
     from accord.builtin.user_setup import Setup
     from accord.mcp.servers import McpServers
 
 
 SERVERS_SECONDS_MAX = 60.0
-TITLE_CHARACTERS_MAX = 60
 """How long servers may take until the commands for their tools are shown anyway."""
+TITLE_CHARACTERS_MAX = 60
 
 
 class Conversation:
@@ -53,12 +50,11 @@ class Conversation:
         self.is_open = False
         self._agent = agent
         self._setup = setup
-        self._ask_servers = ask_servers
+        self._model = SessionModel(agent, session, setup, ask_servers, self._tell)
         self._problems_told = 0
         self._told_servers: set[str] = set()
         self._told_folders: set[str] = set()
         self._faults: list[str] = []
-        self._misses_model = False
         self._workspace: Workspace | None = None
 
     @property
@@ -98,9 +94,7 @@ class Conversation:
 
     async def offer_models(self) -> None:
         """Offer models that were found since, and select the one that the session had."""
-        option = model_option(self._setup)
-        self._agent.offer.options["model"] = option
-        await self.session.settle_options(announce=self.is_open)
+        await self._model.offer(announce=self.is_open)
 
     # ---- prompts
 
@@ -112,56 +106,28 @@ class Conversation:
             await turn.set_title(title_of(asked))
         servers: McpServers | None = self.workspace.mcp
         if servers is not None:
-            from accord.builtin.package_install import provide_packages
+            from accord.builtin.models.packages import provide_packages
 
             with suppress(ConfigError):
                 # Each server reports why it cannot be used.
                 await provide_packages(turn, "mcp")
             await servers.settled()
         is_command = self._agent.offer.command_in(asked) is not None
-        chosen = OFFLINE if is_command else await self._chosen_model(turn)
+        chosen = OFFLINE if is_command else await self._model.chosen(turn)
         await self._tell_problems(turn)
         if chosen == OFFLINE:
             tools = Toolbox(turn, self.workspace)
             return await OfflineBrain().turn(turn, message, tools, self.workspace)
         return await self._ask_model(turn, chosen)
 
-    async def _chosen_model(self, turn: Turn) -> OptionValue:
-        """The session's model; it may be on a server that was not asked yet."""
-        stored = self.session.chosen_options.get("model")
-        if self._setup.is_undecided if stored is None else stored != turn.options["model"]:
-            await self._ask_servers()
-        now = turn.options["model"]
-        if stored is not None and stored != now and not self._misses_model:
-            self._misses_model = True
-            await self._tell(turn, f"The model {stored} is not available; using {now} instead.")
-        return now
-
     async def _ask_model(self, turn: Turn, chosen: object) -> str | None:
-        choice = self._setup.choice(chosen)
+        choice = await self._model.usable(turn, chosen)
         if choice is None:
-            await turn.say(
-                f"The model `{chosen}` is no longer available. Choose another one, or "
-                "`offline`, in the model picker."
-            )
             return None
-        require_key(self._agent, choice, terminals=turn.session.features.terminal_login)
-        if self.session.chosen_options.get("model") is None:
-            await self._announce_model(turn, choice)
-            # From now on the conversation stays with this model.
-            await self.session.set_option("model", choice.value, announce=False)
         from accord.builtin.llm.brain import ModelBrain
 
         tools = Toolbox(turn, self.workspace)
         return await ModelBrain(choice).turn(turn, tools, self.workspace)
-
-    async def _announce_model(self, turn: Turn, choice: ModelChoice) -> None:
-        """Name the model if the user did not choose it; clients without notices have a picker."""
-        others = self._setup.others(choice)
-        if self.session.features.notices and (others or choice.found == AUTO_DETECTED):
-            more = f" You can also choose {' or '.join(others)}." if others else ""
-            where = f" ({choice.found})" if choice.found else ""
-            await turn.notice("info", f"Using {choice.value}{where}.{more}")
 
     async def _tell_problems(self, turn: Turn) -> None:
         problems = self._setup.problems[self._problems_told :]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from accord.agent.agent import CommandHandler
-from accord.agent.session.options import Choice, Option, SlashCommand
-from accord.builtin.mode_permissions import AUTO_APPROVE, MODES
+from accord.agent.session.options_and_commands import Choice, Option, SlashCommand
+from accord.builtin.modes import AUTO_APPROVE, MODES
 from accord.builtin.offline.prompt.slash_commands import COMMANDS
 from accord.builtin.user_setup import OFFLINE, Setup
 

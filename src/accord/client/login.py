@@ -41,12 +41,19 @@ async def choose(login: Login, methods: Sequence[AuthMethod]) -> AuthMethod | No
     return None if chosen is None else find(chosen, methods)
 
 
-def find(method_id: str, methods: Sequence[AuthMethod]) -> AuthMethod:
-    """The method with this id.
+def find(method_id: str | None, methods: Sequence[AuthMethod]) -> AuthMethod:
+    """The method with this id, or the only one.
 
     Raises:
-        LocalProtocolError: the agent does not offer it.
+        LocalProtocolError: the agent does not offer it, or there is a choice to make.
     """
+    if method_id is None:
+        if not methods:
+            raise LocalProtocolError("the agent offers no way to log in")
+        if len(methods) != 1:
+            ids = [method.method_id for method in methods]
+            raise LocalProtocolError(f"choose a login method: the agent has {ids}")
+        return methods[0]
     for method in methods:
         if method.method_id == method_id:
             return method

@@ -18,7 +18,7 @@ import anyio
 import pytest
 
 from accord.conformance.agent.check_environment import Talk
-from accord.conformance.agent.dialects import DIALECTS
+from accord.conformance.agent.client_messages import DIALECTS
 from accord.conformance.agent.editor_profiles import PROFILES, EditorProfile
 from accord.conformance.check_definition import Role
 from accord.conformance.client.fake_agent import CONVERSATIONS, Conversation

@@ -1,4 +1,4 @@
-"""How long the kit waits: for an answer, for a program that starts, for a check, for a whole run.
+"""How long the kit waits: for answers, turns and silence, for a program, a check, a whole run.
 
 What one check alone waits for stands beside that check.
 """
@@ -11,6 +11,44 @@ ANSWER_SECONDS = 10.0
 STARTING = 3
 # How long a client may take from its start to its first message.
 CONNECT_SECONDS = 30.0
+# An answer may take as long as so many starts of the agent.
+STARTS_IN_PATIENCE = 5.0
+# The part of its patience that the kit gives a program to end after its input was closed.
+LEAVE_SHARE = 1 / 20
+# How long the client that the kit plays waits for the end of its commands.
+COMMAND_END_SECONDS = 2.0
+
+# How long silence has to last to count as no answer.
+QUIET_SECONDS = 0.3
+# What follows an answer to a later question is late; a program with many tasks is given this long.
+GRACE_SECONDS = 0.05
+
+# How long after its first word a tool of the agent's may begin.
+TOOL_SECONDS = 1.0
+# How long an agent is waited for that says nothing while it works.
+FIRST_WORD_SECONDS = 10.0
+# A turn that is over so soon after its first word is one of an agent that works in an instant.
+MOMENT_SECONDS = 0.2
+# No model answers so soon: nobody pays for the turns of an agent that does, in one of two tries.
+INSTANT_SECONDS = 0.25
+INSTANT_TRIES = 2
+# By how much one turn may take longer than another with the same prompt.
+LATER_SECONDS = 3.0
+# A turn that says nothing for this part of the time that it may take is not only slow.
+SILENCE_SHARE = 0.5
+
+# How long a client is listened to when its turn is over.
+AFTER_TURN_SECONDS = 2.0
+# How long a client that has prompted may rest before it counts as done.
+REST_SECONDS = 2.0
+# How long a client may let a permission wait before its turn goes on.
+DECIDE_SECONDS = 3.0
+# A client's first message that is written at once comes sooner than this.
+HELD_BACK_SECONDS = 1.0
+# How long a stream to a client may be idle before a comment is sent.
+COMMENT_SECONDS = 15.0
+# How long a client may be without the stream of its connection before it counts as gone.
+AWAY_SECONDS = 2.0
 
 # What one check may take as a whole, and at most where the turns of the scenario are slow.
 CHECK_SECONDS_MAX = 60.0

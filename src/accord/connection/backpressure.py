@@ -9,8 +9,10 @@ from functools import cached_property
 from typing import Protocol
 from weakref import WeakSet
 
-from accord.connection.limits import CONSUMER_CHECK_BYTES
 from accord.transport.transport import Transport
+
+# After so many bytes, consumers check whether they keep old data: large messages are few.
+CONSUMER_CHECK_BYTES = 16 * 1024 * 1024
 
 
 class Consumer(Protocol):

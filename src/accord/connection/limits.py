@@ -1,4 +1,4 @@
-"""The bounds of one connection, by name.  Every buffer, wait and queue has one."""
+"""The bounds of one connection that a program may set, and when it lets other tasks run."""
 
 from typing import NamedTuple
 
@@ -15,18 +15,10 @@ YIELD_SECONDS_MAX = 0.005
 CHECK_SECONDS_MAX = 0.0001
 # Frames handled before other tasks run: a chunk may hold very many small ones.
 FRAMES_AT_ONCE = 2048
-# After so many bytes, consumers check whether they keep old data: large messages are few.
-CONSUMER_CHECK_BYTES = 16 * 1024 * 1024
+# So many frames in one chunk are a burst, which takes the fast path.
 MANY_FRAMES = 64
 # How long open requests may continue after the peer has stopped sending.
 LAST_ANSWERS_SECONDS_MAX = 1.0
-# How much of a malformed line is quoted.
-BAD_LINE_BYTES_SHOWN = 200
-# How much of a malformed answer is kept in the error.
-MALFORMED_BYTES_KEPT = 2000
-# How much of a notification batch is written at once; a write per message would cost most.
-BATCH_BYTES_MAX = 64 * 1024
-BATCH_BYTES_FIRST = 4 * 1024
 # Limits that may be zero.
 _MAY_BE_NONE = frozenset({"backlog_bytes", "prompts_queued", "early_updates"})
 

@@ -2,11 +2,14 @@
 
 from typing import Protocol
 
-from accord.connection.limits import BATCH_BYTES_FIRST, BATCH_BYTES_MAX, Limits
+from accord.connection.limits import Limits
 from accord.jsonrpc.envelope import CARRIAGE_RETURN, LINE_FEED, notification_head, one_line
 from accord.jsonrpc.peer import Peer
 from accord.schema.codec import encode_into
 
+# How much of a notification batch is written at once; a write per message would cost most.
+BATCH_BYTES_MAX = 64 * 1024
+BATCH_BYTES_FIRST = 4 * 1024
 _BETWEEN = b"\0"
 
 

@@ -11,7 +11,6 @@ import os
 import re
 from collections.abc import Callable
 
-from accord.connection.limits import BAD_LINE_BYTES_SHOWN
 from accord.errors import RequestError
 from accord.jsonrpc.error_codes import PARSE_ERROR
 from accord.jsonrpc.events import FrameRejected, StrayAnswer
@@ -23,6 +22,8 @@ _log = logger("accord.connection")
 STRICT_VARIABLE = "ACCORD_STRICT"
 _NO = frozenset(("", "0", "false", "no", "off"))
 
+# How much of a malformed line is quoted.
+BAD_LINE_BYTES_SHOWN = 200
 BAD_RUNS_MAX = 20
 KINDS_MAX = 100
 # Shared by all connections that have none: an empty set of its own costs 216 bytes each.

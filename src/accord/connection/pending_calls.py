@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from accord.connection.lazy_event import LazyEvent
-from accord.connection.limits import MALFORMED_BYTES_KEPT
 from accord.errors import ConnectionLost, RemoteProtocolError, request_failed
 from accord.jsonrpc.events import CallFailed
 from accord.jsonrpc.framing import Splitter
@@ -19,6 +18,9 @@ from accord.schema.struct import Raw
 
 if TYPE_CHECKING:
     from accord.connection.dialect import Dialect
+
+# How much of a malformed answer is kept in the error.
+MALFORMED_BYTES_KEPT = 2000
 
 
 class Call:

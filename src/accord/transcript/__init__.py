@@ -29,10 +29,10 @@ from accord.transcript.changes import (
     UserMessageChanged,
 )
 from accord.transcript.items.message import Message, Role, SessionMessage
-from accord.transcript.items.notice import Compaction, Notice
+from accord.transcript.items.notice_and_compaction import Compaction, Notice
+from accord.transcript.items.options_and_commands import Choice, Command, ConfigOption, Mode, Modes
 from accord.transcript.items.plan import MAIN_PLAN_ID, Plan, PlanEntry
-from accord.transcript.items.session_info import Cost, SessionInfo, Usage
-from accord.transcript.items.session_options import Choice, Command, ConfigOption, Mode, Modes
+from accord.transcript.items.session_info_and_usage import Cost, SessionInfo, Usage
 from accord.transcript.items.session_state import BackgroundItem, State
 from accord.transcript.items.subagent import Subagent
 from accord.transcript.items.terminal import TERMINAL_BYTES_MAX, ExitStatus, Terminal, TerminalSize

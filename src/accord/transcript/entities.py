@@ -16,10 +16,10 @@ from accord.schema.struct import UnknownVariant
 from accord.transcript.changes import Entry, UnknownCame, Update
 from accord.transcript.items.content import Block, joined_text, text_of
 from accord.transcript.items.message import Message, Role, SessionMessage
-from accord.transcript.items.notice import Compaction, Notice
+from accord.transcript.items.notice_and_compaction import Compaction, Notice
+from accord.transcript.items.options_and_commands import Command, ConfigOptions, Modes
 from accord.transcript.items.plan import Plan
-from accord.transcript.items.session_info import SessionInfo, Usage
-from accord.transcript.items.session_options import Command, ConfigOptions, Modes
+from accord.transcript.items.session_info_and_usage import SessionInfo, Usage
 from accord.transcript.items.session_state import State
 from accord.transcript.items.subagent import Subagent
 from accord.transcript.items.terminal import Terminal

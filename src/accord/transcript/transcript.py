@@ -27,10 +27,10 @@ from accord.transcript.entities import View
 from accord.transcript.folds.fold_types import Fold, Setup
 from accord.transcript.items.content import Block
 from accord.transcript.items.message import Message, SessionMessage
-from accord.transcript.items.notice import Compaction, Notice
+from accord.transcript.items.notice_and_compaction import Compaction, Notice
+from accord.transcript.items.options_and_commands import Command, ConfigOption, Modes
 from accord.transcript.items.plan import Plan
-from accord.transcript.items.session_info import SessionInfo, Usage
-from accord.transcript.items.session_options import Command, ConfigOption, Modes
+from accord.transcript.items.session_info_and_usage import SessionInfo, Usage
 from accord.transcript.items.session_state import State
 from accord.transcript.items.subagent import Subagent
 from accord.transcript.items.terminal import ExitStatus, Terminal

@@ -16,7 +16,7 @@ import anyio
 from accord.agent import Agent
 from accord.schema.codec import Invalid
 from accord.schema.draft import AGENT_METHODS, CLIENT_METHODS, CODES, UPDATE_TYPES, decode_update
-from accord.translate.draft.value_tables import NEXT_STATUSES
+from accord.translate.draft.tool_statuses import NEXT_STATUSES
 from accord.transport.memory import MemoryTransport, memory_pair
 from tests.agent.raw_client import SECONDS, Message, RawClient, _Receiver, _serve
 

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from accord.agent import Agent, Turn
-from accord.agent.session.options import Choice
+from accord.agent.session.options_and_commands import Choice
 from accord.errors import LocalProtocolError
 from tests.agent.raw_client import raw_client
 

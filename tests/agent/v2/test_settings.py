@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accord.agent import Agent, Turn
-from accord.agent.session.options import Choice
+from accord.agent.session.options_and_commands import Choice
 from accord.errors import LocalProtocolError
 from accord.schema import v2
 from tests.agent.raw_client import Message, RawClient

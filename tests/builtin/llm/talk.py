@@ -8,12 +8,12 @@ from typing import Any
 import anyio
 
 from accord.agent import Agent, Turn
-from accord.agent.session.options import Choice, Option
+from accord.agent.session.options_and_commands import Choice, Option
 from accord.builtin.llm.brain import ModelBrain
 from accord.builtin.llm.model_request import RetryPolicy
-from accord.builtin.mode_permissions import AUTO_APPROVE, MODES
 from accord.builtin.models.model_loader import LoadedModel, load_model
 from accord.builtin.models.providers import ModelChoice, Secret
+from accord.builtin.modes import AUTO_APPROVE, MODES
 from accord.builtin.session_state import Workspace, open_workspace
 from accord.builtin.tools.toolbox import Toolbox
 from accord.store import MemoryStore

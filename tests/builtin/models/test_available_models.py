@@ -6,13 +6,14 @@ import pytest
 
 from accord.builtin.models.api_keys import Credentials
 from accord.builtin.models.available_models import (
+    KNOWN_MODELS,
     default_choice,
     find_models,
     is_guess,
     named_choice,
     servers_to_ask,
 )
-from accord.builtin.models.providers import PROVIDERS, ModelChoice, Secret
+from accord.builtin.models.providers import ModelChoice, Secret
 from accord.builtin.models.server_addresses import wrong_addresses
 from accord.configuration.config_file import Config, ModelSettings
 
@@ -48,7 +49,7 @@ def test_a_key_in_the_environment_offers_the_providers_models(
 ) -> None:
     """Issue 3: found from environment variables; the first one is where sessions begin."""
     found = find_models(Config(), {variable: " secret-key "}, credentials=keys)
-    assert [choice.model for choice in found] == list(PROVIDERS[provider].models)
+    assert [choice.model for choice in found] == list(KNOWN_MODELS[provider])
     assert found[0].key == Secret("secret-key")
     assert found[0].found == f"key from {variable}"
     assert default_choice(found, Config(), {}, named=None) is found[0]
@@ -103,7 +104,7 @@ def test_a_server_in_front_of_a_provider_has_the_models_of_the_provider(keys: Cr
     """Ours: ANTHROPIC_BASE_URL is a gateway, and its user has the key for Claude."""
     environ = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": "http://gateway.test"}
     found = find_models(Config(), environ, credentials=keys)
-    assert [one.model for one in found] == list(PROVIDERS["anthropic"].models)
+    assert [one.model for one in found] == list(KNOWN_MODELS["anthropic"])
     assert {one.base_url for one in found} == {"http://gateway.test"}
     assert default_choice(found, Config(), environ, named=None) is found[0]
 
@@ -187,7 +188,7 @@ def test_an_address_of_the_provider_itself_changes_nothing(keys: Credentials) ->
     """Issue 14: OPENAI_BASE_URL=https://api.openai.com/v1."""
     environ = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "https://api.openai.com/v1"}
     found = find_models(Config(), environ, credentials=keys)
-    assert [one.model for one in found] == list(PROVIDERS["openai"].models)
+    assert [one.model for one in found] == list(KNOWN_MODELS["openai"])
     assert servers_to_ask(Config(), environ, credentials=keys) == {}
 
 

@@ -14,7 +14,7 @@ import pytest
 from accord import Client, Elicitations, PermissionRequest, Permissions
 from accord.agent import Agent, Turn
 from accord.agent.session.session import AgentSession
-from accord.builtin.mode_permissions import MODES
+from accord.builtin.modes import MODES
 from accord.builtin.offline.intent_dispatch import COMMANDS, OfflineBrain
 from accord.builtin.offline.prompt.message import read_message
 from accord.builtin.session_state import Workspace, open_workspace

@@ -15,7 +15,7 @@ import pytest
 
 from accord.agent import Agent, Turn
 from accord.agent.session.session import AgentSession
-from accord.builtin.mode_permissions import AUTO_APPROVE, MODES
+from accord.builtin.modes import AUTO_APPROVE, MODES
 from accord.builtin.session_state import Workspace, WorkspaceSettings, open_workspace
 from accord.builtin.tools.tool_result import ToolResult
 from accord.builtin.tools.toolbox import RunTask, Toolbox

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from accord.builtin.mode_permissions import MODES, decision
+from accord.builtin.modes import MODES, decision
 from accord.builtin.tools.tool_definitions import TOOLS
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/agent-tools.md").read_text(encoding="utf-8")

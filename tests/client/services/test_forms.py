@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.client.permissions import bounded_regex
-from accord.client.permissions.bounded_regex import found_in
+from accord.client.services import bounded_regex
+from accord.client.services.bounded_regex import found_in
 from accord.client.services.forms import Choice, FormField, FormRequest, read_form
 from accord.schema import v1, v2
 from accord.schema.codec import decode, encode

@@ -5,7 +5,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from accord.conformance.agent.dialects import DIALECTS
+from accord.conformance.agent.client_messages import DIALECTS
 from accord.conformance.frames.raw_peer import Message, RawPeer, Reply
 from accord.conformance.rule_definition import Version
 from tests.hang_limit import HANG_SECONDS

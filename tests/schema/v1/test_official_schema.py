@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import accord.schema.v1 as v1
 from accord.schema.codec import decode, encode
 from accord.schema.struct import UNSET, Raw, WireStruct
-from accord.schema.v1 import enumerations as v1_enumerations
+from accord.schema.v1 import enumeration_openness as v1_enumerations
 from accord.schema.v1 import methods as v1_methods
 from tests.schema.comparison import Book, Comparison, has_gate, misplaced, structs_of
 from tests.schema.generation import BASE64, JSON, PATHS, WORDS, FromSchema, FromTypes, canonical

@@ -3,7 +3,7 @@
 import pytest
 
 from accord.schema import v2
-from accord.schema.v2 import enumerations as v2_enumerations
+from accord.schema.v2 import enumeration_openness as v2_enumerations
 from accord.schema.v2 import methods as v2_methods
 
 BASELINE = ["new", "list", "resume", "close", "prompt", "cancel"]

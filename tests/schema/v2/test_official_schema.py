@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import accord.schema.v2 as v2
 from accord.schema.codec import Invalid, decode, encode, to_raw
 from accord.schema.struct import UNSET, NonEmpty, Raw
-from accord.schema.v2 import enumerations as v2_enumerations
+from accord.schema.v2 import enumeration_openness as v2_enumerations
 from accord.schema.v2 import methods as v2_methods
 from tests.schema.comparison import Book, Comparison, has_gate, misplaced
 from tests.schema.generation import BASE64, JSON, PATHS, WORDS, FromSchema, FromTypes

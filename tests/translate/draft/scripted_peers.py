@@ -13,7 +13,7 @@ from accord.schema.draft.updates import decode_update
 from accord.schema.method import Method
 from accord.schema.v1 import methods as v1_methods
 from accord.schema.v2 import methods as v2_methods
-from accord.translate.draft.value_tables import NEXT_STATUSES
+from accord.translate.draft.tool_statuses import NEXT_STATUSES
 from accord.translate.message import (
     AGENT,
     CLIENT,

@@ -19,13 +19,12 @@ from accord.agent.serving.results import (
     EMPTY,
     directories_of,
     empty_after,
-    missing_capabilities,
-    require_option,
     to_plain,
 )
 from accord.agent.serving.unstable.mcp_calls import check_server_ids
 from accord.agent.serving.unstable.requests import Handler, UnstableRequests, gated
 from accord.agent.serving.wire import Features, OfficialWire
+from accord.agent.session.options_and_commands import require_option
 from accord.agent.session.turn_run import Outcome
 from accord.agent.session.turn_state import TurnState
 from accord.connection import Connection, IncomingRequest
@@ -125,7 +124,7 @@ class OfficialRequests:
             booleans=version.has_boolean_capabilities,
         )
         if missing:
-            raise missing_capabilities(missing)
+            raise _missing_capabilities(missing)
         self.wire = version.make_wire(gated(agent, version.features_of(capabilities)))
         self.guard = Guard(connection)
         self.sessions = ActiveSessions(agent, connection, self.wire)
@@ -321,7 +320,7 @@ class OfficialRequests:
         if isinstance(wanted, UnknownVariant):
             raise RequestError.invalid_params(f"unknown value type {wanted.tag!r}", "$.type")
         session = self.sessions.active(wanted.session_id)
-        require_option(session, wanted.config_id, wanted.value)
+        require_option(session.offer, wanted.config_id, wanted.value)
 
         async def work() -> bytes:
             mode = session.mode
@@ -400,3 +399,12 @@ class OfficialRequests:
     def _usage(self, schema: Any, spent: TokenCount) -> Any:
         counts = spent.usage()
         return UNSET if counts is None or not self.agent.unstable else schema.Usage(**counts)
+
+
+def _missing_capabilities(missing: list[str]) -> RequestError:
+    """The error for a client that lacks required capabilities."""
+    return RequestError(
+        -32601,
+        f"this agent needs client capabilities that are missing: {', '.join(missing)}",
+        {"method": "initialize", "reason": "capability_not_supported", "missing": missing},
+    )

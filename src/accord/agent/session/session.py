@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from accord.agent.serving.wire import Features
 from accord.agent.session.background_tasks import CloseCallback
-from accord.agent.session.options import MODE_OPTION_ID, Mode, OptionValue
+from accord.agent.session.options_and_commands import MODE_OPTION_ID, Mode, OptionValue
 from accord.agent.session.state import SessionState
 from accord.agent.terminals.command import Job, check_environment, check_words
 from accord.errors import LocalProtocolError

@@ -18,7 +18,7 @@ from accord.agent.serving.client_answer_checks import chose_what_was_not_offered
 from accord.agent.serving.outgoing_checks import check_update
 from accord.agent.serving.wire import Wire
 from accord.agent.session.background_tasks import SessionTasks
-from accord.agent.session.options import (
+from accord.agent.session.options_and_commands import (
     MODE_OPTION_ID,
     Mode,
     Offer,

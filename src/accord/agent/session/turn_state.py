@@ -17,7 +17,8 @@ from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.agent.serving.outgoing_checks import check_update
 from accord.agent.serving.unstable.token_usage import TokenCount
-from accord.agent.session.messages import Compaction, MessageStream
+from accord.agent.session.compaction import Compaction
+from accord.agent.session.messages import MessageStream
 from accord.agent.session.unfinished_work import status_at_end
 from accord.errors import LocalProtocolError
 from accord.schema import v2

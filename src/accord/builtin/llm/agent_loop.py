@@ -22,7 +22,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import ModelRequestParameters
 
-from accord.agent.session.options import OptionValue
+from accord.agent.session.options_and_commands import OptionValue
 from accord.agent.turn import Turn
 from accord.builtin.llm.answer_stream import Listener, Speaker
 from accord.builtin.llm.compaction import COMPACT_AT, compact

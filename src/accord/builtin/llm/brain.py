@@ -19,8 +19,8 @@ import anyio
 from accord.builtin.llm.model_request import RetryPolicy
 from accord.builtin.models.api_keys import Credentials
 from accord.builtin.models.model_loader import LoadedModel, load_model
+from accord.builtin.models.packages import provide_packages
 from accord.builtin.models.providers import ModelChoice
-from accord.builtin.package_install import provide_packages
 from accord.errors import ConfigError, RequestError
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from pydantic_ai.messages import ModelResponseStreamEvent as Event
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.usage import RequestUsage
 
-from accord.agent.session.messages import Compaction
+from accord.agent.session.compaction import Compaction
 from accord.agent.turn import Turn
 from accord.builtin.llm.answer_stream import Listener
 from accord.builtin.llm.errors import ModelFailed

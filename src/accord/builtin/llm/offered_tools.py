@@ -13,7 +13,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from accord.agent.tools.elicitation import FormField
 from accord.agent.turn import Turn
-from accord.builtin.mode_permissions import LOOKING, PLAN, decision
+from accord.builtin.modes import LOOKING, PLAN, decision
 from accord.builtin.tools.mcp_tools import offered_name
 from accord.builtin.tools.tool_definitions import TOOLS
 from accord.builtin.tools.tool_result import ToolResult, done, failed

@@ -21,6 +21,13 @@ from accord.configuration.config_file import Config, ModelSettings
 
 MODEL_VARIABLE = "ACCORD_MODEL"
 
+KNOWN_MODELS: dict[str, tuple[str, ...]] = {
+    "anthropic": ("claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5"),
+    "openai": ("gpt-6.1-sol", "gpt-6.1-terra", "gpt-6-luna"),
+    "google": ("gemini-4-argon", "gemini-3.8-flash", "gemini-2.5-pro"),
+}
+"""Of each provider, the models that are offered if no server lists its own; the first is best."""
+
 _COMPATIBLE = frozenset({"openai", "ollama"})
 """Providers whose servers have models of their own; others stand in front of the provider's."""
 
@@ -61,7 +68,8 @@ def find_models(
             if address is not None and (choice.provider, choice.base_url) == (provider.id, address)
         ]
         if not own and (address is None or provider.id not in _COMPATIBLE):
-            own = [ModelChoice(provider.id, one, address, key, source) for one in provider.models]
+            known = KNOWN_MODELS.get(provider.id, ())
+            own = [ModelChoice(provider.id, one, address, key, source) for one in known]
         for choice in own:
             found.setdefault(choice.value, choice)
     for choice in listed:
@@ -147,7 +155,7 @@ def _best(choices: list[ModelChoice]) -> ModelChoice | None:
     One that we know, else one of the provider's family, else the first that answers prompts.
     """
     chatting = [choice for choice in choices if answers_prompts(choice.model)]
-    known = choices[0].about.models
+    known = KNOWN_MODELS.get(choices[0].provider, ())
     for choice in chatting:
         if choice.model in known:
             return choice

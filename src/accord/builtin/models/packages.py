@@ -1,4 +1,4 @@
-"""The packages that models need, which are an extra: whether they are there, and how to get them.
+"""Packages that are an extra, such as those for models: what is there, how to get the rest.
 
 Cheap: nothing of them is imported.
 """
@@ -11,11 +11,15 @@ import shlex
 import sys
 from importlib import metadata
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from accord.builtin.models.providers import ModelChoice
 from accord.machine import optional_packages
 from accord.machine.own_command_line import interpreter
+
+if TYPE_CHECKING:
+    from accord.agent.turn import Turn
 
 PACKAGE = "pydantic_ai"
 EXTRA = "models"
@@ -48,6 +52,19 @@ def missing_words(choice: ModelChoice) -> str:
         f"{choice.group} needs packages that are not installed. Run `{install_command()}`,"
         " then start the agent again."
     )
+
+
+async def provide_packages(turn: Turn, name: str) -> None:
+    """Install a set of packages where it is missing, and show that as a tool call.
+
+    Raises:
+        ConfigError: it could not be installed.
+    """
+    if not optional_packages.is_missing(name):
+        return
+    title = f"Install the packages for {optional_packages.LABELS[name]} (only once)"
+    async with turn.tool_call(title) as call:
+        await optional_packages.install(name, call.show)
 
 
 def install_command() -> str:

@@ -36,14 +36,13 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider of models.  `models` are offered if no server lists its own."""
+    """A provider of models."""
 
     id: str
     name: str
     key_variables: tuple[str, ...]
     address_variables: tuple[str, ...]
     needs_key: bool
-    models: tuple[str, ...] = ()
     # Where a person gets a key.
     key_page: str | None = None
     # What follows the address in a server that is compatible.
@@ -72,7 +71,6 @@ PROVIDERS: Final[dict[str, Provider]] = {
             ("ANTHROPIC_API_KEY",),
             ("ANTHROPIC_BASE_URL",),
             True,
-            ("claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5"),
             "https://platform.claude.com/settings/keys",
             own_host="api.anthropic.com",
             list_path="/v1/models",
@@ -85,7 +83,6 @@ PROVIDERS: Final[dict[str, Provider]] = {
             ("OPENAI_API_KEY",),
             ("OPENAI_BASE_URL", "OPENAI_API_BASE"),
             True,
-            ("gpt-6.1-sol", "gpt-6.1-terra", "gpt-6-luna"),
             "https://platform.openai.com/api-keys",
             own_host="api.openai.com",
         ),
@@ -95,7 +92,6 @@ PROVIDERS: Final[dict[str, Provider]] = {
             ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
             ("GOOGLE_GEMINI_BASE_URL", "GEMINI_BASE_URL"),
             True,
-            ("gemini-4-argon", "gemini-3.8-flash", "gemini-2.5-pro"),
             "https://aistudio.google.com/apikey",
             own_host="generativelanguage.googleapis.com",
             list_path="/v1beta/models",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from accord.agent.tools.always_answers import Act
 from accord.agent.tools.permission_request import PermissionOption
-from accord.builtin.mode_permissions import ASK, AUTO_EDIT, PLAN
+from accord.builtin.modes import ASK, AUTO_EDIT, PLAN
 from accord.builtin.tools.tool_call import ToolFailed, permit, shown
 from accord.builtin.tools.tool_result import ToolResult, done, failed
 from accord.schema import v2

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from accord.agent.session.session import session_state
 from accord.agent.tools.always_answers import Act, decided
 from accord.agent.tools.tool_call import ToolCallControl, ToolCallHandle
-from accord.builtin.mode_permissions import decision, refusal
+from accord.builtin.modes import decision, refusal
 from accord.builtin.tools.tool_result import REFUSALS, Denial, ToolResult, failed
 from accord.errors import AccordError, ConnectionLost, LocalProtocolError, RequestFailed
 from accord.machine.errors import (

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from accord.builtin.mode_permissions import READ_ONLY
+from accord.builtin.modes import READ_ONLY
 from accord.builtin.tools import mcp_tools, plan_and_task, run
 from accord.builtin.tools.files import edit, move_delete_undo, read
 from accord.builtin.tools.search import glob_grep

@@ -29,10 +29,10 @@ from accord.cli.agent_setup.session_arguments import add_session_arguments
 from accord.cli.console import complain
 from accord.cli.run.exit_status import ExitCode, Outcome
 from accord.cli.run.interruptible_turn import Run
+from accord.cli.run.job import Job
 from accord.cli.run.permission_prompt import PermissionPrompt
 from accord.cli.run.prompt import PromptError, read_prompt
 from accord.cli.run.report_formats import FORMATS, Report
-from accord.cli.run.run_options import Job
 from accord.cli.typed_answers import has_keyboard
 from accord.cli.usage_error import UsageError
 from accord.client.audit.log import AuditLog

@@ -25,10 +25,10 @@ from accord.cli.agent_setup.permissions import Deciding
 from accord.cli.console import complain
 from accord.cli.run.check_command import run_check
 from accord.cli.run.exit_status import Outcome
+from accord.cli.run.job import Job
 from accord.cli.run.permission_prompt import PermissionPrompt
 from accord.cli.run.prompt import Prompt
 from accord.cli.run.report_formats import Report
-from accord.cli.run.run_options import Job
 from accord.cli.run.session import open_session
 from accord.cli.usage_error import UsageError
 from accord.client.audit.log import AuditLog

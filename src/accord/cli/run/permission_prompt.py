@@ -22,7 +22,7 @@ from accord.terminal.plain.dialogs.question_dialogs import (
     question_words,
 )
 from accord.terminal.plain.display.output_stream import Output
-from accord.terminal.plain.display.turn_printer import TurnPrinter
+from accord.terminal.plain.display.run_printer import TurnPrinter
 
 
 class PermissionPrompt:

@@ -34,7 +34,7 @@ from accord.machine.redacted_logs import log_redactor
 from accord.machine.terminals.output_buffer import EARLIER_OUTPUT_OMITTED
 from accord.schema.codec import encode, to_python
 from accord.terminal.plain.display.output_stream import Output
-from accord.terminal.plain.display.turn_printer import TurnPrinter
+from accord.terminal.plain.display.run_printer import TurnPrinter
 from accord.transcript import Message
 
 LINE_CHARACTERS_MAX = 4096

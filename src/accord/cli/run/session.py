@@ -13,7 +13,7 @@ from typing import Any
 
 from accord import Client, Session
 from accord.cli.agent_setup.project_mcp_servers import tell
-from accord.cli.run.run_options import Job
+from accord.cli.run.job import Job
 from accord.cli.usage_error import UsageError
 from accord.errors import AccordError, LocalProtocolError, NotFound
 from accord.mcp.server_handoff import hand_on

@@ -11,12 +11,16 @@ from accord.errors import AccordError
 from accord.machine.console.stderr_passthrough import PassedOutput
 from accord.machine.processes import exit_on_signal
 from accord.proxy.relay.translated_transport import carry
-from accord.tracing.recorder.recorded_transport import ConnectionRecording, RecordedTransport
+from accord.tracing.recorder.recorded_connection import ConnectionRecording
+from accord.tracing.recorder.recorded_transport import RecordedTransport
 from accord.transport.server.application import RemoteApplication
 from accord.transport.server.request_guard import LOOPBACK_HOSTS
 from accord.transport.subprocess import SubprocessTransport
 from accord.transport.transport import Transport
 from accord.version import __version__
+
+LAST_WRITES_SECONDS_MAX = 3.0
+"""How long a connection that ends waits for the rest of its recording to be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,4 +77,4 @@ class RecordingServer:
         finally:
             shown.finish()
             with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(recording.finish, code)
+                await anyio.to_thread.run_sync(recording.finish, code, LAST_WRITES_SECONDS_MAX)

@@ -310,15 +310,7 @@ class ClientCore:
                     "the agent wants a credential to log in: draft=DraftOptions(credential=...)"
                 )
             return
-        methods = self.auth_methods
-        if method_id is None:
-            if not methods:
-                raise LocalProtocolError("the agent offers no way to log in")
-            if len(methods) != 1:
-                known = [method.method_id for method in methods]
-                raise LocalProtocolError(f"choose a login method: the agent has {known}")
-            method_id = methods[0].method_id
-        await self._log_in_by(auth.find(method_id, methods))
+        await self._log_in_by(auth.find(method_id, self.auth_methods))
 
     async def _log_in_by_credential(self) -> bool:
         from accord.client.wire.draft.login import DraftLogin

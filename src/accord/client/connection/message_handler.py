@@ -17,6 +17,7 @@ from accord.client.options import Options
 from accord.client.permissions.open_requests import OpenRequest
 from accord.client.services.service_results import Outcome, Service
 from accord.client.session.state import SessionCore
+from accord.client.session.unclaimed_updates import log_ended_session, report_unknown_session
 from accord.client.wire.wire_interface import Incoming, KnownValues, report_unknown
 from accord.connection.connection import IncomingRequest
 from accord.connection.notification_shortcut import Shortcut
@@ -145,11 +146,10 @@ class MessageHandler:
         link = self.link
         if not link.connection.is_calling(OPENING):
             if session_id in link.former_ids:
-                _log.debug("an update for the session %r, which is over", session_id)
+                log_ended_session(session_id)
                 return
             if not self._is_child(session_id):
-                text = f"an update for the session {session_id!r}, which is unknown"
-                link.connection.tolerate(text, logging.WARNING, kind="unknown session")
+                report_unknown_session(session_id, link.connection)
         link.early.add(session_id, update)
 
     def _is_child(self, session_id: str) -> bool:

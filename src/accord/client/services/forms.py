@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-from accord.client.permissions.bounded_regex import found_in
+from accord.client.services.bounded_regex import found_in
 from accord.machine.redacted_logs import logger
 from accord.schema.struct import UNSET, UnknownVariant
 

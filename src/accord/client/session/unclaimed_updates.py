@@ -1,14 +1,20 @@
-"""Updates of sessions that the agent has not announced yet.
+"""Updates of sessions that are not open: not announced yet, over, or unknown.
 
 An agent may send updates of a session before its answer to `session/new`.  They wait here for the
 answer.  Above the bound the oldest are dropped, counted and logged.  Old ones are also dropped when
 much has been read since, because updates may be large.
 """
 
+from __future__ import annotations
+
+import logging
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from accord.machine.redacted_logs import logger
+
+if TYPE_CHECKING:
+    from accord.connection.connection import Connection
 
 _log = logger("accord.client")
 
@@ -55,3 +61,14 @@ class EarlyUpdates:
         if taken:
             self._waiting = deque(entry for entry in self._waiting if entry[0] != session_id)
         return taken
+
+
+def report_unknown_session(session_id: str, connection: Connection) -> None:
+    """Tell the user that the agent sent an update for a session that was never opened."""
+    text = f"an update for the session {session_id!r}, which is unknown"
+    connection.tolerate(text, logging.WARNING, kind="unknown session")
+
+
+def log_ended_session(session_id: str) -> None:
+    """Log an update of a session that is over, which is usual after its end."""
+    _log.debug("an update for the session %r, which is over", session_id)

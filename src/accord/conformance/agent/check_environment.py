@@ -19,7 +19,7 @@ from typing import Any, cast
 
 import anyio
 
-from accord.conformance.agent.dialects import DIALECTS, Dialect
+from accord.conformance.agent.client_messages import DIALECTS, Dialect
 from accord.conformance.agent.fake_client import Host
 from accord.conformance.agent.scenario import DEFAULT_SAY, Scenario
 from accord.conformance.check_definition import Check, Findings
@@ -43,12 +43,15 @@ from accord.conformance.run.check_runner import OpenStage
 from accord.conformance.run.failed_steps import Reached
 from accord.conformance.run.program import Counterpart, own_home, started
 from accord.conformance.run.remote_program import connected
-from accord.conformance.time_limits import ANSWER_SECONDS, STARTING
+from accord.conformance.time_limits import (
+    ANSWER_SECONDS,
+    SILENCE_SHARE,
+    STARTING,
+    STARTS_IN_PATIENCE,
+)
 from accord.machine.own_command_line import own_file
 
 NO_METHOD = -32601
-# An answer may take as long as so many starts of the agent.
-STARTS_IN_PATIENCE = 5.0
 MCP_RECORDER = Path(__file__).with_name("mcp_recorder.py")
 # What every agent answers, with an error where it has no params.
 KNOWN_METHOD = "session/new"
@@ -57,8 +60,6 @@ OPENING = frozenset({"session/new", "session/load", "session/resume"})
 
 
 TOOL_UPDATES = ("tool_call", "tool_call_update")
-# A turn that says nothing for this part of the time that it may take is not only slow.
-SILENCE = 0.5
 
 
 class Refused(Unanswered):
@@ -250,7 +251,7 @@ class Talk:
         answered = [one.object.get("id") for one in came if one.sent and one.is_response]
         asked = [one.object["id"] for one in came if not one.sent and one.is_request]
         busy = "in_progress" in status.values() or any(one not in answered for one in asked)
-        silent = not busy and self.peer.silence(since) >= self.seconds * SILENCE
+        silent = not busy and self.peer.silence(since) >= self.seconds * SILENCE_SHARE
         if silent or isinstance(error, Gone):
             self.peer.note_unanswered(sent, error)
 

@@ -21,11 +21,11 @@ import anyio
 from anyio.abc import Process, TaskGroup
 
 from accord.conformance.frames.raw_peer import Message, RawPeer, Reply
+from accord.conformance.time_limits import COMMAND_END_SECONDS
 from accord.machine.processes.descendants import marked
 
 OUTPUT_BYTES_MAX = 1024 * 1024
 TERMINALS_MAX = 64
-END_SECONDS = 2.0
 NOT_FOUND = -32002
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
@@ -103,7 +103,7 @@ class Host:
         self.ended.set()
         for terminal in self.terminals.values():
             end_process(terminal.process)
-        with anyio.move_on_after(END_SECONDS, shield=True):
+        with anyio.move_on_after(COMMAND_END_SECONDS, shield=True):
             for terminal in self.terminals.values():
                 await terminal.exited.wait()
         for terminal in self.terminals.values():

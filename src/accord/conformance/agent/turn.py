@@ -10,18 +10,15 @@ from typing import Any
 
 from accord.conformance.agent.check_environment import AgentStage, Talk
 from accord.conformance.frames.raw_peer import Frame, Message, NotReady, TooLate, Unanswered, same
+from accord.conformance.time_limits import (
+    FIRST_WORD_SECONDS,
+    INSTANT_SECONDS,
+    INSTANT_TRIES,
+    LATER_SECONDS,
+    MOMENT_SECONDS,
+    TOOL_SECONDS,
+)
 
-# How long after its first word a tool of the agent's may begin.
-TOOL_SECONDS = 1.0
-# How long an agent is waited for that says nothing while it works.
-FIRST_WORD_SECONDS = 10.0
-# A turn that is over so soon after its first word is one of an agent that works in an instant.
-MOMENT_SECONDS = 0.2
-# No model answers so soon: nobody pays for the turns of an agent that does, in one of two tries.
-INSTANT_SECONDS = 0.25
-INSTANT_TRIES = 2
-# By how much one turn may take longer than another with the same prompt.
-LATER_SECONDS = 3.0
 PROMPT = "session/prompt"
 ASKING = "session/request_permission"
 # The prompts by which a turn may take long, in the order in which they are tried.

@@ -26,7 +26,7 @@ MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
         "agent.v1.forks_and_archives",
         "agent.v1.turns",
         "agent.v1.modes_and_options",
-        "agent.v1.extensions",
+        "agent.v1.extensions_and_providers",
         "agent.faults",
         "agent.v1.notices_and_forms",
     ),

@@ -32,10 +32,8 @@ from accord.conformance.rule_definition import Version
 from accord.conformance.run.check_runner import OpenStage
 from accord.conformance.run.failed_steps import Reached
 from accord.conformance.run.program import own_home
-from accord.conformance.time_limits import ANSWER_SECONDS, CONNECT_SECONDS
+from accord.conformance.time_limits import ANSWER_SECONDS, CONNECT_SECONDS, HELD_BACK_SECONDS
 
-# A first message that is written at once comes sooner than this.
-HELD_BACK_SECONDS = 1.0
 # The step that a client answers requests at all, and a method that shows whether it does.
 ANSWERING = "answering requests"
 UNKNOWN_METHOD = "_accord.dev/unknown"

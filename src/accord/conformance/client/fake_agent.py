@@ -16,10 +16,9 @@ import anyio
 
 from accord.conformance.frames.raw_peer import Frame, Message, NotReady, RawPeer, Reply, Unanswered
 from accord.conformance.rule_definition import Version
+from accord.conformance.time_limits import AFTER_TURN_SECONDS
 
 SESSION = "kit-1"
-# How long a client is listened to when its turn is over.
-AFTER_TURN_SECONDS = 2.0
 # The client's requests that checks answer themselves, when they have looked at them.
 MANUAL = frozenset(
     {"initialize", "session/new", "session/load", "session/resume", "session/prompt"}

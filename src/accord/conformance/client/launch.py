@@ -33,7 +33,6 @@ from accord.conformance.frames.raw_peer import RawPeer, Unanswered
 from accord.conformance.network.http_listener import HttpListener
 from accord.conformance.network.line_stream import LineStream
 from accord.conformance.run.program import (
-    LEAVING,
     NotStarted,
     drain,
     end_of,
@@ -41,6 +40,7 @@ from accord.conformance.run.program import (
     open_program,
     started,
 )
+from accord.conformance.time_limits import LEAVE_SHARE
 from accord.machine.own_command_line import own_file
 from accord.machine.processes.descendants import end_marked, new_mark
 
@@ -174,7 +174,7 @@ async def launched(
 
             tasks.start_soon(listener.serve, serve)
             yield client
-            await _leave(client, patience * LEAVING)
+            await _leave(client, patience * LEAVE_SHARE)
             tasks.cancel_scope.cancel()
 
 
@@ -222,7 +222,7 @@ async def _connecting(
         client.listener = HttpListener(connected, listen.path)
         tasks.start_soon(sockets.serve, client.listener.serve)
         yield client
-        await _leave(client, patience * LEAVING)
+        await _leave(client, patience * LEAVE_SHARE)
         tasks.cancel_scope.cancel()
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from accord.conformance.client.fake_agent import SESSION, Conversation, modes
 from accord.conformance.frames.raw_peer import Frame, Message, Unanswered
 from accord.conformance.rule_definition import Version
+from accord.conformance.time_limits import DECIDE_SECONDS, REST_SECONDS
 
 OPENING = ("session/new", "session/load", "session/resume", "session/fork")
 # What is answered here; the rest of the protocol has answers of its own.
@@ -24,11 +25,7 @@ SERVED = (
     *OPENING, "session/prompt", "session/list", "session/status", "session/archive",
     "session/unarchive", "session/set_title", "providers/list",
 )  # fmt: skip
-# How long a client that has prompted may rest before it counts as done.
-REST_SECONDS = 2.0
 REQUESTS_MAX = 100
-# How long a client may let a permission wait before its turn goes on.
-DECIDE_SECONDS = 3.0
 # The cursors that lead from one page to the next; in version 2 an empty text is one.
 CURSORS: dict[Version, tuple[str, ...]] = {
     "1": ('b64+/=\u0000 "\\ €',),

@@ -18,7 +18,7 @@ from typing import Any
 import anyio
 from anyio.abc import ByteReceiveStream, ByteSendStream
 
-from accord.conformance.time_limits import ANSWER_SECONDS, STARTING
+from accord.conformance.time_limits import ANSWER_SECONDS, GRACE_SECONDS, QUIET_SECONDS, STARTING
 
 # What one frame may have, and how many a check keeps: beyond it the program is cut off.
 FRAME_BYTES_MAX = 64 * 1024 * 1024
@@ -26,10 +26,6 @@ FRAMES_MAX = 20_000
 CONVERSATION_BYTES_MAX = 256 * 1024 * 1024
 # What the kit itself sends beyond this is meant to be too long for anybody.
 SENT_BYTES_PARSED_MAX = 16 * 1024 * 1024
-# How long silence has to last to count as no answer.
-QUIET_SECONDS = 0.3
-# What follows an answer to a later question is late; a program with many tasks is given this long.
-GRACE_SECONDS = 0.05
 
 # A method that no program has: a program that runs answers it, if only with an error.
 ALIVE_METHOD = "_accord_check/alive"

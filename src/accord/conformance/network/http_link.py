@@ -19,7 +19,7 @@ from typing import Any
 import anyio
 from anyio.abc import TaskGroup
 
-from accord.conformance.frames.raw_peer import QUIET_SECONDS, STATUS, Message, Unanswered, as_json
+from accord.conformance.frames.raw_peer import STATUS, Message, Unanswered, as_json
 from accord.conformance.network.event_stream import Event
 from accord.conformance.network.http1 import Answer, fits_header
 from accord.conformance.network.http_caller import (
@@ -30,7 +30,7 @@ from accord.conformance.network.http_caller import (
     HttpCaller,
 )
 from accord.conformance.network.line_stream import LineStream
-from accord.conformance.time_limits import STARTING
+from accord.conformance.time_limits import QUIET_SECONDS, STARTING
 
 # Methods that need the header of a session, also where their params lack it.
 SESSION_METHODS = frozenset(

@@ -30,15 +30,12 @@ from accord.conformance.network.http_caller import CONNECTION, EVENTS_TYPE, JSON
 from accord.conformance.network.line_stream import LineStream
 from accord.conformance.network.served_connection import ServedHttp
 from accord.conformance.network.served_websocket import serve_websocket
+from accord.conformance.time_limits import AWAY_SECONDS, COMMENT_SECONDS
 
 COOKIE = "accord-check"
 REQUESTS_MAX = 20_000
 CONNECTIONS_MAX = 64
 REASONS = {200: "OK", 202: "Accepted"}
-# How long a stream may be idle before a comment is sent.
-COMMENT_SECONDS = 15.0
-# How long a client may be without the stream of its connection before it counts as gone.
-AWAY_SECONDS = 2.0
 
 
 @dataclass(slots=True)

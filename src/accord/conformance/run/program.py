@@ -18,15 +18,13 @@ import anyio
 from anyio import to_thread
 from anyio.abc import ByteReceiveStream, Process
 
-from accord.conformance.frames.raw_peer import GRACE_SECONDS, RawPeer
-from accord.conformance.time_limits import ANSWER_SECONDS
+from accord.conformance.frames.raw_peer import RawPeer
+from accord.conformance.time_limits import ANSWER_SECONDS, GRACE_SECONDS, LEAVE_SHARE
 from accord.machine.processes.descendants import end_marked, marked, new_mark
 from accord.machine.processes.process_groups import watch
 
 # What is kept of what a program says on stderr.
 STDERR_BYTES_MAX = 64 * 1024
-# The part of its patience that the kit gives a program to end after its input was closed.
-LEAVING = 1 / 20
 
 
 class NotStarted(Exception):
@@ -167,7 +165,7 @@ async def _leave(program: Program) -> None:
         await program.close_input()
     except (OSError, anyio.BrokenResourceError):
         pass
-    with anyio.move_on_after(program.peer.patience * LEAVING):
+    with anyio.move_on_after(program.peer.patience * LEAVE_SHARE):
         await program.process.wait()
         await program.peer.closed.wait()
 

@@ -35,7 +35,7 @@ from accord.schema.codec import encode, to_python
 from accord.schema.invalid import Invalid
 from accord.schema.struct import Raw
 from accord.translate.draft.conversion.bridge_notes import without_notes
-from accord.translate.draft.value_tables import DRAFT_CANCELLED
+from accord.translate.draft.error_codes import DRAFT_CANCELLED
 from accord.translate.message import (
     AGENT,
     CLIENT,

@@ -24,10 +24,6 @@ class Step(Enum):
     CLOSE = "close"
 
 
-STOP_REASONS: frozenset[str] = frozenset(
-    {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"}
-)
-
 TRANSITIONS: dict[tuple[Phase, Step], Phase] = {
     (Phase.IDLE, Step.PROMPT): Phase.RUNNING,
     (Phase.IDLE, Step.CANCEL): Phase.IDLE,
@@ -44,10 +40,3 @@ TRANSITIONS: dict[tuple[Phase, Step], Phase] = {
     (Phase.CLOSED, Step.TURN_ENDED): Phase.CLOSED,
     (Phase.CLOSED, Step.CLOSE): Phase.CLOSED,
 }
-
-
-def stop_reason(reason: str, *, cancelled: bool) -> str:
-    """What the answer to a prompt carries: one of the five, and `cancelled` beats all."""
-    if cancelled:
-        return "cancelled"
-    return reason if reason in STOP_REASONS else "end_turn"

@@ -24,10 +24,6 @@ class Step(Enum):
     WORK_STOPPED = "work_stopped"
 
 
-STOP_REASONS: frozenset[str] = frozenset(
-    {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
-)
-
 TRANSITIONS: dict[tuple[Phase, Step], Phase] = {
     (Phase.IDLE, Step.WORK_STARTED): Phase.RUNNING,
     (Phase.IDLE, Step.WORK_STOPPED): Phase.IDLE,
@@ -45,12 +41,3 @@ TRANSITIONS: dict[tuple[Phase, Step], Phase] = {
 def is_busy(state: str) -> bool:
     """Whether a reported state means that work goes on.  Unknown states are never idle."""
     return state != Phase.IDLE.value
-
-
-def stop_reason(reason: str, *, cancelled: bool) -> str:
-    """What an idle update carries: a known reason or one of an implementation's own."""
-    if cancelled:
-        return "cancelled"
-    if reason in STOP_REASONS or reason.startswith("_"):
-        return reason
-    return "end_turn"

@@ -160,7 +160,7 @@ class Opening:
 
     def _fail(self, code: int, message: str, data: Any = None) -> None:
         if self._outside == "draft":
-            from accord.translate.draft.value_tables import to_draft_error
+            from accord.translate.draft.error_codes import to_draft_error
 
             code, data = to_draft_error(code, data, named_session=False)
         self._relay.client.refuse(self._request.key, code, message, data)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     # ruff: noqa: F403
     from accord.schema.draft.capabilities import *
     from accord.schema.draft.content import *
-    from accord.schema.draft.enumerations import *
+    from accord.schema.draft.enumeration_openness import *
     from accord.schema.draft.errors import *
     from accord.schema.draft.files import *
     from accord.schema.draft.initialize import *
@@ -82,7 +82,7 @@ _NAMES: dict[str, str] = {
         ThoughtMessageChunk UPDATE_TYPES UpdateData UpdateType UserMessageChunk decode_update
         update_notification
     """,
-    "enumerations": """
+    "enumeration_openness": """
         ENUMS
     """,
 }

@@ -1,6 +1,6 @@
 """The loop of the line mode: print updates, ask questions, read lines, until the user quits.
 
-`display/new_chat_entries.py` prints what happens in the chat, `dialogs/question_dialogs.py` asks
+`display/chat_updates.py` prints what happens in the chat, `dialogs/question_dialogs.py` asks
 its questions, and a `Listener` reads the answers.
 
 Invariants
@@ -34,7 +34,7 @@ from accord.terminal.model.questions import Question
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.plain.dialogs.question_dialogs import dialogue_of
 from accord.terminal.plain.dialogs.typed_choice import sentence
-from accord.terminal.plain.display.new_chat_entries import ChatUpdates
+from accord.terminal.plain.display.chat_updates import ChatUpdates
 from accord.terminal.plain.input.input_requests import Ask, Dialogue
 from accord.terminal.plain.input.interactive_input import Person
 from accord.terminal.plain.line_terminal import LineTerminal

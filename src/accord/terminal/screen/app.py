@@ -37,13 +37,13 @@ from accord.terminal.model.bell_and_title import Attention
 from accord.terminal.model.chat import Chat
 from accord.terminal.render.content.image_lines import transmissions
 from accord.terminal.render.syntax_colours import warm_up
-from accord.terminal.screen.actions import ChatActions
 from accord.terminal.screen.chat_pane import ChatPane
 from accord.terminal.screen.chat_switcher import ChatSwitcher
 from accord.terminal.screen.chrome.footer import Footer
 from accord.terminal.screen.chrome.tab_bar import TabBar
 from accord.terminal.screen.conversation import Conversation
 from accord.terminal.screen.driver import ScreenDriver
+from accord.terminal.screen.key_actions import ChatActions
 from accord.terminal.screen.key_queue import KeyQueue
 from accord.terminal.screen.terminal_hangup import when_gone
 from accord.terminal.screen.widget_themes import register_themes, wear

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from accord.schema.struct import UNSET, Patch, UnknownVariant
 from accord.transcript.changes import (
@@ -26,14 +26,11 @@ from accord.transcript.changes import (
 from accord.transcript.entities import View
 from accord.transcript.folds.fold_types import Fold, or_none
 from accord.transcript.items.content import text_of
-from accord.transcript.items.notice import Notice
-from accord.transcript.items.session_info import Cost
-from accord.transcript.items.session_options import Choice, Command, ConfigOption
+from accord.transcript.items.notice_and_compaction import Notice
+from accord.transcript.items.options_and_commands import Choice, Command, ConfigOption
+from accord.transcript.items.session_info_and_usage import Cost
 from accord.transcript.items.session_state import State
-from accord.transcript.unknown_variants import fields_of, plain
-
-# The type of an option of an agent of the 2026-02 draft, which may have any JSON value.
-ANY_VALUE = "any"
+from accord.transcript.unknown_variants import unknown_command, unknown_option, unknown_plan_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +94,7 @@ class SessionFolds:
 
     def _option(self, option: Any) -> ConfigOption:
         if isinstance(option, UnknownVariant):
-            fields = fields_of(option)
-            name = fields.get(self.option_id_key, "")
-            if option.tag != ANY_VALUE:
-                return ConfigOption(name, fields.get("name", name), "unknown")
-            value = cast("dict[str, object]", plain(option.raw) or {}).get("currentValue")
-            return ConfigOption(name, name, "unknown", value, category=fields.get("category"))
+            return unknown_option(option, self.option_id_key)
         choices = None
         if isinstance(option, self.schema.SessionConfigSelect):
             choices = tuple(self._choices(option.options))
@@ -196,8 +188,7 @@ class SessionFolds:
         self._end_message(view)
         content = update.plan
         if isinstance(content, UnknownVariant):
-            fields = fields_of(content)
-            plan_id = next((fields[key] for key in self.plan_id_keys if key in fields), None)
+            plan_id = unknown_plan_id(content, self.plan_id_keys)
             if plan_id is None:
                 return view.add_unknown(content)
             plan = view.plan(plan_id)
@@ -220,8 +211,7 @@ class SessionFolds:
 
 def _command(command: Any) -> Command:
     if isinstance(command, UnknownVariant):
-        fields = fields_of(command)
-        return Command(fields.get("name", ""), fields.get("description", ""))
+        return unknown_command(command)
     # Input of a kind that we do not know has no hint.
     return Command(command.name, command.description, getattr(command.input, "hint", None))
 

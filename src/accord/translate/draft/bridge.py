@@ -12,8 +12,8 @@ from typing import ClassVar, Final
 
 from accord.jsonrpc.error_codes import INVALID_PARAMS
 from accord.translate.adapter import NOTHING, Adapter, Outs
+from accord.translate.draft.error_codes import from_draft_error, to_draft_error
 from accord.translate.draft.timers import Timers
-from accord.translate.draft.value_tables import from_draft_error, to_draft_error
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -29,6 +29,8 @@ from accord.translate.message import (
     Surroundings,
 )
 
+# Ids of messages that a bridge made of the draft's `index` and `final`: the draft needs none back.
+MADE_MESSAGE: Final = "d26-message-"
 # Keys that give away the other dialect, by method.
 _OFFICIAL_KEYS: Final[dict[str, tuple[str, ...]]] = {
     "initialize": ("clientCapabilities",),

@@ -1,18 +1,38 @@
-"""The result of a turn of the draft that its agent did not complete.
+"""How turns of the draft end: stop reasons, and the result of one that its agent broke off.
 
 A failure after the turn began is a result there, and no error of the request.
 """
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any, Final
 
 from accord.jsonrpc.error_codes import INTERNAL_ERROR
 from accord.translate.draft.conversion.meta_restore import keep_all
-from accord.translate.draft.value_tables import STOP_ERROR, to_draft_error
+from accord.translate.draft.error_codes import to_draft_error
 from accord.translate.message import Failure, Json, Key, Result
 
 STOP_CANCELLED: Final = "cancelled"
+STOP_ERROR: Final = "error"
+STOPS_TO_DRAFT: Final = MappingProxyType(
+    {
+        "end_turn": "end_turn",
+        "cancelled": "cancelled",
+        "max_tokens": "max_tokens",
+        "max_turn_requests": "max_tokens",
+        "refusal": "end_turn",
+    }
+)
+# "error" is missing on purpose: officially it is not a stop reason but a failed request.
+STOPS_FROM_DRAFT: Final = MappingProxyType(
+    {"end_turn": "end_turn", "cancelled": "cancelled", "max_tokens": "max_tokens"}
+)
+
+
+def to_draft_stop(reason: str) -> str:
+    """An official stop reason as the draft has it; a word that nobody knows is an end."""
+    return STOPS_TO_DRAFT.get(reason, "end_turn")
 
 
 def gone(why: str) -> Failure:

@@ -9,7 +9,7 @@ from accord.translate.message import AGENT, CLIENT, Notification, Out, Side, Sur
 from accord.translate.v1_agent.config_options import Options
 from accord.translate.v1_agent.host.files_and_terminals import Terminals
 from accord.translate.v1_agent.host.permissions import HostPermissions
-from accord.translate.v1_agent.initialize import Initialize
+from accord.translate.v1_agent.initialize_and_login import Initialize
 from accord.translate.v1_agent.permissions_and_forms import Questions
 from accord.translate.v1_agent.sessions.end import Closing
 from accord.translate.v1_agent.sessions.start import Opening

@@ -10,7 +10,7 @@ from accord.translate.v2_agent.session_context import Voice
 from accord.translate.v2_agent.turns import Asking, Turns
 from accord.translate.v2_agent.updates.messages import Messages
 from accord.translate.v2_agent.updates.plans import Plans
-from accord.translate.v2_agent.updates.session_info import Facts
+from accord.translate.v2_agent.updates.session_info_and_notices import Facts
 from accord.translate.v2_agent.updates.tool_calls import ToolCalls
 
 Saying = Callable[[Json], Sequence[Json]]

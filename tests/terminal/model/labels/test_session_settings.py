@@ -13,8 +13,8 @@ from accord.terminal.model.labels.session_settings import (
     value_name,
 )
 from accord.transcript import ConfigOption, Transcript
-from accord.transcript.items.session_info import Usage
-from accord.transcript.items.session_options import Choice, Mode
+from accord.transcript.items.options_and_commands import Choice, Mode
+from accord.transcript.items.session_info_and_usage import Usage
 
 
 def _option(option_id: str, category: str | None = None, value: object = "a") -> ConfigOption:

@@ -14,7 +14,7 @@ from accord.terminal.model.prompt.completion import (
     fitting,
     hint_for,
 )
-from accord.transcript.items.session_options import Command
+from accord.transcript.items.options_and_commands import Command
 
 COMMANDS = [
     Command("plan", "Make\na plan", "what\x1b[31m to plan"),

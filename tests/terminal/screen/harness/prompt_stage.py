@@ -19,7 +19,7 @@ from accord.terminal.model.prompt.unsent_prompt import Draft
 from accord.terminal.model.settings import Settings
 from accord.terminal.screen.prompt import PromptEditor, QueuePanel, saved_prompts
 from accord.terminal.screen.prompt.text_area import PromptArea
-from accord.transcript.items.session_options import Command
+from accord.transcript.items.options_and_commands import Command
 from tests.hang_limit import HANG_SECONDS
 from tests.terminal.screen.harness.stage import ControllerDouble, Stage, a_chat
 

@@ -12,7 +12,7 @@ from accord.terminal.model.prompt.content_blocks import PromptError
 from accord.terminal.model.prompt.unsent_prompt import Attachment, Draft
 from accord.terminal.model.settings import Settings
 from accord.terminal.screen.prompt.text_area import LINES_MAX
-from accord.transcript.items.session_options import Command
+from accord.transcript.items.options_and_commands import Command
 from tests.terminal.screen.harness.prompt_stage import (
     COMMANDS,
     PromptStage,

@@ -5,7 +5,7 @@ import pytest
 from accord.schema import v1
 from accord.schema.codec import decode, encode
 from accord.transcript import Choice, Command, ConfigOption, Cost, Mode
-from accord.transcript.items.session_options import MODELS_OPTION_ID
+from accord.transcript.items.options_and_commands import MODELS_OPTION_ID
 from tests.transcript.wire_updates import folding_v1, image, text
 
 OPTION = {

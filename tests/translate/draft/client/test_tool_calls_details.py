@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.translate.draft.client.tool_calls import HOLD_SECONDS, INPUT_SECONDS_MAX
-from accord.translate.draft.value_tables import NEXT_STATUSES
+from accord.translate.draft.tool_statuses import NEXT_STATUSES
 from accord.translate.message import AGENT, CLIENT, UNREADABLE, Json, Notification
 from tests.translate.draft.details import call, kept, meta, patch, scene_of, tell, text, told
 from tests.translate.draft.open_sessions import (

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from accord.agent.serving.requests import OfficialRequests, Version
-from accord.agent.serving.results import EMPTY, empty_after, require_option
+from accord.agent.serving.results import EMPTY, empty_after
 from accord.agent.serving.v1.capabilities import features_of, offer
 from accord.agent.serving.v1.mcp_commands import resolved
 from accord.agent.serving.v1.wire import V1Wire
-from accord.agent.session.options import MODE_OPTION_ID
+from accord.agent.session.options_and_commands import MODE_OPTION_ID, require_option
 from accord.connection import IncomingRequest
 from accord.connection.connection import Work
 from accord.errors import RequestError
-from accord.protocol.v1.turn import stop_reason
+from accord.protocol.v1.stop_reasons import stop_reason
 from accord.schema import v1
 from accord.schema.struct import UNSET, Raw
 from accord.translate.content_structs import to_v2
@@ -123,7 +123,7 @@ def _set_model(serving: OfficialRequests, request: IncomingRequest) -> Work:
     if option is None:
         raise RequestError.method_missing(request.method)
     option_id = option.option_id
-    require_option(session, option_id, wanted.model_id, "$.modelId")
+    require_option(session.offer, option_id, wanted.model_id, "$.modelId")
     return empty_after(lambda: session.set_option(option_id, wanted.model_id, announce=True))
 
 

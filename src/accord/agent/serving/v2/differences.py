@@ -13,7 +13,7 @@ from accord.agent.serving.v2.wire import V2Wire
 from accord.connection import IncomingRequest
 from accord.connection.connection import Work
 from accord.errors import RequestError
-from accord.protocol.v2.turn import stop_reason
+from accord.protocol.v2.stop_reasons import stop_reason
 from accord.schema import v2
 from accord.schema.codec import encode
 from accord.schema.struct import UNSET, Raw, UnknownVariant

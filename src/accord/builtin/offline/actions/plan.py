@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from accord.builtin.mode_permissions import PLAN
+from accord.builtin.modes import PLAN
 from accord.builtin.offline.prompt.arguments import words_of
 from accord.builtin.offline.prompt.intent import Intent
 from accord.builtin.offline.source_code.references import Definition, definitions_of, is_test

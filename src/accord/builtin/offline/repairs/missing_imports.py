@@ -12,36 +12,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from accord.builtin.offline.repairs.repair import Repair, with_import_line
-from accord.builtin.offline.repairs.standard_library import library_names
+from accord.builtin.offline.repairs.standard_library import KNOWN, OFTEN_USED, library_names
 from accord.builtin.offline.runs.tracebacks import Frame
 from accord.builtin.offline.source_code.module_files import module_name
 from accord.builtin.offline.source_code.references import definitions_of, has_word, is_test
 from accord.builtin.offline.source_code.symbols import parsed
-
-# What people use without importing it, and where it is.
-KNOWN = {
-    "Path": "pathlib", "PurePath": "pathlib", "dataclass": "dataclasses", "field": "dataclasses",
-    "defaultdict": "collections", "Counter": "collections", "OrderedDict": "collections",
-    "deque": "collections", "namedtuple": "collections", "partial": "functools",
-    "lru_cache": "functools", "reduce": "functools", "wraps": "functools",
-    "contextmanager": "contextlib", "suppress": "contextlib", "Decimal": "decimal",
-    "Fraction": "fractions", "Enum": "enum", "dedent": "textwrap", "datetime": "datetime",
-    "timedelta": "datetime", "date": "datetime", "Any": "typing", "NamedTuple": "typing",
-    "Protocol": "typing", "TypeVar": "typing", "Optional": "typing", "Union": "typing",
-    "ABC": "abc", "abstractmethod": "abc", "StringIO": "io", "BytesIO": "io", "chain": "itertools",
-    "product": "itertools", "permutations": "itertools", "combinations": "itertools",
-    "itemgetter": "operator", "sqrt": "math", "ceil": "math", "floor": "math", "pi": "math",
-    "TestCase": "unittest",
-}  # fmt: skip
-
-# Where else a name of the library is looked for; it counts if one of these alone has it.
-_OFTEN_USED = (
-    "collections", "collections.abc", "contextlib", "copy", "dataclasses", "datetime", "decimal",
-    "enum", "fractions", "functools", "hashlib", "heapq", "inspect", "io", "itertools", "json",
-    "math", "operator", "os", "os.path", "pathlib", "random", "re", "shutil", "statistics",
-    "string", "subprocess", "sys", "tempfile", "textwrap", "threading", "time", "types", "typing",
-    "unittest", "urllib.parse", "uuid", "warnings",
-)  # fmt: skip
 
 
 def imported(files: Mapping[str, str], text: str, frame: Frame, wrong: str) -> Iterator[Repair]:
@@ -111,7 +86,7 @@ def _lines(
     elif wrong in KNOWN:
         yield f"from {KNOWN[wrong]} import {wrong}", f"Python's {KNOWN[wrong]} has it", 0.88
     elif len(wrong) > 2:
-        owners = [name for name in _OFTEN_USED if wrong in library_names(name, own=True)]
+        owners = [name for name in OFTEN_USED if wrong in library_names(name, own=True)]
         if len(owners) == 1:
             yield f"from {owners[0]} import {wrong}", f"Python's {owners[0]} has it", 0.8
 

@@ -18,7 +18,7 @@ from accord.client.wire.draft.meta import kept_details
 from accord.client.wire.wire_interface import PermissionAsked
 from accord.connection.connection import IncomingRequest
 from accord.schema.codec import to_python
-from accord.translate.draft.value_tables import (
+from accord.translate.draft.permission_options import (
     FILE_OPERATIONS,
     PERMISSION_OPTIONS,
     kind_of_operation,

@@ -27,7 +27,7 @@ from accord.schema.codec import Report, decode, ignore, to_python
 from accord.schema.struct import Raw
 from accord.translate.draft.conversion.content import attachment_from_draft, block_from_draft
 from accord.translate.draft.conversion.mcp_servers import server_from_draft
-from accord.translate.draft.value_tables import PERMISSION_OPTIONS
+from accord.translate.draft.permission_options import PERMISSION_OPTIONS
 from accord.translate.meta_store import draft_meta
 
 CANCEL_REASON = "user_requested"

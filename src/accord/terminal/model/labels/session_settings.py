@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accord.transcript import ConfigOption, Transcript
-from accord.transcript.items.session_info import Usage
-from accord.transcript.items.session_options import Choice
+from accord.transcript.items.options_and_commands import Choice
+from accord.transcript.items.session_info_and_usage import Usage
 
 _SHARE_MAX = 9.99
 

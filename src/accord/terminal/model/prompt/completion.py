@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 
 from accord.terminal.model.prompt.fuzzy_search import is_match
 from accord.terminal.model.text.display_text import one_line
-from accord.transcript.items.session_options import Command
+from accord.transcript.items.options_and_commands import Command
 
 QUERY_CHARACTERS_MAX = 200
 

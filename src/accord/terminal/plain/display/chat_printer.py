@@ -1,6 +1,6 @@
 """Print an interactive conversation.
 
-This module does not know the connection, nor when to print; `new_chat_entries.py` does.
+This module does not know the connection, nor when to print; `chat_updates.py` does.
 
 Invariants
     * Every state is printed in words; colours and marks only repeat them.

@@ -285,7 +285,7 @@ class Commands:
 
     async def history(self, given: str) -> None:
         """Print the whole conversation again."""
-        from accord.terminal.plain.display.new_chat_entries import ChatUpdates
+        from accord.terminal.plain.display.chat_updates import ChatUpdates
 
         again = ChatUpdates(self._chat, ChatPrinter(self._printer.out, self._chat.folder))
         again.tell_all()

@@ -28,11 +28,8 @@ from accord.translate.draft.conversion.capabilities import (
     program_to_draft,
 )
 from accord.translate.draft.conversion.meta_restore import copied, fits, keep_all, taken
+from accord.translate.draft.error_codes import DRAFT_CAPABILITY_NOT_SUPPORTED, from_draft_error
 from accord.translate.draft.mcp_calls import McpCallsOfAgent
-from accord.translate.draft.value_tables import (
-    DRAFT_CAPABILITY_NOT_SUPPORTED,
-    from_draft_error,
-)
 from accord.translate.message import (
     AGENT,
     CLIENT,

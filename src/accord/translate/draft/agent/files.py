@@ -16,7 +16,7 @@ from accord.translate.draft.agent.state import State
 from accord.translate.draft.bridge import DraftBridge, invalid
 from accord.translate.draft.conversion.meta_restore import keep_all, restore, taken
 from accord.translate.draft.conversion.paths import is_absolute, resolved
-from accord.translate.draft.value_tables import (
+from accord.translate.draft.error_codes import (
     DRAFT_ACCESS_DENIED,
     DRAFT_CANCELLED,
     DRAFT_CAPABILITY_NOT_SUPPORTED,

@@ -14,8 +14,8 @@ from accord.translate.draft.bridge import DraftBridge
 from accord.translate.draft.conversion.meta_restore import copied, keep_all, taken
 from accord.translate.draft.conversion.paths import resolved
 from accord.translate.draft.conversion.tool_output import text_content
-from accord.translate.draft.value_tables import (
-    DRAFT_SESSION_NOT_FOUND,
+from accord.translate.draft.error_codes import DRAFT_SESSION_NOT_FOUND
+from accord.translate.draft.permission_options import (
     FILE_OPERATIONS,
     PERMISSION_OPTIONS,
     grant_of,

@@ -19,8 +19,8 @@ from accord.translate.draft.conversion.config_options import (
     with_value,
 )
 from accord.translate.draft.conversion.paths import is_inside
+from accord.translate.draft.error_codes import DRAFT_INVALID_SESSION_STATE
 from accord.translate.draft.mode_names import DEFAULT_MODE, ModeNames, official_mode
-from accord.translate.draft.value_tables import DRAFT_INVALID_SESSION_STATE
 from accord.translate.message import CannotTranslate, Json, Key, Request
 
 SESSIONS_MAX: Final = 1024

@@ -26,13 +26,12 @@ from accord.translate.draft.agent.state import Session, State
 from accord.translate.draft.bridge import DraftBridge
 from accord.translate.draft.conversion.meta_restore import fits, keep_all, taken
 from accord.translate.draft.conversion.paths import is_absolute, resolved
-from accord.translate.draft.value_tables import (
+from accord.translate.draft.error_codes import (
     DRAFT_CANCELLED,
     DRAFT_CAPABILITY_NOT_SUPPORTED,
     DRAFT_RESOURCE_NOT_FOUND,
-    UNKNOWN_EXIT,
-    exit_code_of,
 )
+from accord.translate.draft.exit_codes import UNKNOWN_EXIT, exit_code_of
 from accord.translate.message import (
     AGENT,
     CLIENT,

@@ -16,13 +16,8 @@ from accord.translate.draft.agent.state import HELD_PROMPTS_MAX, Session, State,
 from accord.translate.draft.bridge import DraftBridge
 from accord.translate.draft.conversion.content import attachment_of, block_to_draft
 from accord.translate.draft.conversion.meta_restore import fits, keep_all, taken
-from accord.translate.draft.value_tables import (
-    AGENT_ERROR,
-    DRAFT_CANCELLED,
-    STOP_ERROR,
-    STOPS_FROM_DRAFT,
-    to_draft_stop,
-)
+from accord.translate.draft.error_codes import AGENT_ERROR, DRAFT_CANCELLED
+from accord.translate.draft.turn_results import STOP_ERROR, STOPS_FROM_DRAFT, to_draft_stop
 from accord.translate.message import (
     AGENT,
     CLIENT,

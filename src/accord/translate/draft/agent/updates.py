@@ -15,7 +15,7 @@ from accord.schema.method import SESSION_UPDATE
 from accord.schema.v1.methods import CLIENT_METHODS, UPDATE_GATES
 from accord.translate.adapter import NOTHING, Outs
 from accord.translate.draft.agent.state import INPUT_BYTES_MAX, Session, State
-from accord.translate.draft.bridge import DraftBridge, invalid
+from accord.translate.draft.bridge import MADE_MESSAGE, DraftBridge, invalid
 from accord.translate.draft.conversion.content import is_block
 from accord.translate.draft.conversion.meta_restore import (
     copied,
@@ -31,7 +31,7 @@ from accord.translate.draft.conversion.plans_and_commands import (
 )
 from accord.translate.draft.conversion.tool_calls import call_from_draft, update_from_draft
 from accord.translate.draft.conversion.tool_output import Surfaces
-from accord.translate.draft.value_tables import FINAL_STATUSES, MADE_MESSAGE
+from accord.translate.draft.tool_statuses import FINAL_STATUSES
 from accord.translate.message import AGENT, CLIENT, Json, Notification
 from accord.translate.meta_store import DRAFT, kept
 from accord.translate.validation import read_params

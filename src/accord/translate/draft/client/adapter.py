@@ -31,8 +31,8 @@ from accord.translate.draft.conversion.capabilities import (
     program_to_draft,
 )
 from accord.translate.draft.conversion.meta_restore import copied, keep_all, restore, taken
+from accord.translate.draft.error_codes import DRAFT_CAPABILITY_NOT_SUPPORTED, with_suggestion
 from accord.translate.draft.mcp_calls import McpCallsOfClient
-from accord.translate.draft.value_tables import DRAFT_CAPABILITY_NOT_SUPPORTED, with_suggestion
 from accord.translate.message import (
     AGENT,
     CLIENT,

@@ -15,9 +15,8 @@ from accord.translate.draft.client.state import Call, Session, State
 from accord.translate.draft.client.tool_calls import Calls
 from accord.translate.draft.conversion.content import placeholder
 from accord.translate.draft.conversion.meta_restore import copied, keep_all, taken
-from accord.translate.draft.value_tables import (
-    DRAFT_CANCELLED,
-    DRAFT_PERMISSION_DENIED,
+from accord.translate.draft.error_codes import DRAFT_CANCELLED, DRAFT_PERMISSION_DENIED
+from accord.translate.draft.permission_options import (
     FILE_OPERATIONS,
     choose_option,
     operation_of_kind,

@@ -17,11 +17,11 @@ from accord.translate.draft.client.state import Session, State
 from accord.translate.draft.conversion.mcp_servers import server_from_draft, transport_of
 from accord.translate.draft.conversion.meta_restore import copied, keep_all, taken
 from accord.translate.draft.conversion.paths import is_absolute
-from accord.translate.draft.mode_names import DEFAULT_MODE
-from accord.translate.draft.value_tables import (
+from accord.translate.draft.error_codes import (
     DRAFT_CAPABILITY_NOT_SUPPORTED,
     DRAFT_INVALID_SESSION_STATE,
 )
+from accord.translate.draft.mode_names import DEFAULT_MODE
 from accord.translate.message import (
     AGENT,
     CLIENT,

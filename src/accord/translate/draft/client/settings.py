@@ -21,7 +21,7 @@ from accord.translate.draft.conversion.config_options import (
     value_of,
 )
 from accord.translate.draft.conversion.meta_restore import copied, keep_all, taken
-from accord.translate.draft.value_tables import DRAFT_CAPABILITY_NOT_SUPPORTED
+from accord.translate.draft.error_codes import DRAFT_CAPABILITY_NOT_SUPPORTED
 from accord.translate.message import (
     AGENT,
     CLIENT,

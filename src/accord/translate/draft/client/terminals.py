@@ -21,7 +21,8 @@ from accord.translate.adapter import Outs
 from accord.translate.draft.bridge import DraftBridge
 from accord.translate.draft.client.state import State
 from accord.translate.draft.conversion.meta_restore import keep_all, restore, taken
-from accord.translate.draft.value_tables import DRAFT_TIMEOUT, exit_code_of
+from accord.translate.draft.error_codes import DRAFT_TIMEOUT
+from accord.translate.draft.exit_codes import exit_code_of
 from accord.translate.message import (
     AGENT,
     CLIENT,

@@ -20,7 +20,7 @@ from accord.translate.draft.bridge import DraftBridge
 from accord.translate.draft.client.state import Call, Session
 from accord.translate.draft.conversion.meta_restore import keep_all
 from accord.translate.draft.conversion.tool_calls import call_to_draft, patch_to_draft
-from accord.translate.draft.value_tables import FINAL_STATUSES, STATUSES_FROM_DRAFT, steps_to
+from accord.translate.draft.tool_statuses import FINAL_STATUSES, STATUSES_FROM_DRAFT, steps_to
 from accord.translate.message import CLIENT, Json, Message, Notification, Out, Request
 from accord.translate.meta_store import DRAFT, kept
 

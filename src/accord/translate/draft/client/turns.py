@@ -22,13 +22,14 @@ from accord.translate.draft.conversion.content import (
 )
 from accord.translate.draft.conversion.meta_restore import copied, fits, keep_all, taken
 from accord.translate.draft.turn_results import (
+    STOP_ERROR,
     cancelled_turn,
     error_to_draft,
     failed_turn,
     gone,
     is_error,
+    to_draft_stop,
 )
-from accord.translate.draft.value_tables import STOP_ERROR, to_draft_stop
 from accord.translate.message import (
     AGENT,
     CLIENT,

@@ -10,14 +10,13 @@ from typing import Final, TypeAlias
 
 from accord.schema.method import SESSION_UPDATE
 from accord.translate.adapter import NOTHING, Outs
-from accord.translate.draft.bridge import DraftBridge
+from accord.translate.draft.bridge import MADE_MESSAGE, DraftBridge
 from accord.translate.draft.client.settings import Settings
 from accord.translate.draft.client.state import EARLY_UPDATES_MAX, Session, State, Turn
 from accord.translate.draft.client.tool_calls import Calls, told
 from accord.translate.draft.conversion.content import placeholder
 from accord.translate.draft.conversion.meta_restore import keep_all, taken
 from accord.translate.draft.conversion.plans_and_commands import commands_to_draft, plan_to_draft
-from accord.translate.draft.value_tables import MADE_MESSAGE
 from accord.translate.message import AGENT, CLIENT, Json, Notification, Out
 
 _Kind: TypeAlias = Callable[[Session, Json], list[Out]]

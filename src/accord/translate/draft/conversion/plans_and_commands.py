@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from accord.schema import draft, v1
 from accord.translate.draft.conversion.meta_restore import keep_all, restore, taken
-from accord.translate.draft.value_tables import (
-    DEFAULT_PLAN_ID,
-    DEFAULT_PRIORITY,
-    from_draft_plan_status,
-)
 from accord.translate.message import Json
 
 PRIORITIES = ("high", "medium", "low")
+_PLAN_STATUSES: Final = frozenset({"pending", "in_progress", "completed"})
+DEFAULT_PLAN_ID: Final = "main"
+DEFAULT_PRIORITY: Final = "medium"
 
 
 def plan_from_draft(data: Json) -> Json:
@@ -112,3 +112,11 @@ def _command_to_draft(command: Json) -> Json:
     made = {name: value for name, value in command.items() if name != "input"}
     keep_all(made, {"input": command["input"]})
     return made
+
+
+def from_draft_plan_status(status: str) -> str:
+    """The status of a plan step as v1 has it; where it differs, the original is to be kept.
+
+    What was skipped, cancelled or has failed was not done.
+    """
+    return status if status in _PLAN_STATUSES else "pending"

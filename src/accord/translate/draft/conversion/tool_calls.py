@@ -19,13 +19,11 @@ from accord.translate.draft.conversion.tool_output import (
     says_all,
     text_content,
 )
-from accord.translate.draft.value_tables import (
+from accord.translate.draft.tool_statuses import (
     DETAILED_STATUSES,
     FINAL_STATUSES,
     NAMED_STATUSES,
     STATUSES_FROM_DRAFT,
-    kind_of_tool,
-    title_of_tool,
 )
 from accord.translate.message import Json
 
@@ -280,3 +278,29 @@ def _is_error(raw_output: Any, contents: list[Json] | None) -> bool:
         and isinstance(raw_output["error"], str)
         and contents == [text_content(raw_output["error"])]
     )
+
+
+_KINDS_BY_TOOL: Final = (
+    ("fs/read", "read"),
+    ("fs/write", "edit"),
+    ("fs/delete", "delete"),
+    ("terminal/", "execute"),
+    ("web/", "fetch"),
+    ("http", "fetch"),
+    ("search", "search"),
+    ("grep", "search"),
+)
+
+
+def kind_of_tool(tool: str) -> str:
+    """The official kind of a call, by the start of the tool's name."""
+    return next((kind for start, kind in _KINDS_BY_TOOL if tool.startswith(start)), "other")
+
+
+def title_of_tool(tool: str, given: Any) -> str:
+    """A title for a call: the tool, and the path or command that it works on."""
+    for name in ("path", "command"):
+        subject = given.get(name) if isinstance(given, dict) else None
+        if isinstance(subject, str):
+            return f"{tool} {subject}"
+    return tool

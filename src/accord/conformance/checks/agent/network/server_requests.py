@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from accord.conformance.agent.check_environment import AgentStage
-from accord.conformance.agent.dialects import DIALECTS
+from accord.conformance.agent.client_messages import DIALECTS
 from accord.conformance.frames.raw_peer import Message, Unanswered
 from accord.conformance.network.address import RemoteServer
 from accord.conformance.network.http1 import Answer

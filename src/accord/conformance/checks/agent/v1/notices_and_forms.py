@@ -1,15 +1,17 @@
-"""Checks of what a v1 agent reports and shows: pages, notices, compactions, paths."""
+"""Checks of what a v1 agent reports and asks: pages, forms, notices, compactions, paths."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from accord.conformance.agent.check_environment import AgentStage
+from accord.conformance.agent.check_environment import AgentStage, Refused, went_well
+from accord.conformance.agent.fake_client import always
 from accord.conformance.check_definition import Findings, check, monitor
+from accord.conformance.checks.agent.v1.session_history import old, taken_up
 from accord.conformance.checks.agent.v1.sessions import comes_true
 from accord.conformance.frames import frame_queries as looking
-from accord.conformance.frames.raw_peer import Frame, Message, as_json
+from accord.conformance.frames.raw_peer import Frame, Message, NotReady, Reply, Unanswered, as_json
 
 
 @monitor("V1-TOOL-10")
@@ -105,6 +107,61 @@ async def judge_ends(stage: AgentStage) -> None:
     if talk.updates(kind="compaction_update"):
         said = f"never ended: {', '.join(sorted(open_ones()))}"
         stage.judge.judge("V1-USAGE-15", not open_ones(), said)
+
+
+@check("V1-ELIC-11", needs="secret")
+async def secrets_are_asked_for_by_an_address(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    try:
+        await talk.prompt(session, stage.scenario.prompt("secret") or "")
+    except Refused:
+        pass
+    except Unanswered as error:
+        raise NotReady(str(error)) from None
+    for frame in talk.peer.received("elicitation/create"):
+        ok = frame.params.get("mode") == "url"
+        stage.judge.judge("V1-ELIC-11", ok, "a secret is asked for by a form", came=frame)
+
+
+@check("V1-ELIC-19", needs="elicitation")
+async def values_of_forms_are_checked(stage: AgentStage) -> None:
+    talk = stage.talk
+    session = await talk.session()
+    bad = {"action": "accept", "content": {"accord-check-no-field": [[]], "name": {"a": 1}}}
+    talk.host.elicitation = always(Reply(bad))
+    try:
+        await talk.prompt(session, stage.scenario.prompt("elicitation") or "")
+    except Refused:
+        pass
+    except Unanswered:
+        if talk.peer.received("elicitation/create"):
+            stage.judge.brought_about()
+            raise
+    if not talk.peer.received("elicitation/create"):
+        stage.judge.close("the prompt made no form", failing=False)
+        return
+    result = await talk.prompt(session, stage.scenario.prompt("say") or "")
+    stage.judge.judge("V1-ELIC-19", went_well(result), "bad values end the session")
+
+
+@check("V1-LOAD-05", needs="notice")
+async def notices_are_not_replayed(stage: AgentStage) -> None:
+    talk = stage.talk
+    await talk.initialize()
+    if not talk.can("loadSession"):
+        stage.judge.skip_open("the agent has no loadSession")
+        return
+    session = str((await talk.new_session())["sessionId"])
+    await talk.say(session, stage.scenario.prompt("notice"))
+    if not talk.updates(kind="notice"):
+        stage.judge.close("the prompt made no notice", failing=False)
+        return
+    talk = await taken_up(stage, session, "session/load")
+    since = len(talk.peer.frames)
+    await talk.prepare("session/load", old(stage, session))
+    came = talk.updates(since=since, kind="notice")
+    stage.judge.judge("V1-LOAD-05", not came, "a notice was replayed", came=came)
 
 
 async def prompted(stage: AgentStage, purpose: str) -> None:

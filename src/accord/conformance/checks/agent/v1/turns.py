@@ -25,7 +25,7 @@ from accord.conformance.agent.turn import (
     tool_calls,
 )
 from accord.conformance.check_definition import check
-from accord.conformance.checks.agent.v1.extensions import NOBODYS
+from accord.conformance.checks.agent.v1.extensions_and_providers import NOBODYS
 from accord.conformance.checks.agent.v1.sessions import comes_true
 from accord.conformance.checks.agent.v1.turn_monitors import STOP_REASONS
 from accord.conformance.frames import frame_queries as looking

@@ -9,7 +9,10 @@ from typing import Any
 import anyio
 
 from accord.conformance.check_definition import Findings, check, monitor
-from accord.conformance.checks.agent.v1.extensions import judge_denials, judge_extension
+from accord.conformance.checks.agent.v1.extensions_and_providers import (
+    judge_denials,
+    judge_extension,
+)
 from accord.conformance.checks.agent.v1.wire import FOREIGN_META, null_error
 from accord.conformance.checks.agent.v2.message_monitors import ABSOLUTE
 from accord.conformance.client.check_environment import ANSWERING, UNKNOWN_METHOD, ClientStage

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from accord.translate.v2_agent import session_context
-from accord.translate.v2_agent.updates import session_info
+from accord.translate.v2_agent.updates import session_info_and_notices
 from tests.translate.v2_agent.scripted_peers import World, X, started
 
 TEXT = {"type": "text", "text": "x"}
@@ -209,7 +209,7 @@ def test_an_update_that_nobody_knows_is_dropped_and_counted() -> None:
 
 def test_only_of_so_many_it_is_known_what_is_attached(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours: memory is bounded."""
-    monkeypatch.setattr(session_info, "ENTITIES_KEPT", 1)
+    monkeypatch.setattr(session_info_and_notices, "ENTITIES_KEPT", 1)
     world = started({"subagents": {}})
     world.update(_subagent(_meta={"a": 1}))
     world.update({**_subagent(_meta={"b": 1}), "sessionId": "other"})

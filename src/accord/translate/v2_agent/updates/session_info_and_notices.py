@@ -1,4 +1,4 @@
-"""Other updates of a session: commands, title, usage, notices, compaction, child sessions.
+"""Session info, notices and the rest: commands, title, usage, compaction, child sessions.
 
 A client that did not say that it understands notices, compaction or child sessions is told the
 first two in words, and of the last nothing.

@@ -1,4 +1,4 @@
-"""A turn line by line, for commands that show one without taking over the screen.
+"""A turn line by line, for `accord run`, which shows one without taking over the screen.
 
 Invariants
     * A denied tool call is shown as denied, and by whom, whatever status it ends with.

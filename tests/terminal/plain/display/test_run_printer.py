@@ -12,7 +12,7 @@ from accord import PermissionRequest
 from accord.schema import v2
 from accord.schema.codec import decode, encode
 from accord.terminal.plain.display.conversation_printer import DIFF_LINES_MAX
-from accord.terminal.plain.display.turn_printer import TurnPrinter
+from accord.terminal.plain.display.run_printer import TurnPrinter
 from accord.transcript import Transcript
 
 

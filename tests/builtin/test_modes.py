@@ -2,7 +2,7 @@
 
 import pytest
 
-from accord.builtin.mode_permissions import (
+from accord.builtin.modes import (
     DEFAULT_MODE,
     MODES,
     decision,

@@ -1,7 +1,8 @@
-"""The words of v2: every enumeration, beside whether others are legal.
+"""Which enumerations of v2 are open, and which are unstable.
 
-All but one are open: a word that starts with `_` belongs to whoever made it, every other unknown
-one to a later version of the protocol.
+The values themselves stand beside the messages that have them.  All but one are open: a word that
+starts with `_` belongs to whoever made it, every other unknown one to a later version of the
+protocol.
 """
 
 from typing import get_args

@@ -2,7 +2,7 @@
 
 import pytest
 
-from accord.agent.session.options import Choice, Option, config_option
+from accord.agent.session.options_and_commands import Choice, Option, config_option
 from accord.schema import v2
 
 LIMIT = Option("limit", "Limit", "none", (Choice("none", "No limit"), Choice("10", "10 tokens")))

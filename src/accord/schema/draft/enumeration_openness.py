@@ -1,6 +1,7 @@
-"""The words of the 2026-02 draft: every list of values, beside whether others are legal.
+"""Which enumerations of the 2026-02 draft are open.
 
-Reading never refuses an unknown word; this table is for checking what we send ourselves.
+The values themselves stand beside the messages that have them.  Reading never refuses
+an unknown word; this table is for checking what we send ourselves.
 """
 
 from accord.schema.draft.capabilities import McpTransportName

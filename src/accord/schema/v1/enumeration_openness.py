@@ -1,4 +1,6 @@
-"""Every enum of v1 with its values, for tests and for checking what we send."""
+"""Which enumerations of v1 are open, for tests and for checking what we send.
+
+The values themselves stand beside the messages that have them."""
 
 from accord.schema.enumeration import Enumeration, enumeration
 from accord.schema.v1.auth import AuthState

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from accord.schema import v2
 from accord.schema.codec import decode, encode
 from accord.terminal.model.chat import Chat, Problem
-from accord.terminal.plain.display.new_chat_entries import (
+from accord.terminal.plain.display.chat_updates import (
     HISTORY_SHOWN_MAX,
     TOLD_CHARACTERS_MAX,
     ChatUpdates,

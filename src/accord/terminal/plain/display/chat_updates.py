@@ -5,24 +5,21 @@ This module does not know the input.
 Invariants
     * Every entry is printed once, in the order in which it came; one that grows is continued.
     * `tell_some` takes a bounded time, however much is new.
-    * Silence and the time until a retry are reported at growing intervals, and only while the
-      user waits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import get_args
 
 from accord.configuration.config_file import QUIET_SECONDS
 from accord.machine.terminals.output_buffer import EARLIER_OUTPUT_OMITTED
 from accord.terminal.model.chat import Chat, Entry, Problem, Remark, Remedy
 from accord.terminal.model.labels.amounts import cost_words, counted, usage_words
-from accord.terminal.model.labels.durations import duration_words
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.model.text.output_lines import OutputLines
 from accord.terminal.plain.display.chat_printer import ChatPrinter
 from accord.terminal.plain.display.content_labels import block_words, is_for_user
+from accord.terminal.plain.display.wait_reports import WaitReports
 from accord.transcript import (
     Compaction,
     Message,
@@ -36,12 +33,6 @@ from accord.transcript import (
 
 HISTORY_SHOWN_MAX = 30
 """Entries of an earlier conversation that are printed when it is continued."""
-
-QUIET_STEPS = (1, 3, 6, 12)
-"""Silence is reported at these multiples of the quiet time, then at every last one."""
-
-WAIT_STEPS = (600, 300, 120, 60, 30, 10, 0)
-"""Remaining seconds until a retry at which they are reported."""
 
 OVERLAP_CHARACTERS = 256
 """Characters by which the rest is found in output whose beginning was dropped."""
@@ -67,7 +58,7 @@ class ChatUpdates:
     def __init__(self, chat: Chat, printer: ChatPrinter, *, quiet: float = QUIET_SECONDS) -> None:
         self.chat = chat
         self._printer = printer
-        self._quiet_steps = tuple(quiet * times for times in QUIET_STEPS)
+        self._waits = WaitReports(chat, printer, quiet=quiet)
         # Entries by identity: (blocks, characters of the last one) of bodies, texts of others.
         self._bodies: dict[int, tuple[int, int]] = {}
         # The end of the printed part of a text.
@@ -84,8 +75,6 @@ class ChatUpdates:
         self._session_id: str | None = None
         self._was_busy = False
         self._is_past = False
-        self._quiet_told = 0.0
-        self._wait_told: float | None = None
         # What the user just typed, which need not be printed.
         self._typed: str | None = None
 
@@ -118,7 +107,7 @@ class ChatUpdates:
                 return True
             del self._untold[id(entry)]
         self._tell_state()
-        self._tell_time()
+        self._waits.tell()
         return False
 
     def tell_all(self) -> None:
@@ -311,7 +300,7 @@ class ChatUpdates:
             printer.remark(f"The mode is now {one_line(names.get(mode or '', mode or 'none'))}.")
         if chat.problem is not self._problem:
             self._problem = chat.problem
-            self._wait_told = None
+            self._waits.problem_changed()
             if chat.problem is not None:
                 self._tell_problem(chat.problem)
 
@@ -332,57 +321,7 @@ class ChatUpdates:
         if words:
             self._printer.note(f"(context: {', '.join(words)})")
 
-    # ---- time
-
-    def _tell_time(self) -> None:
-        chat = self.chat
-        quiet = chat.quiet_for
-        if quiet is None or quiet < self._quiet_told:
-            self._quiet_told = 0.0
-        step = _step_before(quiet or 0.0, self._quiet_steps)
-        if step > self._quiet_told:
-            self._quiet_told = step
-            did = f"; last: {one_line(chat.last_did)}" if chat.last_did else ""
-            self._printer.remark(
-                f"The agent has been quiet for {duration_words(step)}{did}. Ctrl-C stops it."
-            )
-        left = self._seconds_left()
-        if left is None:
-            return
-        passed = [step for step in WAIT_STEPS if left <= step]
-        if passed and (self._wait_told is None or passed[-1] < self._wait_told):
-            self._wait_told = passed[-1]
-            when = f"in {duration_words(left)}" if passed[-1] else "now"
-            self._printer.remark(f"You can try again {when}: /retry.")
-
-    def _seconds_left(self) -> float | None:
-        problem = self.chat.problem
-        if problem is None or problem.retry_at is None:
-            return None
-        return max(problem.retry_at - self.chat.clock(), 0.0)
-
     @property
     def wait(self) -> float | None:
         """Seconds until something must be printed even if nothing happens."""
-        times: list[float] = []
-        quiet = self.chat.quiet_for
-        if quiet is not None:
-            times.append(_step_after(quiet, self._quiet_steps) - quiet)
-        left = self._seconds_left()
-        if left:
-            times.append(left - max((step for step in WAIT_STEPS if step < left), default=0))
-        return min(times) if times else None
-
-
-def _step_before(seconds: float, steps: Sequence[float]) -> float:
-    last = steps[-1]
-    if seconds >= last:
-        return seconds // last * last
-    return max((step for step in steps if step <= seconds), default=0)
-
-
-def _step_after(seconds: float, steps: Sequence[float]) -> float:
-    last = steps[-1]
-    if seconds >= last:
-        return (seconds // last + 1) * last
-    return min(step for step in steps if step > seconds)
+        return self._waits.seconds_left

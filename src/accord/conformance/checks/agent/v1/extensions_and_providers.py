@@ -1,4 +1,4 @@
-"""Checks of what few v1 agents have, and monitors of what they may do with extensions."""
+"""Monitors of a v1 agent's extensions, and checks of its roots, MCP servers and providers."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from accord.conformance.agent.check_environment import AgentStage, Refused, went_well
-from accord.conformance.agent.fake_client import always
+from accord.conformance.agent.check_environment import AgentStage
 from accord.conformance.check_definition import Findings, check, monitor
-from accord.conformance.checks.agent.v1.session_history import old, taken_up
 from accord.conformance.checks.agent.v1.sessions import ROOTS, listed
 from accord.conformance.frames import frame_queries as looking
-from accord.conformance.frames.raw_peer import Frame, NotReady, Reply, Unanswered
+from accord.conformance.frames.raw_peer import Frame
 
 TRACEPARENT = re.compile(r"^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
 # Codes of the range for implementations that the protocol has taken for itself.
@@ -105,25 +103,6 @@ async def roots_are_not_dropped_in_silence(stage: AgentStage) -> None:
     stage.judge.judge("V1-SESS-11", ok, "the root was dropped", sent=params, came=entry)
 
 
-@check("V1-LOAD-05", needs="notice")
-async def notices_are_not_replayed(stage: AgentStage) -> None:
-    talk = stage.talk
-    await talk.initialize()
-    if not talk.can("loadSession"):
-        stage.judge.skip_open("the agent has no loadSession")
-        return
-    session = str((await talk.new_session())["sessionId"])
-    await talk.say(session, stage.scenario.prompt("notice"))
-    if not talk.updates(kind="notice"):
-        stage.judge.close("the prompt made no notice", failing=False)
-        return
-    talk = await taken_up(stage, session, "session/load")
-    since = len(talk.peer.frames)
-    await talk.prepare("session/load", old(stage, session))
-    came = talk.updates(since=since, kind="notice")
-    stage.judge.judge("V1-LOAD-05", not came, "a notice was replayed", came=came)
-
-
 @check("V1-MCP-07")
 async def servers_inside_the_connection_have_their_own_ids(stage: AgentStage) -> None:
     talk = stage.talk
@@ -135,42 +114,6 @@ async def servers_inside_the_connection_have_their_own_ids(stage: AgentStage) ->
     params = {"cwd": str(talk.folder), "mcpServers": twice}
     error = await talk.error_of("session/new", params)
     stage.judge.judge("V1-MCP-07", bool(error), "an id is taken twice", sent=params)
-
-
-@check("V1-ELIC-11", needs="secret")
-async def secrets_are_asked_for_by_an_address(stage: AgentStage) -> None:
-    talk = stage.talk
-    session = await talk.session()
-    try:
-        await talk.prompt(session, stage.scenario.prompt("secret") or "")
-    except Refused:
-        pass
-    except Unanswered as error:
-        raise NotReady(str(error)) from None
-    for frame in talk.peer.received("elicitation/create"):
-        ok = frame.params.get("mode") == "url"
-        stage.judge.judge("V1-ELIC-11", ok, "a secret is asked for by a form", came=frame)
-
-
-@check("V1-ELIC-19", needs="elicitation")
-async def values_of_forms_are_checked(stage: AgentStage) -> None:
-    talk = stage.talk
-    session = await talk.session()
-    bad = {"action": "accept", "content": {"accord-check-no-field": [[]], "name": {"a": 1}}}
-    talk.host.elicitation = always(Reply(bad))
-    try:
-        await talk.prompt(session, stage.scenario.prompt("elicitation") or "")
-    except Refused:
-        pass
-    except Unanswered:
-        if talk.peer.received("elicitation/create"):
-            stage.judge.brought_about()
-            raise
-    if not talk.peer.received("elicitation/create"):
-        stage.judge.close("the prompt made no form", failing=False)
-        return
-    result = await talk.prompt(session, stage.scenario.prompt("say") or "")
-    stage.judge.judge("V1-ELIC-19", went_well(result), "bad values end the session")
 
 
 @check("V1-PROV-09", "V1-PROV-06")

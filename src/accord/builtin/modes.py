@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from accord.agent.session.options import Mode, Option
+from accord.agent.session.options_and_commands import Mode, Option
 
 Decision = Literal["allow", "ask", "refuse"]
 

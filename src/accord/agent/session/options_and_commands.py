@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from accord.agent.argument_checks import check_command_name, check_enum_value
-from accord.errors import LocalProtocolError
+from accord.errors import LocalProtocolError, RequestError
 from accord.schema import v2
 from accord.schema.struct import UNSET
 
@@ -169,6 +169,19 @@ class Offer:
         name, *rest = text[1:].split(maxsplit=1) or [""]
         command = None if text[1:2].isspace() else self.commands.get(name)
         return None if command is None else (command, "".join(rest).strip())
+
+
+def require_option(
+    offer: Offer, option_id: str, value: object, value_path: str = "$.value"
+) -> None:
+    """Refuse an option or value that the session does not have."""
+    option = offer.find(option_id)
+    if option is None:
+        raise RequestError.invalid_params(f"unknown option {option_id!r}", "$.configId")
+    if not option.accepts(value):
+        raise RequestError.invalid_params(
+            f"option {option_id!r} has no value {value!r}", value_path
+        )
 
 
 def choices_of(given: Sequence[str | tuple[str, str] | Choice]) -> tuple[Choice, ...]:

@@ -1,0 +1,12 @@
+"""The stop reasons of v1, and which of them the answer to a prompt carries."""
+
+STOP_REASONS: frozenset[str] = frozenset(
+    {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"}
+)
+
+
+def stop_reason(reason: str, *, cancelled: bool) -> str:
+    """What the answer to a prompt carries: one of the five, and `cancelled` beats all."""
+    if cancelled:
+        return "cancelled"
+    return reason if reason in STOP_REASONS else "end_turn"

@@ -1,0 +1,64 @@
+"""The statuses of the draft's tool calls: their official names, and which may follow which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+STATUSES_FROM_DRAFT: Final = MappingProxyType(
+    {
+        "pending": "pending",
+        "awaiting_permission": "pending",
+        "in_progress": "in_progress",
+        "completed": "completed",
+        "failed": "failed",
+        "denied": "failed",
+        "cancelled": "failed",
+    }
+)
+# The same for our own client, which knows that a call can be denied or cancelled.
+DETAILED_STATUSES: Final = MappingProxyType(
+    {**STATUSES_FROM_DRAFT, "denied": "denied", "cancelled": "cancelled"}
+)
+# Those that are told by their own name besides.
+NAMED_STATUSES: Final = frozenset({"awaiting_permission", "denied"})
+FINAL_STATUSES: Final = frozenset({"completed", "failed", "denied", "cancelled"})
+NEXT_STATUSES: Final = MappingProxyType(
+    {
+        "pending": frozenset({"awaiting_permission", "in_progress", "cancelled"}),
+        "awaiting_permission": frozenset({"in_progress", "denied"}),
+        "in_progress": frozenset({"completed", "failed", "cancelled"}),
+        **dict.fromkeys(FINAL_STATUSES, frozenset[str]()),
+    }
+)
+# All ways that lead from one status to a later one; what is missing here is not a step forward.
+_STEPS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = MappingProxyType(
+    {
+        ("pending", "awaiting_permission"): ("awaiting_permission",),
+        ("pending", "in_progress"): ("in_progress",),
+        ("pending", "completed"): ("in_progress", "completed"),
+        ("pending", "failed"): ("in_progress", "failed"),
+        ("pending", "denied"): ("awaiting_permission", "denied"),
+        ("pending", "cancelled"): ("cancelled",),
+        ("awaiting_permission", "in_progress"): ("in_progress",),
+        ("awaiting_permission", "completed"): ("in_progress", "completed"),
+        ("awaiting_permission", "failed"): ("in_progress", "failed"),
+        ("awaiting_permission", "denied"): ("denied",),
+        # The draft lets nobody cancel while permission is open.
+        ("awaiting_permission", "cancelled"): ("denied",),
+        ("in_progress", "completed"): ("completed",),
+        ("in_progress", "failed"): ("failed",),
+        # Work that had begun before it was asked for cannot be denied any more.
+        ("in_progress", "denied"): ("failed",),
+        ("in_progress", "cancelled"): ("cancelled",),
+    }
+)
+
+
+def steps_to(now: str, wanted: str) -> tuple[str, ...]:
+    """The statuses to send, in order, so that a call gets from one to another by legal steps.
+
+    Nothing when it is there already, is final, or would have to go back.
+    """
+    return _STEPS.get((now, wanted), ())
