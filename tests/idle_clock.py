@@ -97,6 +97,12 @@ class IdleLoop(asyncio.SelectorEventLoop):
         self._accepted.add(conn)
         return self._take_over(factory, conn, *args)
 
+    def _sock_accept(self, future: asyncio.Future[Any], listener: socket.socket) -> None:
+        # asyncio accepts for a wait that has just been cancelled, and loses the connection (CPython
+        # issue 153761); anyio's listeners wait like this.
+        if not future.done():
+            super()._sock_accept(future, listener)  # type: ignore[misc]
+
     async def _take_over(self, factory: Any, conn: socket.socket, *args: Any) -> None:
         _, _, server, *_ = args
         if server is not None and not server.sockets:

