@@ -80,6 +80,8 @@ async def settles_permissions_on_cancel(stage: ClientStage) -> None:
         await talk.ask("session/request_permission", **talk.permission(f"call-{n}")) for n in (1, 2)
     ]
     await talk.say("working")
+    # A client that decides at once has done so by then.
+    await talk.peer.settled()
     cancel = await stage.cancelled(talk)
     at = talk.peer.frames.index(cancel)
     early = [
