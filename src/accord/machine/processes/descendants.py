@@ -89,14 +89,20 @@ def process_table() -> dict[int, Process]:
 
 def read_process(pid: int) -> Process | None:
     """What /proc says about one process; None when it is gone."""
+    words = _stat_words(pid)
+    if not words:
+        return None
+    return Process(pid, words[0].decode(), int(words[1]), int(words[2]), int(words[19]))
+
+
+def _stat_words(pid: int) -> list[bytes]:
+    """What /proc says about a process, from its state on; empty when it is gone."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            line = file.read()
-        # The name in parentheses may hold anything, parentheses too.
-        words = line.rpartition(b")")[2].split()
-        return Process(pid, words[0].decode(), int(words[1]), int(words[2]), int(words[19]))
-    except (OSError, ValueError, IndexError):
-        return None
+            # The name in parentheses may hold anything, parentheses too.
+            return file.read().rpartition(b")")[2].split()
+    except OSError:
+        return []
 
 
 def children_of(pid: int) -> list[int]:
@@ -146,14 +152,11 @@ def _environment(pid: int) -> bytes:
 
 def _has_no_variables(pid: int) -> bool:
     """Whether a process is dead, belongs to the kernel, or was started without variables."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            words = file.read().rpartition(b")")[2].split()
-        state, flags = words[0].decode(), int(words[6])
-        env_start, env_end = int(words[47]), int(words[48])
-    except (OSError, ValueError, IndexError):
+    words = _stat_words(pid)
+    if not words:
         return True
-    return state in "ZX" or bool(flags & PF_KTHREAD) or 0 < env_start == env_end
+    state, flags = words[0].decode(), int(words[6])
+    return state in "ZX" or bool(flags & PF_KTHREAD) or 0 < int(words[47]) == int(words[48])
 
 
 def has_mark(pid: int, mark: str) -> bool:
