@@ -23,6 +23,7 @@ from accord.conformance.agent.client_messages import DIALECTS, Dialect
 from accord.conformance.agent.fake_client import Host
 from accord.conformance.agent.scenario import DEFAULT_SAY, Scenario
 from accord.conformance.check_definition import Check, Findings
+from accord.conformance.frames.error_codes import NO_METHOD
 from accord.conformance.frames.raw_peer import (
     ErrorOf,
     Frame,
@@ -51,7 +52,6 @@ from accord.conformance.time_limits import (
 )
 from accord.machine.own_command_line import own_file
 
-NO_METHOD = -32601
 MCP_RECORDER = Path(__file__).with_name("mcp_recorder.py")
 # What every agent answers, with an error where it has no params.
 KNOWN_METHOD = "session/new"

@@ -20,15 +20,13 @@ from typing import Any
 import anyio
 from anyio.abc import Process, TaskGroup
 
+from accord.conformance.frames.error_codes import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND
 from accord.conformance.frames.raw_peer import Message, RawPeer, Reply
 from accord.conformance.time_limits import COMMAND_END_SECONDS
 from accord.machine.processes.descendants import marked
 
 OUTPUT_BYTES_MAX = 1024 * 1024
 TERMINALS_MAX = 64
-NOT_FOUND = -32002
-INVALID_PARAMS = -32602
-INTERNAL_ERROR = -32603
 
 # What the kit chooses from where a request offers nothing, as in the draft.
 DRAFT_OPTIONS = [

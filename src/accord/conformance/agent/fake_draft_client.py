@@ -19,13 +19,8 @@ from typing import Any
 import anyio
 from anyio.abc import ByteReceiveStream
 
-from accord.conformance.agent.fake_client import (
-    INVALID_PARAMS,
-    OUTPUT_BYTES_MAX,
-    Host,
-    Terminal,
-    end_process,
-)
+from accord.conformance.agent.fake_client import OUTPUT_BYTES_MAX, Host, Terminal, end_process
+from accord.conformance.frames.error_codes import INVALID_PARAMS
 from accord.conformance.frames.raw_peer import Message, RawPeer, Reply
 
 NOT_FOUND = -32004

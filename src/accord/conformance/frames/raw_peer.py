@@ -18,6 +18,7 @@ from typing import Any
 import anyio
 from anyio.abc import ByteReceiveStream, ByteSendStream
 
+from accord.conformance.frames.error_codes import INVALID_PARAMS, NO_METHOD
 from accord.conformance.time_limits import ANSWER_SECONDS, GRACE_SECONDS, QUIET_SECONDS, STARTING
 
 # What one frame may have, and how many a check keeps: beyond it the program is cut off.
@@ -238,7 +239,7 @@ class RawPeer:
     async def _respond(self, frame: Frame) -> None:
         responder = self.responders.get(frame.method or "")
         if responder is None:
-            reply: Reply | None = Reply.refused(-32601, "Method not found")
+            reply: Reply | None = Reply.refused(NO_METHOD, "Method not found")
         else:
             reply = await _served(responder, frame.params)
         if reply is None:
@@ -499,7 +500,7 @@ async def _served(responder: Responder, params: Message) -> Reply | None:
         return await responder(params)
     except (TypeError, ValueError, KeyError, AttributeError, OSError) as error:
         # The program asked with params of another shape than a responder goes on from.
-        return Reply.refused(-32602, f"Invalid params: {type(error).__name__}")
+        return Reply.refused(INVALID_PARAMS, f"Invalid params: {type(error).__name__}")
 
 
 def as_json(value: Any) -> str:

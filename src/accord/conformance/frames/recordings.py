@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from accord.conformance.frames.error_codes import NO_METHOD
 from accord.conformance.frames.raw_peer import Message, RawPeer, Reply
 
 Side = Literal["client", "agent"]
@@ -120,7 +121,7 @@ def _answer_as_recorded(recorded: Recorded, peer: RawPeer) -> None:
 
         async def respond(_params: Message, waiting: list[Message] = waiting) -> Reply | None:
             if not waiting:
-                return Reply.refused(-32601, "the recording has no further answer")
+                return Reply.refused(NO_METHOD, "the recording has no further answer")
             answer = waiting.pop(0) if len(waiting) > 1 else waiting[0]
             return Reply(answer.get("result"), answer.get("error"))
 

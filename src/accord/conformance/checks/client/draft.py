@@ -14,12 +14,10 @@ from accord.conformance.checks.client.v1.initialize import LEAVE_SECONDS, gated,
 from accord.conformance.client.check_environment import ClientStage, is_draft
 from accord.conformance.client.fake_agent import MODES, SESSION, Conversation, Offer, error_code
 from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames.error_codes import NO_METHOD, OFFICIAL_ONLY
 from accord.conformance.frames.raw_peer import Frame, Message, Unanswered, as_json
 
-NO_METHOD = -32601
 NOT_FOUND, DENIED, ACCESS_DENIED = -32004, -32002, -32005
-# Codes of the official protocol that have no meaning in the draft.
-OFFICIAL_ONLY = frozenset({-32022, -32800})
 SCOPES = frozenset({"once", "session", "workspace", "always"})
 METHODS = frozenset({
     "initialize", "authenticate", "session/new", "session/load", "session/prompt",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from accord.conformance.check_definition import Findings, monitor
 from accord.conformance.checks.agent.wire_monitors import not_asked, responses, watching
 from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames.error_codes import OFFICIAL_ONLY
 from accord.conformance.frames.raw_peer import Frame, as_json
 from accord.conformance.frames.schema_validation import tables
 
@@ -37,8 +38,6 @@ GATES = {
 }
 # Work of a call that a client does for the agent.
 WORK = frozenset({"fs/write_text_file", "terminal/create"})
-# Codes of the official protocol that have no meaning in the draft.
-OFFICIAL_ONLY = frozenset({-32022, -32800})
 
 draft_jsonrpc = watching("V1-GEN-01", "draft", looking.not_jsonrpc)
 draft_asked = watching("V1-GEN-02", "draft", not_asked, needs=responses)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from accord.conformance.agent.check_environment import NO_METHOD, AgentStage, Talk
+from accord.conformance.agent.check_environment import AgentStage, Talk
 from accord.conformance.agent.fake_client import always, choosing
 from accord.conformance.agent.fake_draft_client import granted
 from accord.conformance.agent.turn import ASKING, asked_in, begun, calls_of
 from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.sessions import asked_of, comes_true
-from accord.conformance.checks.agent.v1.wire import INVALID_PARAMS, alive
+from accord.conformance.checks.agent.v1.wire import alive
 from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames.error_codes import INVALID_PARAMS, NO_METHOD
 from accord.conformance.frames.raw_peer import NotAsked, NotReady, TooLate, as_json, same
 
 NO_SESSION = -32000

@@ -20,12 +20,11 @@ from accord.conformance.checks.agent.network.server_requests import (
     server_of,
     websocket_of,
 )
+from accord.conformance.frames.error_codes import INVALID_REQUEST, PARSE_ERROR
 from accord.conformance.frames.raw_peer import RawPeer, Unanswered, as_json
 from accord.conformance.network.http1 import fits_header
 from accord.conformance.network.http_caller import CONNECTION
 from accord.conformance.network.websocket_link import UpgradeRefused, websocket_link
-
-PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 
 
 @check("TR-HTTP-15")

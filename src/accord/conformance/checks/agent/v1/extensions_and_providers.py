@@ -10,11 +10,10 @@ from accord.conformance.agent.check_environment import AgentStage
 from accord.conformance.check_definition import Findings, check, monitor
 from accord.conformance.checks.agent.v1.sessions import ROOTS, listed
 from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames.error_codes import TAKEN
 from accord.conformance.frames.raw_peer import Frame
 
 TRACEPARENT = re.compile(r"^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
-# Codes of the range for implementations that the protocol has taken for itself.
-TAKEN = frozenset({-32000, -32002, -32022})
 # The code that nobody knows, with which the kit fails requests: it may be passed on.
 NOBODYS = -32077
 NO_DENIALS = TAKEN | {NOBODYS}

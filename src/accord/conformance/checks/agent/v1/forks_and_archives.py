@@ -7,7 +7,6 @@ from typing import Any
 from accord.conformance.agent.check_environment import AgentStage, Talk, went_well
 from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.session_history import (
-    NOT_FOUND,
     holds_in_order,
     old,
     said_in,
@@ -15,7 +14,7 @@ from accord.conformance.checks.agent.v1.session_history import (
     two_turns,
 )
 from accord.conformance.checks.agent.v1.sessions import CLOSING, ROOTS, listed
-from accord.conformance.checks.agent.v1.wire import INVALID_PARAMS
+from accord.conformance.frames.error_codes import INVALID_PARAMS, NOT_FOUND
 from accord.conformance.frames.raw_peer import as_json
 
 

@@ -6,7 +6,6 @@ from contextlib import suppress
 from typing import Any
 
 from accord.conformance.agent.check_environment import (
-    NO_METHOD,
     AgentStage,
     Declined,
     Refused,
@@ -18,19 +17,19 @@ from accord.conformance.agent.turn import calls_of
 from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.modes_and_options import values_of
 from accord.conformance.checks.agent.v1.session_history import TAKING_UP
-from accord.conformance.checks.agent.v1.wire import (
-    CODES,
+from accord.conformance.checks.agent.v1.wire import CODES, judge_refusal
+from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames.error_codes import (
     INVALID_PARAMS,
     INVALID_REQUEST,
-    judge_refusal,
+    NO_METHOD,
+    UNSUPPORTED_VERSION,
 )
-from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered, as_json
 
 # The prompts that make an agent use what a client offers.
 QUESTIONS = frozenset({"elicitation", "url"})
 FORKING = ("session/fork", "sessionCapabilities.fork")
-UNSUPPORTED_VERSION = -32022
 TOOL_PURPOSES = ("tool", "read", "edit", "terminal", "elicitation", "url", "plan")
 
 

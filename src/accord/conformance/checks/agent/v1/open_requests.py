@@ -9,8 +9,9 @@ from accord.conformance.agent.fake_client import always
 from accord.conformance.agent.turn import ASKING, asked_in, is_instant
 from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.sessions import comes_true, more_sessions
-from accord.conformance.checks.agent.v1.wire import INTERNAL_ERROR, asking
+from accord.conformance.checks.agent.v1.wire import asking
 from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames.error_codes import INTERNAL_ERROR
 from accord.conformance.frames.raw_peer import as_json
 
 OPEN_REQUESTS_MAX = 1_024

@@ -20,9 +20,9 @@ from accord.conformance.agent.turn import (
 from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.sessions import ROOTS, listed, more_sessions
 from accord.conformance.checks.agent.v1.wire import OPENED_AGAIN
+from accord.conformance.frames.error_codes import NOT_FOUND
 from accord.conformance.frames.raw_peer import Message, NotReady, TooLate, Unanswered, as_json
 
-NOT_FOUND = -32002
 PAGE_MAX = 100
 # How long parts of an answer are waited for that come too late.
 LATE_SECONDS = 1.0

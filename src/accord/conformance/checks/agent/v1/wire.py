@@ -8,10 +8,11 @@ from typing import Any
 
 import anyio
 
-from accord.conformance.agent.check_environment import KNOWN_METHOD, NO_METHOD, AgentStage, Talk
+from accord.conformance.agent.check_environment import KNOWN_METHOD, AgentStage, Talk
 from accord.conformance.agent.scenario import IMAGE
 from accord.conformance.agent.turn import ASKING, OVER, asked_in, at_work, is_instant, is_over
 from accord.conformance.check_definition import check
+from accord.conformance.frames.error_codes import INVALID_PARAMS, INVALID_REQUEST, NO_METHOD
 from accord.conformance.frames.raw_peer import (
     ErrorOf,
     Frame,
@@ -24,7 +25,6 @@ from accord.conformance.frames.raw_peer import (
     same,
 )
 
-INVALID_REQUEST, INVALID_PARAMS, INTERNAL_ERROR = -32600, -32602, -32603
 DEEP = 10_000
 # Metadata of somebody else's, of any shape.
 FOREIGN_META: Message = {"accord.check/odd": [None, {"a": 1}], "accord.check": 5}

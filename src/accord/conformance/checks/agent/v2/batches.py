@@ -9,16 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from accord.conformance.agent.check_environment import NO_METHOD, AgentStage
+from accord.conformance.agent.check_environment import AgentStage
 from accord.conformance.check_definition import Findings, check, monitor
-from accord.conformance.checks.agent.v1.wire import (
-    ARRAYS,
-    INVALID_REQUEST,
-    alive,
-    answers_to_array,
-    null_error,
-)
+from accord.conformance.checks.agent.v1.wire import ARRAYS, alive, answers_to_array, null_error
 from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames.error_codes import INVALID_REQUEST, NO_METHOD
 from accord.conformance.frames.raw_peer import Frame, Message, same
 
 BATCHES = ("TR-BATCH-02", "TR-BATCH-04", "TR-BATCH-05", "TR-BATCH-06")

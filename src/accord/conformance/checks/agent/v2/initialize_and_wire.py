@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from accord.conformance.agent.check_environment import KNOWN_METHOD, NO_METHOD, AgentStage
+from accord.conformance.agent.check_environment import KNOWN_METHOD, AgentStage
 from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.initialize import (
     judge_status,
@@ -15,9 +15,6 @@ from accord.conformance.checks.agent.v1.initialize import (
 from accord.conformance.checks.agent.v1.wire import (
     CODES,
     FOREIGN_META,
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    INVALID_REQUEST,
     WHOLE_BLOCKS,
     judge_ids_of_results,
     judge_late_answers,
@@ -27,6 +24,13 @@ from accord.conformance.checks.agent.v1.wire import (
     need_still_running,
     refuse_depth,
     survive_bad_lines,
+)
+from accord.conformance.frames.error_codes import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    NO_METHOD,
+    UNSUPPORTED_VERSION,
 )
 from accord.conformance.frames.raw_peer import Gone, Message, NotReady, Unanswered, as_json, same
 
@@ -89,7 +93,7 @@ async def version_1_is_served_or_refused_with_its_code(stage: AgentStage) -> Non
     else:
         stage.judge.failed("V2-GEN-05", "version 1 is not served", sent=params, came=answer)
     data: Any = error.get("data") or {}
-    ok = error.get("code") == -32022 and "requested" in data and "supported" in data
+    ok = error.get("code") == UNSUPPORTED_VERSION and "requested" in data and "supported" in data
     said = "not -32022 with requested and supported"
     stage.judge.judge("V2-INIT-03", ok, said, sent=params, came=answer)
 

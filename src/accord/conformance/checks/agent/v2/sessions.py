@@ -10,7 +10,6 @@ from accord.conformance.agent.turn import at_work_before_another, call_of, is_sh
 from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.modes_and_options import values_of
 from accord.conformance.checks.agent.v1.session_history import (
-    NOT_FOUND,
     NeverTakenUp,
     holds_in_order,
     old,
@@ -25,14 +24,14 @@ from accord.conformance.checks.agent.v1.sessions import (
     prompted_for_servers,
     wait_for_server,
 )
-from accord.conformance.checks.agent.v1.wire import CODES, INVALID_PARAMS, judge_refusal
+from accord.conformance.checks.agent.v1.wire import CODES, judge_refusal
+from accord.conformance.frames.error_codes import CANCELLED, INVALID_PARAMS, NOT_FOUND
 from accord.conformance.frames.message_fold import Texts, fold
 from accord.conformance.frames.raw_peer import Message, NotReady, TooLate, Unanswered, brief
 
 FINAL = ("completed", "failed", "cancelled")
 # Every message from the first on.
 FROM_START: Message = {"replayFrom": {"type": "start"}}
-CANCELLED = -32800
 AFTER_CLOSE_SECONDS = 1.5
 
 

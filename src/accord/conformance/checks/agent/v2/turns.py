@@ -28,9 +28,8 @@ from accord.conformance.checks.agent.v1.turns import (
     patience_for_cancels,
     prompted_with_image,
 )
-from accord.conformance.checks.agent.v1.wire import INVALID_PARAMS
 from accord.conformance.checks.agent.v2.initialize_and_wire import is_user_message
-from accord.conformance.checks.agent.v2.sessions import CANCELLED
+from accord.conformance.frames.error_codes import CANCELLED, INVALID_PARAMS
 from accord.conformance.frames.raw_peer import (
     Frame,
     Message,

@@ -26,6 +26,7 @@ from accord.conformance.client.fake_agent import (
     responses,
 )
 from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames.error_codes import CANCELLED
 from accord.conformance.frames.raw_peer import (
     ALIVE_METHOD,
     Frame,
@@ -48,7 +49,6 @@ REFUSALS = 3
 INSIDE = frozenset({"session/cancel", "session/set_mode", "session/set_config_option"})
 # Longer than the longest line that a peer has to take.
 HUGE_BYTES = 40 * 2**20
-CANCELLED = -32800
 
 
 @monitor("V1-GEN-01", "TR-STDIO-02", "TR-STDIO-04", role="client")

@@ -40,6 +40,7 @@ from accord.conformance.client.fake_agent import (
     responses,
 )
 from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames.error_codes import CANCELLED
 from accord.conformance.frames.raw_peer import Frame, Message, Unanswered, as_json
 from accord.conformance.frames.schema_validation import flaws
 
@@ -70,7 +71,6 @@ BAD_SUBJECTS: tuple[Message, ...] = (
 TERMINAL = {"type": "terminal", "methodId": "tty", "name": "In a terminal"}
 # How long the answer to a prompt is held back, to see whether the client waits for it.
 HELD_SECONDS = 0.7
-CANCELLED = -32800
 # Who decides at once takes less than this.
 DECIDING_SECONDS = 0.1
 
