@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
 
@@ -29,7 +29,20 @@ if TYPE_CHECKING:
 
 _log = logger("accord.agent")
 
-NOTHING_MORE: Mapping[str, Any] = MappingProxyType({})
+
+class Surroundings(NamedTuple):
+    """What a request that opens a session says of its surroundings."""
+
+    cwd: str
+    directories: tuple[str, ...]
+    mcp_servers: tuple[Any, ...]
+    # More fields for the record of the session.
+    about: Mapping[str, Any] = MappingProxyType({})
+
+    @property
+    def of_record(self) -> dict[str, Any]:
+        """Its fields of the session's record."""
+        return {"cwd": self.cwd, "additional_directories": self.directories, **self.about}
 
 
 class ActiveSessions:
@@ -63,24 +76,15 @@ class ActiveSessions:
             raise RequestError.session_missing(session_id)
         return session
 
-    async def new(
-        self,
-        cwd: str,
-        directories: tuple[str, ...],
-        mcp_servers: tuple[Any, ...],
-        about: Mapping[str, Any] = NOTHING_MORE,
-    ) -> SessionState:
-        """Make a session and show it to the agent's hook.
-
-        `about` has more fields for the record of the session, as in `attach` and `fork`.
-        """
+    async def new(self, given: Surroundings) -> SessionState:
+        """Make a session and show it to the agent's hook."""
         from accord.agent.session.state import new_session_id
         from accord.store import SessionRecord
 
-        await self._hook(self.agent.folder_check, cwd)
-        record = SessionRecord(new_session_id(), cwd, directories, unused=True, **about)
+        await self._hook(self.agent.folder_check, given.cwd)
+        record = SessionRecord(new_session_id(), unused=True, **given.of_record)
         log = await self.store.create(record)
-        session = await self._serve(record, log, mcp_servers)
+        session = await self._serve(record, log, given.mcp_servers)
         await self._begin(session)
         return session
 
@@ -145,33 +149,26 @@ class ActiveSessions:
             # Another process has opened it, or it cannot be read.
             _log.info("the unused session %s is kept", session_id)
 
-    async def attach(
-        self,
-        session_id: str,
-        cwd: str,
-        directories: tuple[str, ...],
-        mcp_servers: tuple[Any, ...],
-        about: Mapping[str, Any] = NOTHING_MORE,
-    ) -> SessionState:
+    async def attach(self, session_id: str, given: Surroundings) -> SessionState:
         """Go on with a stored session, with the folders and servers of the request only."""
         while (active := self.by_id.get(session_id)) is not None and active.closing:
             await active.gone.wait()
         if active is not None:
-            await self._hook(self.agent.folder_check, cwd)
+            await self._hook(self.agent.folder_check, given.cwd)
             # Its work goes on; only the surroundings are new.
-            active.mcp_servers = mcp_servers
-            await active.stored.amend(cwd=cwd, additional_directories=directories, **about)
+            active.mcp_servers = given.mcp_servers
+            await active.stored.amend(**given.of_record)
             if not active.prompts.is_busy:
                 await self._show(active)
             return active
         record = await self.store.get(session_id)
         if record is not None:
-            await self._hook(self.agent.folder_check, cwd)
+            await self._hook(self.agent.folder_check, given.cwd)
         log = await self.store.open(session_id)
         if record is None or log is None:
             raise RequestError.session_missing(session_id)
-        record = replace(record, cwd=cwd, additional_directories=directories, **about)
-        session = await self._serve(record, log, mcp_servers)
+        record = replace(record, **given.of_record)
+        session = await self._serve(record, log, given.mcp_servers)
         if record.turn_open:
             session.last_stop = ("error", cut_off_error())
             await session.updates.record_only(interruption(session.new_id("message")))
@@ -179,29 +176,21 @@ class ActiveSessions:
         await self._show(session)
         return session
 
-    async def fork(
-        self,
-        session_id: str,
-        cwd: str,
-        directories: tuple[str, ...],
-        mcp_servers: tuple[Any, ...],
-        about: Mapping[str, Any] = NOTHING_MORE,
-    ) -> SessionState:
+    async def fork(self, session_id: str, given: Surroundings) -> SessionState:
         """Make a new session with the same past; the old one stays as it is."""
         source = await self.store.get(session_id)
         if source is None:
             raise RequestError.session_missing(session_id)
-        await self._hook(self.agent.folder_check, cwd)
-        place = {"cwd": cwd, "additional_directories": directories}
+        await self._hook(self.agent.folder_check, given.cwd)
         from accord.agent.session.state import new_session_id
 
         fresh = {"session_id": new_session_id(), "archived": False, "titled_by_user": False}
-        changes: dict[str, Any] = {**fresh, **place, **about, "turn_open": False}
+        changes: dict[str, Any] = {**fresh, **given.of_record, "turn_open": False}
         record = replace(source, **changes)
         log = await self.store.fork(session_id, record)
         if log is None:
             raise RequestError.session_missing(session_id)
-        session = await self._serve(record, log, mcp_servers)
+        session = await self._serve(record, log, given.mcp_servers)
         await self._begin(session)
         return session
 

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from accord.agent.callbacks import Guard
-from accord.agent.serving.active_sessions import ActiveSessions
+from accord.agent.serving.active_sessions import ActiveSessions, Surroundings
 from accord.agent.serving.extension_handlers import ExtensionHandlers
 from accord.agent.serving.login_state import LoginState
 from accord.agent.serving.prompts import check_content, prompt_work
@@ -197,10 +197,10 @@ class OfficialRequests:
     def _new(self, request: IncomingRequest) -> Work:
         wanted = self.read(self.schema.NewSessionRequest, request.params)
         self.login.require()
-        place = self._place(wanted)
+        given = self._surroundings(wanted)
 
         async def work() -> bytes:
-            session = await self.sessions.new(*place)
+            session = await self.sessions.new(given)
             self._introduce_behind(request, session)
             settings = self._version.settings(self, session)
             return encode(self.schema.NewSessionResponse(session_id=session.id, **settings))
@@ -222,10 +222,10 @@ class OfficialRequests:
     ) -> Work:
         """Go on with a stored session, and send its past where `replays` says so."""
         self.login.require()
-        place, is_replayed = self._place(wanted), replays(wanted)
+        given, is_replayed = self._surroundings(wanted), replays(wanted)
 
         async def work() -> bytes:
-            session = await self.sessions.attach(wanted.session_id, *place)
+            session = await self.sessions.attach(wanted.session_id, given)
             if is_replayed:
                 await self.sessions.replay(session)
             if self._version.tells_before_resumed:
@@ -240,10 +240,10 @@ class OfficialRequests:
     def _fork(self, request: IncomingRequest) -> Work:
         wanted = self.read(self.schema.ForkSessionRequest, request.params)
         self.login.require()
-        place = self._place(wanted)
+        given = self._surroundings(wanted)
 
         async def work() -> bytes:
-            session = await self.sessions.fork(wanted.session_id, *place)
+            session = await self.sessions.fork(wanted.session_id, given)
             self._introduce_behind(request, session)
             settings = self._version.settings(self, session)
             # The protocol had dropped `models` before it had forks.
@@ -252,13 +252,13 @@ class OfficialRequests:
 
         return work
 
-    def _place(self, wanted: Any) -> tuple[str, tuple[str, ...], tuple[Any, ...], dict[str, Any]]:
-        """What every request that opens a session says of its surroundings."""
+    def _surroundings(self, wanted: Any) -> Surroundings:
         listed = () if wanted.mcp_servers is UNSET else wanted.mcp_servers
         servers = self._version.mcp_servers(listed, self.agent.mcp)
         sessions = self.sessions.by_id.values()
         check_server_ids(servers, [session.mcp_servers for session in sessions])
-        return wanted.cwd, directories_of(wanted), servers, self._unstable.about(wanted)
+        about = self._unstable.about(wanted)
+        return Surroundings(wanted.cwd, directories_of(wanted), servers, about)
 
     def _introduce_behind(self, request: IncomingRequest, session: SessionState) -> None:
         """Tell what the session said so far once the client has the answer that names it."""

@@ -4,7 +4,7 @@ Modes are config options of category `mode`; v1 has both, and the two are kept i
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from accord.agent.argument_checks import check_command_name, check_enum_value
 from accord.errors import LocalProtocolError, RequestError
@@ -217,26 +217,17 @@ def available_commands(offer: Offer, hidden: Collection[str] = ()) -> list[v2.Av
 
 def config_option(option: Option, value: OptionValue) -> v2.SessionConfigOption:
     """An option with its current value."""
-    description = UNSET if option.description is None else option.description
-    category = UNSET if option.category is None else option.category
+    fields: dict[str, Any] = {
+        "config_id": option.option_id,
+        "name": option.name,
+        "description": UNSET if option.description is None else option.description,
+        "category": UNSET if option.category is None else option.category,
+        "current_value": value,
+    }
     if option.is_switch:
-        assert isinstance(value, bool)
-        return v2.SessionConfigBoolean(
-            config_id=option.option_id,
-            name=option.name,
-            description=description,
-            category=category,
-            current_value=value,
-        )
+        return v2.SessionConfigBoolean(**fields)
     assert isinstance(value, str)
-    return v2.SessionConfigSelect(
-        config_id=option.option_id,
-        name=option.name,
-        description=description,
-        category=category,
-        current_value=value,
-        options=_items(option.choices_with(value)),
-    )
+    return v2.SessionConfigSelect(**fields, options=_items(option.choices_with(value)))
 
 
 def _items(choices: Sequence[Choice]) -> list[v2.SessionConfigSelectEntry]:

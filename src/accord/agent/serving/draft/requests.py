@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from accord.agent.serving.active_sessions import Surroundings
 from accord.agent.serving.draft.client_requests import DraftClientRequests
 from accord.agent.serving.draft.logins import Logins
 from accord.agent.serving.draft.mcp_servers import (
@@ -113,7 +114,7 @@ class DetailedServing(OfficialRequests):
             about["system_prompt"] = said["systemPrompt"]
 
         async def work() -> bytes:
-            session = await self.sessions.new(wanted.cwd, (), servers, about)
+            session = await self.sessions.new(Surroundings(wanted.cwd, (), servers, about))
             await keep_servers(session, wanted.mcp_servers)
             self._join(session, request)
             more: dict[str, Any] = {"createdAt": session.record.updated_at or clock.timestamp()}
@@ -186,9 +187,8 @@ class DetailedServing(OfficialRequests):
         if servers is None:
             listed = kept_servers(await store.kept(session_id, KEPT_AS))
             servers = self._detailed(listed, record.cwd)
-        return await self.sessions.attach(
-            session_id, record.cwd, record.additional_directories, servers
-        )
+        given = Surroundings(record.cwd, record.additional_directories, servers)
+        return await self.sessions.attach(session_id, given)
 
     def _servers_of_live(self, session_id: str) -> tuple[Any, ...] | None:
         for connected in list(self.agent.connected):
