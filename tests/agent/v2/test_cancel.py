@@ -26,6 +26,7 @@ from tests.agent.v2.play import (
 from tests.agent.v2.steps import STEPS, Halt, at_permission, in_a_command
 from tests.hang_limit import HANG_SECONDS
 
+Step = Callable[[Turn, Halt], Awaitable[None]]
 OFFERS: dict[str, Any] = {"elicitation": {"form": {}, "url": {}}}
 
 
@@ -38,13 +39,24 @@ def allow_commands(client: RawClient) -> None:
     client.serve["session/request_permission"] = decide
 
 
+async def at_step(client: RawClient, step: Step, halt: Halt) -> str:
+    """A session with a turn that waits in this step."""
+    allow_commands(client)
+    session_id = await client.new_session()
+    await insert(client, session_id)
+    with anyio.fail_after(HANG_SECONDS):
+        await halt.reached.wait()
+    if step is in_a_command:
+        await client.update("terminal_output_chunk")
+    await anyio.wait_all_tasks_blocked()
+    return session_id
+
+
 @pytest.mark.rule(
     "V2-CANCEL-03", "V2-CANCEL-04", "V2-CANCEL-06", "V2-PROMPT-17", "V2-CANCEL-19", "V2-CANCEL-21"
 )
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name__)
-async def test_cancel_at_every_step_ends_idle_cancelled(
-    step: Callable[[Turn, Halt], Awaitable[None]],
-) -> None:
+async def test_cancel_at_every_step_ends_idle_cancelled(step: Step) -> None:
     """Spec: idle `cancelled` after all updates, questions withdrawn, and the next turn works."""
     halt = Halt()
 
@@ -53,14 +65,7 @@ async def test_cancel_at_every_step_ends_idle_cancelled(
             await step(turn, halt)
 
     async with playing(made(work), OFFERS) as client:
-        allow_commands(client)
-        session_id = await client.new_session()
-        await insert(client, session_id)
-        with anyio.fail_after(HANG_SECONDS):
-            await halt.reached.wait()
-        if step is in_a_command:
-            await client.update("terminal_output_chunk")
-        await anyio.wait_all_tasks_blocked()
+        session_id = await at_step(client, step, halt)
         client.cancel(session_id)
         state = await idle(client)
         assert state["stopReason"] == "cancelled"

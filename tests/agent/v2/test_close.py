@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 import anyio
 import pytest
 
 from accord.agent import Turn
 from tests.agent.raw_client import Message, RawClient
 from tests.agent.v2.play import idle, insert, kind_of, kinds, made, playing, settle, text
-from tests.agent.v2.steps import STEPS, Halt, in_a_command
-from tests.agent.v2.test_cancel import OFFERS, all_final, allow_commands, open_questions, withdrawn
+from tests.agent.v2.steps import STEPS, Halt
+from tests.agent.v2.test_cancel import OFFERS, Step, all_final, at_step, open_questions, withdrawn
 from tests.hang_limit import HANG_SECONDS
 
 
@@ -23,7 +21,7 @@ def before_answer(client: RawClient, request_id: int) -> list[Message]:
 @pytest.mark.rule("V2-SESS-15", "V2-SESS-16")
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name__)
 async def test_close_at_every_step_ends_the_work_before_it_is_answered(
-    step: Callable[[Turn, Halt], Awaitable[None]],
+    step: Step,
 ) -> None:
     """Spec: final updates and idle `cancelled` first, then the result, then nothing."""
     halt = Halt()
@@ -32,14 +30,7 @@ async def test_close_at_every_step_ends_the_work_before_it_is_answered(
         await step(turn, halt)
 
     async with playing(made(work), OFFERS) as client:
-        allow_commands(client)
-        session_id = await client.new_session()
-        await insert(client, session_id)
-        with anyio.fail_after(HANG_SECONDS):
-            await halt.reached.wait()
-        if step is in_a_command:
-            await client.update("terminal_output_chunk")
-        await anyio.wait_all_tasks_blocked()
+        session_id = await at_step(client, step, halt)
         request_id = client.start("session/close", {"sessionId": session_id})
         assert (await client.answer(request_id))["result"] == {}
         last = before_answer(client, request_id)[-1]["params"]["update"]

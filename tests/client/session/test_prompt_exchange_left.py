@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import pytest
 
 from accord.client import Session
 from accord.connection import Limits
-from tests.client.scripted_agent import ScriptedAgent, connected
+from tests.client.scripted_agent import Script, ScriptedAgent, connected
 
 VERSIONS = pytest.mark.parametrize("version", [1, 2])
 # Long enough for a prompt to be answered on a busy machine: one that is not is taken back.
@@ -17,6 +20,15 @@ async def leave_a_turn(session: Session) -> None:
     """Prompt, and go without an end."""
     async with session.prompt("left"):
         pass
+
+
+@asynccontextmanager
+async def left_a_turn(script: Script, version: int) -> AsyncIterator[Session]:
+    """A session of which the program has left a turn."""
+    async with connected(script, version, limits=SOON) as (client, _):
+        session = await client.new_session()
+        await leave_a_turn(session)
+        yield session
 
 
 async def told_to_stop(agent: ScriptedAgent) -> None:
@@ -46,9 +58,7 @@ async def test_the_rest_of_a_left_turn_is_not_part_of_the_next_reply(version: in
         agent.say("third", "m3")
         agent.end_turn(third)
 
-    async with connected(script, version, limits=SOON) as (client, _):
-        session = await client.new_session()
-        await leave_a_turn(session)
+    async with left_a_turn(script, version) as session:
         reply = await session.ask("next")
         assert reply.text == "second"
         assert [one.text for one in reply.messages] == ["next", "second"]
@@ -73,9 +83,7 @@ async def test_the_rest_of_a_left_turn_is_not_the_reply_of_one_that_was_left_too
         agent.say("third", "m3")
         agent.end_turn(third)
 
-    async with connected(script, 1, limits=SOON) as (client, _):
-        session = await client.new_session()
-        await leave_a_turn(session)
+    async with left_a_turn(script, 1) as session:
         async with session.prompt("left too") as turn:
             async for update in turn:
                 assert update.text == "rest of the first"
@@ -98,9 +106,7 @@ async def test_a_turn_that_is_cancelled_while_it_is_queued_has_no_reply() -> Non
         agent.end_turn(second, "cancelled")
         agent.end_turn(first, "cancelled")
 
-    async with connected(script, 1, limits=SOON) as (client, _):
-        session = await client.new_session()
-        await leave_a_turn(session)
+    async with left_a_turn(script, 1) as session:
         async with session.prompt("queued") as turn:
             async for _update in turn:
                 await turn.cancel()
@@ -126,11 +132,8 @@ async def test_in_v2_the_next_turn_does_not_show_the_rest_either() -> None:
         agent.say("second", "m2")
         agent.end_turn(second)
 
-    async with connected(script, 2, limits=SOON) as (client, _):
-        session = await client.new_session()
-        await leave_a_turn(session)
-        async with session.prompt("next") as turn:
-            seen = [update.text async for update in turn]
+    async with left_a_turn(script, 2) as session, session.prompt("next") as turn:
+        seen = [update.text async for update in turn]
     assert seen == ["second"]
 
 
@@ -147,9 +150,7 @@ async def test_an_agent_that_takes_the_next_prompt_in_has_ended_the_one_before()
         agent.say("second", "m2")
         agent.end_turn(second)
 
-    async with connected(script, 2, limits=SOON) as (client, _):
-        session = await client.new_session()
-        await leave_a_turn(session)
+    async with left_a_turn(script, 2) as session:
         assert (await session.ask("next")).text == "second"
 
 
@@ -168,9 +169,7 @@ async def test_a_left_prompt_that_is_refused_late_was_never_said() -> None:
         agent.say("second", "m2")
         agent.end_turn(second)
 
-    async with connected(script, 2, limits=SOON) as (client, _):
-        session = await client.new_session()
-        await leave_a_turn(session)
+    async with left_a_turn(script, 2) as session:
         assert (await session.ask("next")).text == "second"
         assert [one.text for one in session.transcript.messages] == ["next", "second"]
 
@@ -193,9 +192,7 @@ async def test_a_left_prompt_that_is_taken_in_late_ends_by_its_idle() -> None:
         agent.say("second", "m2")
         agent.end_turn(second)
 
-    async with connected(script, 2, limits=SOON) as (client, _):
-        session = await client.new_session()
-        await leave_a_turn(session)
+    async with left_a_turn(script, 2) as session:
         assert (await session.ask("next")).text == "second"
 
 

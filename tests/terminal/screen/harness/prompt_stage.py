@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import anyio
-import pytest
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.pilot import Pilot
@@ -17,7 +16,7 @@ from accord.client.connection.capabilities import AgentCapabilities
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.prompt.unsent_prompt import Draft
 from accord.terminal.model.settings import Settings
-from accord.terminal.screen.prompt import PromptEditor, QueuePanel, saved_prompts
+from accord.terminal.screen.prompt import PromptEditor, QueuePanel
 from accord.terminal.screen.prompt.text_area import PromptArea
 from accord.transcript.items.options_and_commands import Command
 from tests.hang_limit import HANG_SECONDS
@@ -135,22 +134,3 @@ async def until(pilot: Pilot[None], is_so: Callable[[], object]) -> None:
     with anyio.fail_after(HANG_SECONDS):
         while not is_so():
             await pilot.pause()
-
-
-def fresh_state(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
-    """History and drafts of nobody."""
-    monkeypatch.setenv("ACCORD_STATE_DIR", str(folder))
-    monkeypatch.setattr(saved_prompts, "_MEMORIES", {})
-    return folder
-
-
-def a_project(folder: Path) -> Path:
-    """Some files."""
-    for name in ("src/main.py", "src/view.py", "docs/日本.md", "README.md"):
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("x = 1\n")
-    (folder / "pic.png").write_bytes(PNG)
-    (folder / "out.log").write_text("ignored")
-    (folder / ".gitignore").write_text("*.log\n")
-    return folder

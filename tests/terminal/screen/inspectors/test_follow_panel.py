@@ -183,21 +183,14 @@ async def test_nothing_to_follow_says_so(tmp_path: Path) -> None:
 
 
 async def test_the_editor_opens_the_followed_line(
-    following: Following, monkeypatch: pytest.MonkeyPatch
+    following: Following, opened: list[tuple[str, int | None]]
 ) -> None:
     """Issue 6: open at line in $EDITOR."""
-    asked: list[tuple[str, int | None]] = []
-
-    def opened(app: object, path: str, line: int | None, *more: object) -> str:
-        asked.append((Path(path).name, line))
-        return "no editor"
-
-    monkeypatch.setattr("accord.terminal.screen.file_in_editor.open_in_editor", opened)
     async with following.app.run_test(size=(100, 30)) as pilot:
         following.panel.action_open()
         following.work_on("a.py", 42)
         await following.renew(pilot)
         following.panel.query_one("#page").focus()
         await pilot.press("o")
-    assert asked == [("a.py", 42)]
+    assert opened == [("a.py", 42)]
     assert following.app.told == ["no editor"]

@@ -204,22 +204,15 @@ async def test_git_is_told_of(tmp_path: Path) -> None:
 
 
 async def test_the_editor_opens_at_the_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, opened: list[tuple[str, int | None]]
 ) -> None:
     """Issue 6: open at line in $EDITOR."""
-    asked: list[tuple[str, int | None]] = []
-
-    def opened(app: object, path: str, line: int | None, *more: object) -> str:
-        asked.append((Path(path).name, line))
-        return "no editor"
-
-    monkeypatch.setattr("accord.terminal.screen.file_in_editor.open_in_editor", opened)
     review = await begun(tmp_path)
     async with review.app.run_test(size=(100, 30)) as pilot:
         await review.open(pilot)
         await review.press(pilot, "o", "n", "o")
         await review.press(pilot, "shift+tab", "enter")
-    assert asked == [("b.py", 2), ("b.py", 5), ("b.py", None)]
+    assert opened == [("b.py", 2), ("b.py", 5), ("b.py", None)]
     assert review.app.told == ["no editor"] * 3
 
 

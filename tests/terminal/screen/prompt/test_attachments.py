@@ -16,8 +16,6 @@ from tests.terminal.screen.harness.prompt_stage import (
     PLAIN,
     PNG,
     PromptStage,
-    a_project,
-    fresh_state,
     paste,
     typing,
     until,
@@ -26,17 +24,6 @@ from tests.terminal.screen.harness.stage import NARROW, WIDE, place_of
 
 IMAGES = replace(PLAIN, image=True)
 LONG = "\n".join(f"line {number}" for number in range(84))
-
-
-@pytest.fixture(autouse=True)
-def _state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    fresh_state(monkeypatch, tmp_path / "state")
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """Some files."""
-    return a_project(tmp_path / "project")
 
 
 async def test_long_pasted_text_is_a_mark_that_can_be_opened(project: Path) -> None:

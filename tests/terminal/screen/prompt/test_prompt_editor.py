@@ -16,24 +16,11 @@ from accord.transcript.items.options_and_commands import Command
 from tests.terminal.screen.harness.prompt_stage import (
     COMMANDS,
     PromptStage,
-    a_project,
-    fresh_state,
     paste,
     typing,
     until,
 )
 from tests.terminal.screen.harness.stage import CJK, HOSTILE, NARROW, WIDE, place_of
-
-
-@pytest.fixture(autouse=True)
-def _state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    fresh_state(monkeypatch, tmp_path / "state")
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """Some files."""
-    return a_project(tmp_path / "project")
 
 
 async def test_enter_sends_and_other_keys_begin_a_new_line(project: Path) -> None:

@@ -9,15 +9,10 @@ from textual.events import MouseDown, MouseMove, MouseUp
 
 from accord.terminal.model.prompt.unsent_prompt import Attachment, Draft
 from accord.terminal.screen.prompt.queue_panel import ROWS_MAX
-from tests.terminal.screen.harness.prompt_stage import PromptStage, fresh_state, typing
+from tests.terminal.screen.harness.prompt_stage import PromptStage, typing
 from tests.terminal.screen.harness.stage import CJK, HOSTILE, NARROW, WIDE, place_of
 
 ONE, TWO, THREE = Draft("one"), Draft("two\nlines"), Draft("three")
-
-
-@pytest.fixture(autouse=True)
-def _state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    fresh_state(monkeypatch, tmp_path / "state")
 
 
 @pytest.fixture

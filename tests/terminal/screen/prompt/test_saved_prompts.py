@@ -17,7 +17,6 @@ from accord.terminal.screen.prompt import saved_prompts
 from accord.terminal.screen.prompt.saved_prompts import Memory
 from tests.terminal.screen.harness.prompt_stage import (
     PromptStage,
-    fresh_state,
     paste,
     typing,
     until,
@@ -25,11 +24,6 @@ from tests.terminal.screen.harness.prompt_stage import (
 from tests.terminal.screen.harness.stage import NARROW, WIDE, hear, place_of
 
 SECONDS_MAX = 20
-
-
-@pytest.fixture(autouse=True)
-def _state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    fresh_state(monkeypatch, tmp_path / "state")
 
 
 def _texts() -> list[str]:

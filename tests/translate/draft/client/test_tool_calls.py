@@ -6,29 +6,14 @@ import pytest
 
 from accord.translate.message import AGENT, CLIENT, Notification, Request, Result
 from accord.translate.meta_store import DRAFT
-from tests.translate.draft.open_sessions import DRAFT_CLIENT, V1_AGENT, Before, before
-
-TEXT = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "hm"}}
-OPTIONS = [
-    {"optionId": "yes", "kind": "allow_once", "name": "Yes"},
-    {"optionId": "ever", "kind": "allow_always", "name": "Ever"},
-    {"optionId": "no", "kind": "reject_once", "name": "No"},
-]
-
-
-def _call(status: str | None = None, **more: Any) -> Any:
-    base = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Dig", "kind": "edit", **more}
-    return base if status is None else {**base, "status": status}
-
-
-def _change(status: str | None = None, **more: Any) -> Any:
-    base = {"sessionUpdate": "tool_call_update", "toolCallId": "c", **more}
-    return base if status is None else {**base, "status": status}
-
-
-def _permission(scene: Before, **call: Any) -> int:
-    params = {"sessionId": "s", "toolCall": {"toolCallId": "c", **call}, "options": OPTIONS}
-    return scene.wire.ask(AGENT, "session/request_permission", params)
+from tests.translate.draft.client.agent_messages import (
+    OPTIONS,
+    TEXT,
+    ask_permission,
+    call_change,
+    tool_call,
+)
+from tests.translate.draft.open_sessions import DRAFT_CLIENT, V1_AGENT, before
 
 
 def _story(outs: list[Any]) -> list[str]:
@@ -49,13 +34,13 @@ def _story(outs: list[Any]) -> list[str]:
 
 
 @pytest.mark.rule("D26-34")
-def test_the_strict_order_of_a_call_with_permission() -> None:
+def test_the_strict_order_of_a_call_withpermission() -> None:
     """The draft's table 5.1: the call, the question, in progress, the result."""
     scene = before()
     scene.prompt()
     wire = scene.wire
-    wire.tell(AGENT, "session/update", {"sessionId": "s", "update": _call("in_progress")})
-    _permission(scene)
+    wire.tell(AGENT, "session/update", {"sessionId": "s", "update": tool_call("in_progress")})
+    ask_permission(scene)
     said = wire.take()
     assert _story(said) == [
         "tool_call pending",
@@ -67,7 +52,7 @@ def test_the_strict_order_of_a_call_with_permission() -> None:
     wire.answer(CLIENT, asked.key, {"granted": True})
     wire.ask(AGENT, "fs/write_text_file", {"sessionId": "s", "path": "/a", "content": ""})
     for status in ("in_progress", "completed"):
-        wire.tell(AGENT, "session/update", {"sessionId": "s", "update": _change(status)})
+        wire.tell(AGENT, "session/update", {"sessionId": "s", "update": call_change(status)})
     assert _story(wire.take()) == [
         "tool_call_update in_progress",
         "answer",
@@ -82,7 +67,7 @@ def test_missing_steps_are_made_up() -> None:
     """The draft's table 5.1."""
     scene = before()
     scene.prompt()
-    scene.wire.tell(AGENT, "session/update", {"sessionId": "s", "update": _change("completed")})
+    scene.wire.tell(AGENT, "session/update", {"sessionId": "s", "update": call_change("completed")})
     assert _story(scene.wire.take()) == [
         "tool_call pending",
         "tool_call_update in_progress",
@@ -95,17 +80,17 @@ def test_a_status_that_is_held_goes_out_with_the_next_message_or_in_time() -> No
     scene = before()
     scene.prompt()
     assert _story([]) == []
-    scene.update(_call("in_progress"))
+    scene.update(tool_call("in_progress"))
     scene.wire.wait(0.2)
     assert _story(scene.wire.take()) == ["tool_call_update in_progress"]
-    scene.update({**_call("in_progress"), "toolCallId": "d"})
+    scene.update({**tool_call("in_progress"), "toolCallId": "d"})
     scene.wire.tell(AGENT, "session/update", {"sessionId": "s", "update": TEXT})
     assert _story(scene.wire.take()) == ["tool_call_update in_progress", "agent_message_chunk"]
-    scene.update({**_call("in_progress"), "toolCallId": "e"})
-    _permission(scene)
+    scene.update({**tool_call("in_progress"), "toolCallId": "e"})
+    ask_permission(scene)
     story = _story(scene.wire.take())
     assert story == ["tool_call_update in_progress", "session/request_permission"]
-    scene.update({**_call("in_progress"), "toolCallId": "f"})
+    scene.update({**tool_call("in_progress"), "toolCallId": "f"})
     scene.wire.tell(CLIENT, "session/cancel", {"sessionId": "s"})
     assert _story(scene.wire.take()) == ["answer", "answer"]
 
@@ -115,23 +100,23 @@ def test_nothing_leads_out_of_a_final_status_but_output_counts() -> None:
     """The draft's table 5.1."""
     scene = before()
     scene.prompt()
-    scene.update(_call("completed"))
-    assert scene.update(_change("completed")) != []
+    scene.update(tool_call("completed"))
+    assert scene.update(call_change("completed")) != []
     content = [{"type": "content", "content": {"type": "text", "text": "late"}}]
-    (update,) = scene.update(_change("failed", content=content))
+    (update,) = scene.update(call_change("failed", content=content))
     assert "status" not in update["data"]
     assert update["data"]["error"] == "late"
-    (update,) = scene.update(_change("odd"))
+    (update,) = scene.update(call_change("odd"))
     assert update["data"] == {"id": "c", "_meta": {DRAFT: {"status": "odd"}}}
-    assert scene.update(_change()) == []
+    assert scene.update(call_change()) == []
 
 
 def test_a_word_of_the_draft_comes_back() -> None:
     """The draft's table 5.1."""
     scene = before()
     scene.prompt()
-    scene.update(_call("pending"))
-    (first, second) = scene.update(_change("failed", _meta={DRAFT: {"status": "denied"}}))
+    scene.update(tool_call("pending"))
+    (first, second) = scene.update(call_change("failed", _meta={DRAFT: {"status": "denied"}}))
     assert first["data"]["status"] == "awaiting_permission"
     assert second["data"]["status"] == "denied"
 
@@ -155,7 +140,7 @@ def test_a_word_of_the_draft_comes_back() -> None:
 def test_what_is_asked(call: Any, operation: str, resource: str, reason: str | None) -> None:
     """The draft's table 4.1."""
     scene = before()
-    _permission(scene, **call)
+    ask_permission(scene, **call)
     asked = scene.wire.request(CLIENT, "session/request_permission")
     assert asked.params["operation"] == operation
     assert asked.params["resource"] == resource
@@ -169,8 +154,8 @@ def test_what_is_asked(call: Any, operation: str, resource: str, reason: str | N
 def test_the_reason_is_what_the_call_was_called_before() -> None:
     """Agents of v1 often name nothing but the id when they ask."""
     scene = before()
-    scene.update(_call("pending", locations=[{"path": "/a"}]))
-    _permission(scene)
+    scene.update(tool_call("pending", locations=[{"path": "/a"}]))
+    ask_permission(scene)
     asked = scene.wire.request(CLIENT, "session/request_permission")
     assert asked.params["reason"] == "Dig"
 
@@ -186,7 +171,7 @@ def test_the_reason_is_what_stands_there(block: Any, reason: str) -> None:
     """The draft's table 4.1."""
     scene = before()
     diff = {"type": "diff", "path": "/a", "newText": "x\n"}
-    _permission(scene, content=[diff, {"type": "content", "content": block}])
+    ask_permission(scene, content=[diff, {"type": "content", "content": block}])
     said = scene.wire.take()
     asked = said[-1][1]
     assert isinstance(asked, Request)
@@ -210,7 +195,7 @@ def test_the_reason_is_what_stands_there(block: Any, reason: str) -> None:
 def test_the_users_word_as_an_option(grant: Any, outcome: str) -> None:
     """The draft's table 4.1: the exact word is kept."""
     scene = before()
-    key = _permission(scene)
+    key = ask_permission(scene)
     asked = scene.wire.request(CLIENT, "session/request_permission")
     scene.wire.answer(CLIENT, asked.key, {**grant, "_meta": {"x": 1}})
     said = scene.wire.take()
@@ -240,18 +225,18 @@ def test_a_word_that_no_option_says_is_no_consent() -> None:
 def test_a_call_that_failed_after_a_no_was_denied() -> None:
     """The draft's table 5.1."""
     scene = before()
-    _permission(scene)
+    ask_permission(scene)
     asked = scene.wire.request(CLIENT, "session/request_permission")
     scene.wire.answer(CLIENT, asked.key, {"granted": False})
     scene.wire.take()
-    (update,) = scene.update(_change("failed"))
+    (update,) = scene.update(call_change("failed"))
     assert update["data"]["status"] == "denied"
 
 
 def test_a_client_that_fails_to_ask() -> None:
     """The draft's table 9."""
     scene = before()
-    key = _permission(scene)
+    key = ask_permission(scene)
     asked = scene.wire.request(CLIENT, "session/request_permission")
     scene.wire.fail(CLIENT, asked.key, -32603)
     assert scene.wire.error(AGENT, key).code == -32603
@@ -261,7 +246,7 @@ def test_a_client_that_fails_to_ask() -> None:
 def test_an_error_that_says_no_is_no(code: int) -> None:
     """The draft's tables 4.1 and 9: permission denied, operation cancelled."""
     scene = before()
-    key = _permission(scene)
+    key = ask_permission(scene)
     asked = scene.wire.request(CLIENT, "session/request_permission")
     scene.wire.fail(CLIENT, asked.key, code)
     assert scene.wire.result(AGENT, key) == {"outcome": {"outcome": "selected", "optionId": "no"}}
@@ -270,7 +255,7 @@ def test_an_error_that_says_no_is_no(code: int) -> None:
 def test_a_client_without_dialogs_is_not_asked() -> None:
     """The draft's table 7: the answer is no."""
     scene = before(client={**DRAFT_CLIENT, "ui": {"permissionDialogs": False}})
-    key = _permission(scene)
+    key = ask_permission(scene)
     assert scene.wire.result(AGENT, key) == {"outcome": {"outcome": "selected", "optionId": "no"}}
 
 
@@ -278,12 +263,12 @@ def test_a_cancel_answers_what_is_still_asked() -> None:
     """V1: a client answers open requests with `cancelled`; the call was denied."""
     scene = before(agent=V1_AGENT)
     key, asked = scene.prompt()
-    question = _permission(scene)
+    question = ask_permission(scene)
     open_question = scene.wire.request(CLIENT, "session/request_permission")
     scene.wire.tell(CLIENT, "session/cancel", {"sessionId": "s"})
     said = scene.wire.take()
     assert said[1] == (AGENT, Result(question, {"outcome": {"outcome": "cancelled"}}))
-    again = _permission(scene)
+    again = ask_permission(scene)
     assert scene.wire.result(AGENT, again) == {"outcome": {"outcome": "cancelled"}}
     scene.wire.answer(CLIENT, open_question.key, {"granted": True})
     assert scene.wire.take() == []
@@ -297,15 +282,15 @@ def test_a_status_that_was_held_is_the_agents_own_word() -> None:
     """The draft's table 5.1: what a bridge makes up says so, what the agent said does not."""
     scene = before()
     scene.prompt()
-    scene.update(_call("pending"))
-    assert scene.update(_change("in_progress")) == []
+    scene.update(tool_call("pending"))
+    assert scene.update(call_change("in_progress")) == []
     scene.wire.wait(0.2)
     (update,) = scene.wire.updates(CLIENT)
     assert update["data"] == {"id": "c", "status": "in_progress"}
     content = [{"type": "content", "content": {"type": "text", "text": "x"}}]
-    call = {**_call("pending"), "toolCallId": "d"}
+    call = {**tool_call("pending"), "toolCallId": "d"}
     scene.update(call)
-    (update,) = scene.update({**_change("in_progress", content=content), "toolCallId": "d"})
+    (update,) = scene.update({**call_change("in_progress", content=content), "toolCallId": "d"})
     assert update["data"]["output"] == {"type": "text", "text": "x"}
     assert "status" not in update["data"]
     scene.wire.wait(0.2)

@@ -7,30 +7,8 @@ import pytest
 
 from accord.translate.message import AGENT, CLIENT, Notification, Result
 from accord.translate.meta_store import DRAFT
+from tests.translate.draft.client.agent_messages import TEXT, ask_permission, call_change, tool_call
 from tests.translate.draft.open_sessions import Before, before
-
-TEXT = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "hm"}}
-OPTIONS = [
-    {"optionId": "yes", "kind": "allow_once", "name": "Yes"},
-    {"optionId": "ever", "kind": "allow_always", "name": "Ever"},
-    {"optionId": "no", "kind": "reject_once", "name": "No"},
-]
-
-
-def _call(status: str | None = None, **more: Any) -> Any:
-    base = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Dig", "kind": "edit", **more}
-    return base if status is None else {**base, "status": status}
-
-
-def _change(status: str | None = None, **more: Any) -> Any:
-    base = {"sessionUpdate": "tool_call_update", "toolCallId": "c", **more}
-    return base if status is None else {**base, "status": status}
-
-
-def _permission(scene: Before, **call: Any) -> int:
-    params = {"sessionId": "s", "toolCall": {"toolCallId": "c", **call}, "options": OPTIONS}
-    return scene.wire.ask(AGENT, "session/request_permission", params)
-
 
 # ---- prompts
 
@@ -152,7 +130,7 @@ def test_a_cancelled_turn_ends_its_calls_and_then_itself(end: str) -> None:
     """The draft's table 3.5, 5.1: never an error; the call first, then the result."""
     scene = before()
     key, asked = scene.prompt()
-    scene.update(_call("pending"))
+    scene.update(tool_call("pending"))
     scene.wire.tell(CLIENT, "session/cancel", {"sessionId": "s", "reason": "user_requested"})
     kept = {"_meta": {DRAFT: {"reason": "user_requested"}}}
     assert scene.wire.take() == [
@@ -173,10 +151,10 @@ def test_a_call_that_failed_because_of_the_cancel_is_cancelled() -> None:
     """The draft's table 5.1."""
     scene = before()
     scene.prompt()
-    scene.update(_call("pending"))
+    scene.update(tool_call("pending"))
     scene.wire.tell(CLIENT, "session/cancel", {"sessionId": "s"})
     scene.wire.take()
-    (update,) = scene.update(_change("failed"))
+    (update,) = scene.update(call_change("failed"))
     assert update["data"]["status"] == "cancelled"
     assert update["data"]["_meta"] == {DRAFT: {"status": "failed"}}
 
@@ -214,8 +192,8 @@ def test_an_agent_that_dies_leaves_no_request_open(step: int) -> None:
         lambda: wire.ask(CLIENT, "session/load", {"sessionId": "x"}),
         scene.prompt,
         lambda: scene.update(TEXT),
-        lambda: scene.update(_call("in_progress")),
-        lambda: _permission(scene),
+        lambda: scene.update(tool_call("in_progress")),
+        lambda: ask_permission(scene),
     ]
     for number, act in enumerate(acts):
         wire.take()
