@@ -264,18 +264,15 @@ class ToolCallHandle:
         answer covers the same act only: this command in this folder, these files, this call with
         this input.  Without `options` the user may also choose a wider one.
         """
-        return await self._ask_for(
-            self._act(command, cwd), reason, options=options, command=command, cwd=cwd
-        )
+        return await self._ask_for(self._act(command, cwd), reason, options, command, cwd)
 
     async def _ask_for(
         self,
         act: Act,
-        reason: str | None = None,
-        *,
-        options: Sequence[OptionLike] | None = None,
-        command: str | None = None,
-        cwd: str | None = None,
+        reason: str | None,
+        options: Sequence[OptionLike] | None,
+        command: str | None,
+        cwd: str | None,
     ) -> bool:
         """Ask as `ask` does, with lasting answers about this act."""
         session = self._turn.session
@@ -286,7 +283,7 @@ class ToolCallHandle:
             return True
         answer = decided(session, act)
         if answer is None:
-            chosen = await self._choose_for(act, reason, options=options, command=command, cwd=cwd)
+            chosen = await self._choose_for(act, reason, options, command, cwd)
             answer = chosen is not None and chosen.allows
         if not answer:
             await self._settle("failed")
@@ -295,11 +292,10 @@ class ToolCallHandle:
     async def _choose_for(
         self,
         act: Act,
-        reason: str | None = None,
-        *,
-        options: Sequence[OptionLike] | None = None,
-        command: str | None = None,
-        cwd: str | None = None,
+        reason: str | None,
+        options: Sequence[OptionLike] | None,
+        command: str | None,
+        cwd: str | None,
     ) -> PermissionOption | None:
         """Ask the user, and remember a lasting answer for what it covers."""
         offered = permission_options(
@@ -444,18 +440,10 @@ class ToolCallControl:
         """Change its facts before its work begins; the next announcement tells the client."""
         self._call._revise(about)  # pyright: ignore[reportPrivateUsage]
 
-    async def ask_for(
-        self,
-        act: Act,
-        reason: str | None = None,
-        *,
-        options: Sequence[OptionLike] | None = None,
-        command: str | None = None,
-        cwd: str | None = None,
-    ) -> bool:
+    async def ask_for(self, act: Act, reason: str | None, *, command: str, cwd: str) -> bool:
         """Ask as `ToolCallHandle.ask` does, with lasting answers about this act."""
         return await self._call._ask_for(  # pyright: ignore[reportPrivateUsage]
-            act, reason, options=options, command=command, cwd=cwd
+            act, reason, None, command, cwd
         )
 
     async def choose_for(
@@ -469,7 +457,7 @@ class ToolCallControl:
     ) -> PermissionOption | None:
         """Ask the user, and remember a lasting answer for what it covers."""
         return await self._call._choose_for(  # pyright: ignore[reportPrivateUsage]
-            act, reason, options=options, command=command, cwd=cwd
+            act, reason, options, command, cwd
         )
 
     def stop(self) -> None:

@@ -233,6 +233,21 @@ async def asked_in(talk: Talk, method: str, sent: Any, since: int) -> Frame | No
     return frame if frame.method == method else None
 
 
+async def asked_to_edit(stage: AgentStage, session: str) -> tuple[int, Any, Frame]:
+    """Prompt for an edit; where its turn begins, the prompt's id and the agent's first question.
+
+    Raises:
+        NotReady: the agent does not ask.
+    """
+    talk = stage.talk
+    since = len(talk.peer.frames)
+    sent = await talk.send_prompt(session, stage.scenario.prompt("edit") or "")
+    frame = await asked_in(talk, ASKING, sent, since)
+    if frame is None:
+        raise NotReady("the agent did not ask for permission")
+    return since, sent, frame
+
+
 def tool_calls(talk: Talk, since: int = 0) -> list[Message]:
     """What was told of tool calls."""
     kinds = ("tool_call", "tool_call_update")

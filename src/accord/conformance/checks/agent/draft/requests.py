@@ -8,7 +8,7 @@ from typing import Any
 from accord.conformance.agent.check_environment import AgentStage, Talk
 from accord.conformance.agent.fake_client import always, choosing
 from accord.conformance.agent.fake_draft_client import granted
-from accord.conformance.agent.turn import ASKING, asked_in, begun, calls_of
+from accord.conformance.agent.turn import asked_to_edit, begun, calls_of
 from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.sessions import asked_of, comes_true
 from accord.conformance.checks.agent.v1.wire import alive
@@ -146,12 +146,7 @@ async def a_cancel_while_permission_is_asked(stage: AgentStage) -> None:
     talk = stage.talk
     talk.host.permission = always(None)
     session = await talk.session()
-    since = len(talk.peer.frames)
-    sent = await talk.send_prompt(session, stage.scenario.prompt("edit") or "")
-    frame = await asked_in(talk, ASKING, sent, since)
-    if frame is None:
-        stage.judge.close("the agent did not ask for permission", failing=False)
-        return
+    _, sent, frame = await asked_to_edit(stage, session)
     stage.judge.brought_about()
     await talk.peer.notify("session/cancel", {"sessionId": session})
     refused = granted({"outcome": {"outcome": "cancelled"}})

@@ -10,6 +10,7 @@ from accord.conformance.agent.fake_client import always
 from accord.conformance.check_definition import Findings, check, monitor
 from accord.conformance.checks.agent.v1.session_history import old, taken_up
 from accord.conformance.checks.agent.v1.sessions import comes_true
+from accord.conformance.checks.agent.v1.turns import prompt_with_form
 from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import Frame, Message, NotReady, Reply, Unanswered, as_json
 
@@ -130,17 +131,7 @@ async def values_of_forms_are_checked(stage: AgentStage) -> None:
     session = await talk.session()
     bad = {"action": "accept", "content": {"accord-check-no-field": [[]], "name": {"a": 1}}}
     talk.host.elicitation = always(Reply(bad))
-    try:
-        await talk.prompt(session, stage.scenario.prompt("elicitation") or "")
-    except Refused:
-        pass
-    except Unanswered:
-        if talk.peer.received("elicitation/create"):
-            stage.judge.brought_about()
-            raise
-    if not talk.peer.received("elicitation/create"):
-        stage.judge.close("the prompt made no form", failing=False)
-        return
+    await prompt_with_form(stage, session)
     result = await talk.prompt(session, stage.scenario.prompt("say") or "")
     stage.judge.judge("V1-ELIC-19", went_well(result), "bad values end the session")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from accord.conformance.agent.check_environment import AgentStage
 from accord.conformance.agent.fake_client import always
-from accord.conformance.agent.turn import ASKING, asked_in, is_instant
+from accord.conformance.agent.turn import ASKING, asked_to_edit, is_instant
 from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.sessions import comes_true, more_sessions
 from accord.conformance.checks.agent.v1.wire import asking
@@ -34,11 +34,7 @@ async def refuse_beyond_the_limit(stage: AgentStage, sessions: int, held: int) -
         stage.judge.close("a thousand prompts are not sent to an agent with a model", failing=False)
         return
     edit, say = stage.scenario.prompt("edit") or "", stage.scenario.prompt("say") or ""
-    since = len(talk.peer.frames)
-    sent = await talk.send_prompt(first, edit)
-    if await asked_in(talk, ASKING, sent, since) is None:
-        stage.judge.close("the agent did not ask for permission", failing=False)
-        return
+    since, sent, _ = await asked_to_edit(stage, first)
     others = [str(one) for one in await more_sessions(talk, sessions - 1)]
     names = [sent, *[await talk.send_prompt(one, edit) for one in others]]
     # What is not worked on yet stands in the line, too.

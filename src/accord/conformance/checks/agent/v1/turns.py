@@ -424,20 +424,30 @@ async def forms_are_handled(stage: AgentStage) -> None:
     failing = always(Reply.refused(-32603, "the form could not be shown"))
     for decide in (filling("decline"), filling("cancel"), failing, filling("accept")):
         talk.host.elicitation = decide
-        try:
-            await talk.prompt(session, stage.scenario.prompt("elicitation") or "")
-        except Refused:
-            # To fail the prompt is to handle it too; to hang is not.
-            pass
-        except Unanswered:
-            if talk.peer.received("elicitation/create"):
-                stage.judge.brought_about()
-                raise
-        if not talk.peer.received("elicitation/create"):
-            stage.judge.close("the prompt made no form", failing=False)
-            return
+        await prompt_with_form(stage, session)
     stage.judge.passed("V1-ELIC-18")
     await _judge_consent(stage)
+
+
+async def prompt_with_form(stage: AgentStage, session: str) -> None:
+    """Send the prompt that makes the agent ask by a form, and wait for the end of its turn.
+
+    Raises:
+        NotReady: the agent asked nothing.
+        Unanswered: the turn does not end.
+    """
+    talk = stage.talk
+    try:
+        await talk.prompt(session, stage.scenario.prompt("elicitation") or "")
+    except Refused:
+        # To fail the prompt is to handle it too; to hang is not.
+        pass
+    except Unanswered:
+        if talk.peer.received("elicitation/create"):
+            stage.judge.brought_about()
+            raise
+    if not talk.peer.received("elicitation/create"):
+        raise NotReady("the prompt made no form")
 
 
 async def _judge_consent(stage: AgentStage) -> None:

@@ -6,7 +6,7 @@ import anyio
 
 from accord.conformance.agent.check_environment import AgentStage
 from accord.conformance.agent.fake_client import always
-from accord.conformance.agent.turn import ASKING, asked_in
+from accord.conformance.agent.turn import ASKING, asked_to_edit
 from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.open_requests import (
     OPEN_REQUESTS_MAX,
@@ -31,13 +31,8 @@ async def two_sessions_ask_at_once(stage: AgentStage) -> None:
     talk.host.permission = always(None)
     await talk.initialize()
     sessions = [str((await talk.new_session())["sessionId"]) for _ in range(2)]
-    since = len(talk.peer.frames)
-    edit = stage.scenario.prompt("edit") or ""
-    first = await asked_in(talk, ASKING, await talk.send_prompt(sessions[0], edit), since)
-    if first is None:
-        stage.judge.close("the agent did not ask for permission", failing=False)
-        return
-    await talk.send_prompt(sessions[1], edit)
+    since, _, first = await asked_to_edit(stage, sessions[0])
+    await talk.send_prompt(sessions[1], stage.scenario.prompt("edit") or "")
 
     def is_second(frame: Frame) -> bool:
         return frame.method == ASKING and frame.params.get("sessionId") == sessions[1]
@@ -66,12 +61,7 @@ async def its_own_requests_are_not_withdrawn(stage: AgentStage) -> None:
 
     talk.host.permission = later
     session = await talk.session()
-    since = len(talk.peer.frames)
-    sent = await talk.send_prompt(session, stage.scenario.prompt("edit") or "")
-    frame = await asked_in(talk, ASKING, sent, since)
-    if frame is None:
-        stage.judge.close("the agent did not ask for permission", failing=False)
-        return
+    _, _, frame = await asked_to_edit(stage, session)
     await talk.peer.settled()
     since = len(talk.peer.frames)
     await talk.peer.notify("$/cancel_request", {"requestId": frame.object["id"]})

@@ -9,9 +9,9 @@ from typing import Any
 from accord.conformance.agent.check_environment import KNOWN_METHOD, AgentStage, Talk
 from accord.conformance.agent.fake_client import always, choosing, filling
 from accord.conformance.agent.turn import (
-    ASKING,
     OVER,
     asked_in,
+    asked_to_edit,
     at_work,
     at_work_before_another,
     begun,
@@ -194,12 +194,7 @@ async def a_cancel_does_not_wait_for_permission(stage: AgentStage) -> None:
     talk = stage.talk
     talk.host.permission = always(None)
     session = await talk.session()
-    since = len(talk.peer.frames)
-    sent = await talk.send_prompt(session, stage.scenario.prompt("edit") or "")
-    frame = await asked_in(talk, ASKING, sent, since)
-    if frame is None:
-        stage.judge.close("the agent did not ask for permission", failing=False)
-        return
+    since, _, frame = await asked_to_edit(stage, session)
     stage.judge.brought_about()
     await talk.peer.notify("session/cancel", {"sessionId": session})
     state = await talk.idle(session, since=since)
