@@ -51,6 +51,8 @@ class Call:
     # The announcement, while it is held back, and what sends it when nothing else does.
     unsaid: Json | None = None
     timer: int = 0
+    # A model writes it, and the tool has not said yet what it will do.
+    is_forming: bool = False
     # What it shows that is not text.
     shown: list[Json] = field(default_factory=list)
     # The last text among its contents: the reason, should it fail.
