@@ -171,7 +171,7 @@ class ChatPrinter(ConversationPrinter):
             self._paragraph("      ", f"(unknown kind: {kind_word(call)})", "dim")
 
     def _show_places(self, call: ToolCall) -> None:
-        """Print the locations of a call once, unless its title names them."""
+        """Print the locations of a call once, except files that its title names."""
         if not call.locations or call.tool_call_id in self._placed:
             return
         self._placed.add(call.tool_call_id)
@@ -180,6 +180,7 @@ class ChatPrinter(ConversationPrinter):
         for place in call.locations:
             where = self._near(place.path)
             is_said = where == self.folder or os.path.basename(where) in title
+            is_said = is_said and place.column is None and place.end_line is None
             if not is_said and place.path not in changed:
                 line = "" if place.line is None else f":{place.position}"
                 places[f"{where}{line}"] = None
