@@ -46,7 +46,7 @@ class Splitter(Protocol):
 
     @property
     def lost_bytes(self) -> int:
-        """After `finish`: how many bytes at the end were no whole message."""
+        """After `finish`: how many bytes at the end are not a whole message."""
         ...
 
     @property

@@ -27,7 +27,7 @@ NOT_RECORDED = -32601
 _OTHER: dict[Speaker, Speaker] = {"client": "agent", "agent": "client"}
 
 Receive = Callable[[float], "bytes | None"]
-"""Waits so many seconds for a frame; None if none arrived, or none will."""
+"""Waits this many seconds for a frame; None if none arrived, or none will."""
 
 
 @dataclass(frozen=True, slots=True)

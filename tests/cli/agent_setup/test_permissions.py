@@ -1,4 +1,4 @@
-"""Who decides during a run, put together from flags, files and answers."""
+"""The permissions of a run, put together from flags, files and answers."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ def test_a_file_that_hangs_does_not_reach_the_session(tmp_path: Path, has_reader
         data = b'{"method":"_x"}\n' * 50_000
         out, _, code = session.end(data)
     finally:
-        # Who writes to it learns that nobody reads, and ends.
+        # A program that writes to it learns that nobody reads, and ends.
         if reading is not None:
             os.close(reading)
     assert out == data

@@ -118,7 +118,7 @@ async def test_params_that_are_no_json_value_show_nothing() -> None:
 def test_a_bare_name_is_looked_for_and_a_path_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Paths mean what they say where the session is, not here; relative folders are no place."""
+    """Paths mean what they say where the session is, not here; relative folders lead nowhere."""
     program = tmp_path / "bin" / "tool"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n", "utf-8")

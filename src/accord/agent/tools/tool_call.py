@@ -77,7 +77,10 @@ class ToolCallHandle:
 
     def _revise(self, about: CallFacts) -> None:
         if self.status != "pending" or self._entered:
-            raise LocalProtocolError(f"tool call {self._title!r} is {self.status}: it has begun")
+            raise LocalProtocolError(
+                f"tool call {self._title!r} is {self.status}: it can be described only before it"
+                " begins"
+            )
         self._take(about)
 
     @property

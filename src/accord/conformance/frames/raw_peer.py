@@ -272,7 +272,7 @@ class RawPeer:
                 pass
 
     async def send_long(self, head: bytes, piece: bytes, count: int, tail: bytes) -> bool:
-        """Write a line with so many equal pieces, of which only the head is kept.
+        """Write a line with this many equal pieces, of which only the head is kept.
 
         Returns whether the connection was still there when it was written.
         """

@@ -217,7 +217,7 @@ def test_a_write_is_compared_with_the_file_as_it_is(tmp_path: Path) -> None:
 def test_what_cannot_be_compared_is_shown_as_new_and_nothing_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ours: a pipe, bytes that are no text, and a file without end stop nobody."""
+    """Ours: a pipe, bytes that are not text, and a file without end stop nobody."""
     monkeypatch.setattr(request_text, "READ_BYTES_MAX", 8)
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "bytes").write_bytes(b"\xff\xfe")

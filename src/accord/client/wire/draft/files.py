@@ -141,7 +141,7 @@ class DetailedFiles(FileRequests):
         read: Any = getattr(self._services.files, "read_text", None)
         if read is None:
             raise RequestError.invalid_params(
-                "it cannot be told whether the file exists; leave overwrite out", "$.overwrite"
+                "whether the file exists cannot be determined; leave overwrite out", "$.overwrite"
             )
         try:
             await result_of(read(session_id, path, 1, 1))
@@ -155,7 +155,7 @@ class DetailedFiles(FileRequests):
 def _has_its_own(service: object, rich: str, plain: str) -> bool:
     """Whether a service does the richer thing itself.
 
-    Who inherits it, and does the plain one in another way, would have it go past that.
+    A subclass that overrides only the plain method would be bypassed by the inherited rich one.
     """
     for one in type(service).__mro__:
         if rich in vars(one):
@@ -174,7 +174,9 @@ def _codec(name: str) -> str:
 
 def _only_utf_8(encoding: str) -> None:
     if encoding != UTF_8:
-        raise RequestError.invalid_params(f"{encoding} is not served here", "$.encoding")
+        raise RequestError.invalid_params(
+            f"the encoding {encoding} is not supported here", "$.encoding"
+        )
 
 
 def _of_resource(error: RequestError) -> RequestError:

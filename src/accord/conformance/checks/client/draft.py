@@ -81,7 +81,9 @@ async def leaves_agents_that_need_more(stage: ClientStage) -> None:
         came.append(await talk.request("session/new", "session/load", timeout=LEAVE_SECONDS))
     except Unanswered:
         pass
-    stage.judge.judge("D26-18", not came, "it goes on without what is needed", came=came)
+    stage.judge.judge(
+        "D26-18", not came, "the client continues without a required capability", came=came
+    )
 
 
 @check("D26-17", role="client", version="draft")
@@ -115,7 +117,9 @@ async def answers_permission_requests(stage: ClientStage) -> None:
     await talk.update("tool_call", **data)
     answer = await talk.peer.call("session/request_permission", permission())
     known = error_code(answer) != NO_METHOD
-    if stage.judge.judge("D26-12", known, "permission requests are not known", came=answer):
+    if stage.judge.judge(
+        "D26-12", known, "the client does not know permission requests", came=answer
+    ):
         granted, scope = result(answer).get("granted"), result(answer).get("scope")
         ok = isinstance(granted, bool)
         stage.judge.judge("D26-10", ok, f"granted is {as_json(granted)}", came=answer)
@@ -209,5 +213,5 @@ async def what_is_foreign_does_no_harm(stage: ClientStage) -> None:
     for meta in ({"x.example/y": {"z": None}}, 5):
         params = {"sessionId": SESSION, "type": "agent_message_chunk", "data": {"content": "x"}}
         await talk.peer.notify("session/update", params | {"_meta": meta})
-        stage.judge.judge("D26-19", await talk.alive(), "the client does not go on", sent=meta)
+        stage.judge.judge("D26-19", await talk.alive(), "the client does not continue", sent=meta)
     await talk.end_turn(prompt)

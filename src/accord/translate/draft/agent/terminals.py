@@ -73,7 +73,7 @@ class _Terminal:
     # The command was ended because its time was over.
     timed_out: bool = False
     waiting: bool = False
-    # Who waits for the end, each with the timer of its patience.
+    # The requests that wait for the end, each with the timer of its time limit.
     waiters: list[tuple[Request, int | None]] = field(default_factory=list)
 
 

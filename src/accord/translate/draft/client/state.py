@@ -194,8 +194,8 @@ class State:
     def opened(self) -> list[Out]:
         """One less session is asked for.
 
-        When none is any more, sessions that turned up meanwhile are no new ones of the client's:
-        what was held back of them goes out.
+        When no session is being opened any more, those that turned up meanwhile are not new ones
+        of the client: what was held back of them goes out.
         """
         self.openings -= 1
         if self.openings:

@@ -14,7 +14,7 @@ from accord.translate.message import Json
 from accord.translate.meta_store import OFFICIAL, is_text, is_valid, kept, restore, take
 from accord.translate.v2_agent.session_context import Voice, merged_meta
 
-# Of so many compactions, child sessions and the like, what was attached to them is known.
+# For this many compactions, child sessions and the like, what was attached to them is kept.
 ENTITIES_KEPT: Final = 128
 
 STATES: Final = frozenset({"running", "idle", "requires_action", "unknown"})

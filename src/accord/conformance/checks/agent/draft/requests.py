@@ -110,7 +110,7 @@ async def turns_are_told_of(stage: AgentStage) -> None:
     session = await talk.session()
     await talk.prompt(session, stage.scenario.prompt("say") or "")
     ok = bool(talk.peer.received("session/update"))
-    stage.judge.judge("D26-13", ok, "a turn without any update")
+    stage.judge.judge("D26-13", ok, "the turn has no update")
     # The monitor sees whether what fails in a turn is an error of its prompt.
     for purpose in ("fail", "crash"):
         prompt = stage.scenario.prompt(purpose)
@@ -127,7 +127,7 @@ async def cancelled_turns_cancel_their_calls_first(stage: AgentStage) -> None:
     going_on = await begun(talk, since, command=True)
     calls = calls_of(talk, since).values()
     if not going_on or not any(one.get("status") == "in_progress" for one in calls):
-        stage.judge.close("the prompt made no call that runs", failing=False)
+        stage.judge.close("the prompt led to no running tool call", failing=False)
         return
     stage.judge.brought_about()
     await talk.peer.notify("session/cancel", {"sessionId": session})
@@ -182,7 +182,7 @@ async def modes_are_answered_and_announced(stage: AgentStage) -> None:
             await talk.peer.quiet(0.1)
             came = told(talk, "current_mode_update", since)
             ok = [one.get("currentMode") for one in came] == [mode]
-            stage.judge.judge("D26-35", ok, "not announced once", came=came)
+            stage.judge.judge("D26-35", ok, "the change is not announced exactly once", came=came)
             before = mode
 
 
@@ -196,7 +196,7 @@ async def options_are_answered_and_announced(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
     if not looking_at(talk, "configOptions") or not talk.can("loadSession"):
-        stage.judge.skip_open("the agent has no options, or none whose values it tells")
+        stage.judge.skip_open("the agent has no options, or does not list their values")
         return
     session = str((await talk.new_session())["sessionId"])
     loaded = await talk.prepare("session/load", {"sessionId": session})
@@ -228,7 +228,9 @@ async def _set_option(
         if one.get("key") == key
     ]
     ok = came == [wanted] or not (came or changed)
-    stage.judge.judge("D26-35", ok, "not announced once", sent=params, came=came)
+    stage.judge.judge(
+        "D26-35", ok, "the change is not announced exactly once", sent=params, came=came
+    )
 
 
 def looking_at(talk: Talk, key: str) -> list[Any]:
@@ -316,7 +318,7 @@ async def what_a_client_cannot_is_not_asked(stage: AgentStage) -> None:
         if prompt is not None:
             await talk.say(session, prompt)
     if stage.scenario.tries and not calls_of(talk, 0):
-        stage.judge.close("the prompts made no tool call", failing=False)
+        stage.judge.close("the prompts led to no tool call", failing=False)
         return
     stage.judge.passed("D26-17")
 
@@ -367,7 +369,7 @@ async def nothing_outside_is_taken_for_granted(stage: AgentStage) -> None:
         if written:
             stage.judge.failed("D26-24", said, sent=outside)
     if ok and stage.scenario.tries and not calls_of(talk, 0):
-        stage.judge.close("the prompts made no tool call", failing=False)
+        stage.judge.close("the prompts led to no tool call", failing=False)
         return
     stage.judge.judge("D26-24", ok, "a file outside was read without permission")
 

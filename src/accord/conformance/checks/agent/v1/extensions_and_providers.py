@@ -37,7 +37,7 @@ def extensions(frames: Sequence[Frame], judge: Findings) -> None:
     for frame in looking.received(frames):
         judge_extension(frame, announced, judge)
         if frame.method == "auth/status_update":
-            judge.judge("V1-AUTH-17", frame.params != last, "told without a change", came=frame)
+            judge.judge("V1-AUTH-17", frame.params != last, "reported without a change", came=frame)
             last = frame.params
     judge_denials(frames, judge)
 
@@ -51,7 +51,7 @@ def judge_extension(frame: Frame, announced: Any, judge: Findings) -> None:
         trace = meta.get("traceparent")
         if trace is not None:
             ok = isinstance(trace, str) and bool(TRACEPARENT.match(trace))
-            judge.judge("V1-EXT-01", ok, "traceparent is none", came=frame)
+            judge.judge("V1-EXT-01", ok, "traceparent is not valid", came=frame)
         for key in ("tracestate", "baggage"):
             if meta.get(key) is not None:
                 ok = isinstance(meta[key], str) and bool(MEMBERS.match(meta[key]))
@@ -92,7 +92,7 @@ async def roots_are_not_dropped_in_silence(stage: AgentStage) -> None:
         stage.judge.passed("V1-SESS-11")
         return
     if not talk.can("sessionCapabilities.list"):
-        stage.judge.close("it is taken, and no list shows what became of it", failing=False)
+        stage.judge.close("it is accepted, but no list shows the result", failing=False)
         return
     session = answer["result"]["sessionId"]
     entry = [one for one in await listed(talk) if one.get("sessionId") == session]
@@ -108,12 +108,12 @@ async def servers_inside_the_connection_have_their_own_ids(stage: AgentStage) ->
     talk = stage.talk
     await talk.initialize()
     if not talk.can("mcpCapabilities.acp"):
-        stage.judge.skip_open("the agent takes no servers inside the connection")
+        stage.judge.skip_open("the agent does not accept MCP servers over ACP")
         return
     twice = [{"type": "acp", "name": name, "serverId": "same"} for name in ("one", "two")]
     params = {"cwd": str(talk.folder), "mcpServers": twice}
     error = await talk.error_of("session/new", params)
-    stage.judge.judge("V1-MCP-07", bool(error), "an id is taken twice", sent=params)
+    stage.judge.judge("V1-MCP-07", bool(error), "an id is accepted twice", sent=params)
 
 
 @check("V1-PROV-09", "V1-PROV-06")

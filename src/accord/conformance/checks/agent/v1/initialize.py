@@ -145,7 +145,7 @@ async def what_a_client_cannot_is_not_asked(stage: AgentStage) -> None:
         if calls_of(talk, since) or not stage.scenario.tries:
             done.add(purpose)
     if not done:
-        stage.judge.close("the prompts made no tool call", failing=False)
+        stage.judge.close("the prompts led to no tool call", failing=False)
         return
     if done & {"read", "edit", "tool"}:
         stage.judge.passed("V1-FS-01")

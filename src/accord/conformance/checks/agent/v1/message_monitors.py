@@ -147,7 +147,7 @@ def look_at_updates_of_options(
         names = _option_names(update, key)
         known = lists.get(session, [])
         full = names is not None and (not known or any(one <= names for one in known))
-        judge.judge(rule, full, "an update has not all options", came=frame)
+        judge.judge(rule, full, "an update does not have all options", came=frame)
 
 
 def _whole_lists(frames: Sequence[Frame], key: str) -> dict[str, list[set[str]]]:

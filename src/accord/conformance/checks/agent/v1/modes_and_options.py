@@ -34,7 +34,7 @@ async def modes_change(stage: AgentStage) -> None:
     for bad in ("accord-check-no-mode", "", 5, None):
         params = {"sessionId": session, "modeId": bad}
         error = await talk.error_of("session/set_mode", params)
-        said = "a mode that does not exist is taken"
+        said = "a mode that does not exist is accepted"
         stage.judge.judge("V1-MODE-02", bool(error), said, sent=params)
     sent = await long_turn(stage, session)
     if sent is not None:
@@ -131,12 +131,12 @@ async def _set_options(stage: AgentStage, made: Message) -> None:
             await talk.peer.settled()
             told = talk.updates(since=since, kind="current_mode_update", session=session)
             ok = any(one.get("currentModeId") == other for one in told)
-            said = "a mode set as an option is not told as a mode"
+            said = "a mode that is set as an option is not reported as a mode"
             stage.judge.judge("V1-CFG-03", ok, said, sent=other, came=told)
             await _judge_mode_as_option(stage, session, option["id"], now)
         back = await talk.prepare("session/set_config_option", base | {"value": now})
         full = option_names(back) == option_names(made) and option["id"] in option_names(changed)
-        said = "the result has not all options"
+        said = "the result does not have all options"
         stage.judge.judge("V1-CFG-05", full, said, sent=base, came=[changed, back])
 
 
@@ -156,7 +156,7 @@ async def _judge_mode_as_option(stage: AgentStage, session: str, option: Any, mo
         for one in entries
         if isinstance(one, dict)
     )
-    said = "a mode that is set is not told as an option"
+    said = "a mode change is not reported as an option"
     stage.judge.judge("V1-CFG-03", ok, said, sent=mode, came=told)
 
 

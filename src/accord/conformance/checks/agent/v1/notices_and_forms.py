@@ -139,7 +139,7 @@ async def values_of_forms_are_checked(stage: AgentStage) -> None:
             stage.judge.brought_about()
             raise
     if not talk.peer.received("elicitation/create"):
-        stage.judge.close("the prompt made no form", failing=False)
+        stage.judge.close("the prompt led to no form", failing=False)
         return
     result = await talk.prompt(session, stage.scenario.prompt("say") or "")
     stage.judge.judge("V1-ELIC-19", went_well(result), "bad values end the session")
@@ -155,7 +155,7 @@ async def notices_are_not_replayed(stage: AgentStage) -> None:
     session = str((await talk.new_session())["sessionId"])
     await talk.say(session, stage.scenario.prompt("notice"))
     if not talk.updates(kind="notice"):
-        stage.judge.close("the prompt made no notice", failing=False)
+        stage.judge.close("the prompt led to no notice", failing=False)
         return
     talk = await taken_up(stage, session, "session/load")
     since = len(talk.peer.frames)

@@ -14,7 +14,7 @@ from accord.conformance.frames import frame_queries as looking
 from accord.conformance.frames.raw_peer import as_json
 
 OPEN_REQUESTS_MAX = 1_024
-# A session works on one prompt and holds so many more; so many sessions go beyond the limit.
+# A session works on one prompt and holds this many more; this many sessions exceed the limit.
 HELD_MAX = 16
 SESSIONS = OPEN_REQUESTS_MAX // (HELD_MAX + 1) + 4
 
@@ -49,7 +49,7 @@ async def refuse_beyond_the_limit(stage: AgentStage, sessions: int, held: int) -
 
 
 def judge_open_requests(stage: AgentStage, names: list[Any], since: int) -> None:
-    """Judge what became of so many requests: those beyond the limit are refused for that reason."""
+    """Judge the answers: the requests beyond the limit are refused for that reason."""
     frames = [one for one in stage.talk.peer.frames[since:] if not one.sent and one.is_response]
     reasons = [looking.at(one.object, "error.data.reason") for one in frames]
     refused = [

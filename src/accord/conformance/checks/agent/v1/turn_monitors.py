@@ -298,7 +298,7 @@ def look_at_questions(frames: Sequence[Frame], judge: Findings) -> None:
             ok = ok and isinstance(looking.at(schema, "properties"), dict)
             judge.judge("V1-ELIC-20", ok, "a schema without type and properties", came=frame)
             secrets = _secrets(schema) or _asked_in_words(frame.params.get("message"), schema)
-            judge.judge("V1-ELIC-10", not secrets, "a form asks a secret", came=frame)
+            judge.judge("V1-ELIC-10", not secrets, "a form asks for a secret", came=frame)
             if secrets:
                 judge.failed("V1-ELIC-11", "a secret is asked for by a form", came=frame)
             for kind in _own_types(schema):

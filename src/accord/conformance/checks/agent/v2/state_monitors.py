@@ -82,7 +82,7 @@ def work_goes_on_running(frames: Sequence[Frame], judge: Findings) -> None:
                 blocked.add(session)
                 told.pop(session, None)
             elif state == "idle" and session in told:
-                said = "a tool works after an answer of the user, and the session does not run"
+                said = "a tool works after the user's answer, but the session is not running"
                 judge.failed("V2-PROMPT-09", said, came=told.pop(session))
             elif state == "running":
                 told.pop(session, None)
@@ -233,7 +233,7 @@ def idle_states(frames: Sequence[Frame], judge: Findings) -> None:
             judge.judge("V2-PROMPT-11", ok, "idle without a stop reason", came=frame)
         if update.get("stopReason") == "error":
             ok = isinstance(update.get("error"), dict)
-            judge.judge("V2-PROMPT-18", ok, "an error stop without its error", came=frame)
+            judge.judge("V2-PROMPT-18", ok, "a stop by an error without the error", came=frame)
         before[session] = state
     for session, state in before.items():
         # A conversation that the check ended early says nothing.
@@ -302,7 +302,7 @@ def _judge_list(of: _Background, frame: Frame, update: dict[str, Any], judge: Fi
     items = update.get("background")
     if of.reported:
         ok = "background" in update
-        judge.judge("V2-PROMPT-22", ok, "background is not told any more", came=frame)
+        judge.judge("V2-PROMPT-22", ok, "background work is no longer reported", came=frame)
     if not isinstance(items, list):
         return
     of.reported = True
@@ -369,7 +369,7 @@ def _judge_front(of: _Front, frame: Frame, judge: Findings) -> None:
     state, name = update.get("state"), update.get("terminalId") or update.get("toolCallId")
     if state == "idle":
         if of.runs is not None and not of.works and (of.listed or of.behind):
-            said = "an idle session runs and is idle again, and only what is behind it goes on"
+            said = "an idle session ran and was idle again, for background work only"
             judge.failed("V2-PROMPT-21", said, came=of.runs)
         of.asked, of.runs = bool(of.prompts), None
         of.listed = bool(update.get("background"))

@@ -200,7 +200,7 @@ def openings(frames: Sequence[Frame], judge: Findings) -> None:
 
 
 def relative_paths(roots: Any) -> list[Any]:
-    """The entries of a list of folders that are no absolute paths."""
+    """The entries of a list of folders that are not absolute paths."""
     entries = roots if isinstance(roots, list) else [roots]
     return [one for one in entries if not (isinstance(one, str) and ABSOLUTE.match(one))]
 
@@ -302,7 +302,7 @@ async def _judge_newer(stage: ClientStage, talk: Conversation, asked: Frame) -> 
         frame = await talk.request(*OPENING, "session/list", timeout=LEAVE_SECONDS)
     except Unanswered:
         return
-    said = f"it asks for version {asked.params['protocolVersion']}, and goes on with version 1"
+    said = f"it asks for version {asked.params['protocolVersion']}, and continues with version 1"
     stage.judge.failed("V1-INIT-02", said, sent=asked, came=frame)
 
 
@@ -488,8 +488,10 @@ async def takes_protocols_that_it_does_not_know(stage: ClientStage) -> None:
             asked = talk.peer.received("providers/list")
             stage.need(bool(asked), "the client does not look at providers")
             if protocols[-1] == "openai":
-                stage.leave_open(f"the client does not go on, whatever the providers are: {error}")
-            said = f"it does not go on after an unknown protocol of a provider: {error}"
+                stage.leave_open(
+                    f"the client does not continue, whatever the providers are: {error}"
+                )
+            said = f"it does not continue after an unknown protocol of a provider: {error}"
             stage.judge.failed("V1-PROV-09", said, sent=[main, spare], came=asked)
             return
         stage.need(bool(talk.peer.received("providers/list")), "the client has no providers")

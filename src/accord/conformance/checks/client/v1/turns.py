@@ -112,7 +112,7 @@ async def takes_notices_as_such(stage: ClientStage) -> None:
     ok = alive and not came and not talk.peer.closed.is_set()
     stage.judge.judge("V1-USAGE-08", ok, "the turn was stopped", came=came)
     await talk.update("session_info_update", title=LONG_TITLE)
-    stage.judge.judge("V1-USAGE-14", await talk.alive(), "the client does not go on")
+    stage.judge.judge("V1-USAGE-14", await talk.alive(), "the client does not continue")
     await talk.end_turn(prompt)
 
 
@@ -245,7 +245,7 @@ async def drops_malformed_entries_where_it_may(stage: ClientStage) -> None:
     await talk.update("available_commands_update", availableCommands=[5, command, {}])
     await talk.update("tool_call", toolCallId="call-1", title="Look", content=[5], locations=[5])
     ok = await talk.alive()
-    stage.judge.judge("V1-GEN-13", ok, "it does not go on after a malformed entry", sent=fields)
+    stage.judge.judge("V1-GEN-13", ok, "it does not continue after a malformed entry", sent=fields)
     params = talk.permission()
     params |= {"options": [*params["options"], {"name": "no id", "kind": "allow_once"}]}
     answer = await talk.call("session/request_permission", **params)

@@ -299,7 +299,7 @@ async def reads_malformed_options_as_absent(stage: ClientStage) -> None:
     talk, prompt = await stage.to_prompt("prompt", offer, modes="x", configOptions="x")
     await talk.update("tool_call", toolCallId="call-1", title="T", kind=5, status=5, locations="x")
     await talk.update("session_info_update", title=5, updatedAt=5)
-    stage.judge.judge("V1-GEN-12", await talk.alive(), "the client does not go on")
+    stage.judge.judge("V1-GEN-12", await talk.alive(), "the client does not continue")
     whole = talk.permission()
     # Without its call a request can still be decided on, and some clients do.
     cases: list[tuple[str, Message]] = [
@@ -309,7 +309,7 @@ async def reads_malformed_options_as_absent(stage: ClientStage) -> None:
         cases.append(("fs/read_text_file", {}))
     for method, params in cases:
         answer = await talk.call(method, **params)
-        said = f"{method} without a key that it must have is not refused"
+        said = f"{method} without a required key is not refused"
         ok = error_code(answer) is not None or outcome_of(answer) == "cancelled"
         stage.judge.judge("V1-GEN-12", ok, said, sent=params, came=answer)
     await talk.end_turn(prompt)
@@ -330,7 +330,7 @@ async def goes_on_after_what_is_new(stage: ClientStage) -> None:
     await talk.update("accord_brand_new", anything=[1, 2])
     text = {"type": "text", "text": "hello", "brandNew": True}
     await talk.update("agent_message_chunk", content=text, extra={"a": 1})
-    stage.judge.judge("V1-GEN-10", await talk.alive(), "the client does not go on")
+    stage.judge.judge("V1-GEN-10", await talk.alive(), "the client does not continue")
     meta = {"_meta": FOREIGN_META}
     await talk.update("agent_message_chunk", content={"type": "text", "text": "x"} | meta, **meta)
     # Version 2 has a rule of its own that says the same.
@@ -340,7 +340,7 @@ async def goes_on_after_what_is_new(stage: ClientStage) -> None:
     except Unanswered:
         alive = False
     for rule in rules:
-        stage.judge.judge(rule, alive, "the client does not go on")
+        stage.judge.judge(rule, alive, "the client does not continue")
     for method, params in _requests(stage, talk) if alive else ():
         more = params | meta
         if "toolCall" in params:
@@ -444,7 +444,7 @@ async def answers_cancelled_requests_once(stage: ClientStage) -> None:
         await talk.say("working")
         await stage.cancelled(talk)
         await talk.peer.answer_to(name)
-        stage.need(False, "the client does not listen to it, which it may")
+        stage.need(False, "the client ignores it, which is allowed")
     alive = await talk.alive()
     came = responses(talk.peer.frames, name)
     code = error_code(came[0].object) if came else None

@@ -60,7 +60,7 @@ async def uses_on_its_own_only_what_is_offered(stage: ClientStage) -> None:
             came = used(other.peer.frames, needs_of).get((path, rule))
             said = f"{path} was not offered"
             if not stage.judge.judge(broken, came is None, said, came=[came] if came else []):
-                # Who does not look at the marker does not misread it.
+                # A client that does not look at the marker does not misread it.
                 break
     stage.leave_open("the client does not use this on its own")
 
@@ -111,7 +111,7 @@ async def still_speaks_version_1(stage: ClientStage) -> None:
     try:
         await talk.request("session/new", "session/load", "session/resume")
     except Unanswered as error:
-        said = f"it does not go on with an agent that speaks version 1 only: {error}"
+        said = f"it does not continue with an agent that speaks version 1 only: {error}"
         stage.judge.failed("V2-GEN-05", said, came=hello)
     else:
         stage.judge.passed("V2-GEN-05")

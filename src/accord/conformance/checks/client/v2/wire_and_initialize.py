@@ -71,7 +71,7 @@ TERMINAL = {"type": "terminal", "methodId": "tty", "name": "In a terminal"}
 # How long the answer to a prompt is held back, to see whether the client waits for it.
 HELD_SECONDS = 0.7
 CANCELLED = -32800
-# Who decides at once takes less than this.
+# A client that decides at once takes less than this.
 DECIDING_SECONDS = 0.1
 
 # What is the same in both versions.
@@ -231,7 +231,7 @@ async def initializes_first(stage: ClientStage) -> None:
 
 @check("V2-INIT-04", role="client", version="2")
 async def leaves_a_version_that_it_does_not_speak(stage: ClientStage) -> None:
-    """After an answer with version 7 the client does not go on; to disconnect is advice."""
+    """After an answer with version 7 the client does not continue; to disconnect is advice."""
     await judge_leaving(stage, "V2-INIT-04", 7, must_close=False)
 
 
@@ -522,7 +522,7 @@ async def _judge_own_prompt(stage: ClientStage, talk: Conversation, prompt: Fram
     came += [one for one in talk.peer.frames[since:] if one.method == "session/cancel"]
     news = [one for one in came if one.method not in before]
     ok = alive and not news and not talk.peer.closed.is_set()
-    said = "the client cancelled its own prompt, or goes on as if it were over"
+    said = "the client cancelled its own prompt, or continues as if it were over"
     stage.judge.judge("V2-CANCEL-13", ok, said, came=news)
     if not alive or talk.peer.closed.is_set() or any(one.is_request for one in news):
         stage.leave_open("the client does not wait for its prompt any more")
