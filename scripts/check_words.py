@@ -26,6 +26,7 @@ QUOTED = (
 PHRASES: dict[str, str] = {
     r"\b(?:for|to|by|of|from|with|at) who\b": "name the person or program",
     r"(?:^|[\"#*.:;] +|\"\"\")Who (?:\w+s|only|had|did) (?![^.\n]*\?)\w": "name the subject",
+    r"\bdef test_(?:\w*_(?:by|for|to|of)_)?who(?:ever)?_": "name the subject",
     r"\bso-manieth\b": "the n-th",
     r"\banew\b": "again",
     r"\bshall\b": "should, will or must",

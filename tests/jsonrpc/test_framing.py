@@ -261,7 +261,7 @@ def test_the_detected_framing_holds_for_both_directions(
 
 
 @pytest.mark.rule("TR-STDIO-09")
-def test_who_speaks_first_keeps_to_lines() -> None:
+def test_the_side_that_speaks_first_keeps_to_lines() -> None:
     """TR-STDIO-09: we do not change our framing in the middle, whatever the peer does."""
     splitter = Detecting()
     assert splitter.encode(b"{}") == b"{}\n"

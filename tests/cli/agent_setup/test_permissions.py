@@ -104,7 +104,7 @@ async def test_all_is_a_command_of_no_kind_too(places: Path) -> None:
     assert not await _allowed(places, Wishes(allow=everything.allow, deny=everything.allow), "read")
 
 
-def test_who_is_asked_depends_on_the_flags_and_on_who_is_there() -> None:
+def test_the_questions_depend_on_the_flags_and_on_the_terminal() -> None:
     """docs/reference/run.md: who decides, 5."""
     here = ("/",)
     for wishes, attended, otherwise, may_ask in (

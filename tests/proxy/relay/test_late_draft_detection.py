@@ -66,7 +66,7 @@ async def test_what_such_a_client_offered_in_official_words_still_counts() -> No
         assert (await stage.client.method("fs/read_text_file"))["params"]["path"] == "/w/a"
 
 
-async def test_whoever_said_something_official_keeps_to_it() -> None:
+async def test_a_client_with_official_messages_keeps_to_them() -> None:
     """The draft's table 1.3: later hits are errors."""
     async with staged(opening("v1")) as stage:
         await stage.client.ask(0, "initialize", VAGUE)

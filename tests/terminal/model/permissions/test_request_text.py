@@ -32,7 +32,7 @@ def texts(**more: object) -> list[str]:
     return [f"{fact.label}|{fact.text}" for fact in facts_of(a_request(**more), FOLDER)]
 
 
-def test_who_asks_is_the_agent_or_we_because_it_did_not() -> None:
+def test_the_question_is_the_agents_or_ours_because_it_did_not_ask() -> None:
     """Brief: Accord asks because the agent did not."""
     assert who_asks(a_request(), "Claude\x1b[0m") == "Claude asks for permission."
     assert who_asks(a_request(), "") == "The agent asks for permission."
