@@ -12,7 +12,7 @@ is used by those, as far as that goes.
 from typing import Any
 
 from accord.client.connection.agent_connection import AgentLink
-from accord.client.services.service_interfaces import LocatesFiles, ReadsFiles, WritesFiles
+from accord.client.services.service_interfaces import ReadsFiles, WritesFiles
 from accord.client.services.service_results import Outcome, Service, given, result_of
 from accord.client.session.state import SessionCore
 from accord.client.wire.draft.meta import kept_details
@@ -131,10 +131,7 @@ class DetailedFiles(FileRequests):
             raise RequestError(
                 ACCESS_DENIED, f"{path}: already exists", {"reason": "access_denied"}
             )
-        if isinstance(files, LocatesFiles):
-            await result_of(files.write_text(session_id, path, content, at=at))
-        else:
-            await result_of(files.write_text(session_id, path, content))
+        await self._gate.write_at(session_id, path, content, at)
         return Stored(len(content.encode("utf-8", "replace")), not overwrite)
 
     async def _exists(self, session_id: str, path: str) -> bool:
