@@ -53,7 +53,7 @@ class NotReady(Unanswered):
     """The program did not get as far as what is checked; another check is about how far it gets."""
 
 
-class Misnamed(NotReady):
+class WrongIdType(NotReady):
     """The program answered, but with an id of another type than the request's.
 
     That ids come back as they were is a rule of its own, which monitors judge.
@@ -330,7 +330,7 @@ class RawPeer:
 
         Raises:
             Unanswered: none came in time, or the program is gone.
-            Misnamed: one came with the id as another type; no other will come.
+            WrongIdType: one came with the id as another type; no other will come.
         """
 
         def fits(frame: Frame) -> bool:
@@ -344,7 +344,7 @@ class RawPeer:
             (self.gave_up or self.note_unanswered)(id, error)
             raise
         if not same(frame.object.get("id"), id):
-            raise Misnamed(f"the answer to {self._asked(id)} has an id of another type")
+            raise WrongIdType(f"the answer to {self._asked(id)} has an id of another type")
         return frame.object
 
     def _asked(self, id: Any) -> str:  # noqa: A002
@@ -440,14 +440,14 @@ class RawPeer:
             try:
                 await self.call(ALIVE_METHOD, {})
                 return
-            except Misnamed:
+            except WrongIdType:
                 return
             except Gone:
                 raise
             except Unanswered:
                 if not self.known_method:
                     raise
-        with suppress(Misnamed):
+        with suppress(WrongIdType):
             await self.call(self.known_method, {})
         self.ignores_unknown = True
 

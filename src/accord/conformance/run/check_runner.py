@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import anyio
 
 from accord.conformance.check_definition import Check, Finding, Findings, Monitor, shown
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import (
     Frame,
     Gone,
@@ -174,7 +174,7 @@ def _silence(run: CheckRun) -> list[Finding]:
     return [
         Finding(ANSWERS, "fail", f"{frame.method} got no answer: {frame.unanswered}", shown(frame))
         for frames in run.conversations
-        for frame in looking.unanswered_requests(frames, may_end=may_end)
+        for frame in queries.unanswered_requests(frames, may_end=may_end)
     ]
 
 

@@ -28,7 +28,7 @@ class Features:
 
 
 @dataclass(slots=True)
-class Voice:
+class TranslationContext:
     """One for the whole connection; `features` are known when the client has introduced itself."""
 
     around: Surroundings

@@ -83,7 +83,7 @@ class ChatPrinter(ConversationPrinter):
 
     def said(self, first: str, text: str, style: str = "") -> None:
         """Print text after a label; a label that ends with a colon gets its own line."""
-        self._hush()
+        self._end_speech()
         if first.endswith(":"):
             self._blank()
             self._paragraph("", first)
@@ -92,7 +92,7 @@ class ChatPrinter(ConversationPrinter):
 
     def exactly(self, first: str, text: str, style: str = "") -> None:
         """Print text unchanged, with invisible characters written out."""
-        self._hush()
+        self._end_speech()
         super()._verbatim(first, exact(text), style)
 
     def _verbatim(self, first: str, text: str, style: str = "") -> None:
@@ -282,7 +282,7 @@ class ChatPrinter(ConversationPrinter):
     def output(self, text: str) -> None:
         """Print whole lines of a command's output."""
         if text.strip():
-            self._hush()
+            self._end_speech()
             self._verbatim("      ", text, "dim")
 
     def command_ended(self, status: ExitStatus) -> None:

@@ -45,7 +45,7 @@ SERVER_LISTS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-class Opening:
+class SessionStarts:
     """New, forked and resumed sessions, and the list of them."""
 
     def __init__(self, core: Core, options: Options, updates: Updates) -> None:

@@ -12,7 +12,7 @@ from accord.conformance.agent.turn import ASKING, asked_in, begun, calls_of
 from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.sessions import asked_of, comes_true
 from accord.conformance.checks.agent.v1.wire import INVALID_PARAMS, alive
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import NotAsked, NotReady, TooLate, as_json, same
 
 NO_SESSION = -32000
@@ -53,7 +53,7 @@ async def initialize_has_its_fields(stage: AgentStage) -> None:
         ok = "error" in answer
         if key == "capabilities":
             # Version 1 and a name is also how a client of the official version 1 may begin.
-            ok = ok or isinstance(looking.at(answer, "result.agentCapabilities"), dict)
+            ok = ok or isinstance(queries.at(answer, "result.agentCapabilities"), dict)
         stage.judge.judge("D26-04", ok, f"it is taken without {key}", came=answer)
 
 
@@ -65,9 +65,9 @@ async def logins_say_whether_they_worked(stage: AgentStage) -> None:
     for method in (login,) if login else LOGINS:
         params = {"method": method, "credentials": {"apiKey": "accord-check-wrong"}}
         answer = await talk.peer.call("authenticate", params)
-        if not login and looking.at(answer, "error.code") in NO_LOGIN:
+        if not login and queries.at(answer, "error.code") in NO_LOGIN:
             continue
-        ok = isinstance(looking.at(answer, "result.success"), bool)
+        ok = isinstance(queries.at(answer, "result.success"), bool)
         stage.judge.judge("D26-05", ok, "the result has no success", sent=params, came=answer)
         return
     stage.judge.skip_open("the agent has none of the three logins")
@@ -280,7 +280,7 @@ async def needs_are_told_at_the_start(stage: AgentStage) -> None:
     talk = stage.talk
     answer = await talk.peer.call("initialize", talk.hello(capabilities={}))
     if "error" in answer:
-        clear = bool(str(looking.at(answer, "error.message") or "").strip())
+        clear = bool(str(queries.at(answer, "error.message") or "").strip())
         stage.judge.judge("D26-18", clear, "the error says nothing", came=answer)
         return
     wanted = (answer.get("result") or {}).get("requiredClientCapabilities")

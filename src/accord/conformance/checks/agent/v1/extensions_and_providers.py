@@ -9,7 +9,7 @@ from typing import Any
 from accord.conformance.agent.check_environment import AgentStage
 from accord.conformance.check_definition import Findings, check, monitor
 from accord.conformance.checks.agent.v1.sessions import ROOTS, listed
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Frame
 
 TRACEPARENT = re.compile(r"^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
@@ -29,12 +29,12 @@ MEMBERS = re.compile(r"^$|^[^=,]+=[^,]*(,[^=,]+=[^,]*)*$")
 @monitor("V1-EXT-01", "V1-EXT-06", "V1-EXT-08", "V1-AUTH-17")
 def extensions(frames: Sequence[Frame], judge: Findings) -> None:
     announced: Any = UNKNOWN
-    for _, _, _, result in looking.answers(frames, "initialize"):
+    for _, _, _, result in queries.answers(frames, "initialize"):
         # Asked for a later version, an agent answers in the words of that one.
-        is_v1 = looking.at(result, "protocolVersion") == 1
-        announced = looking.at(result, "agentCapabilities._meta") if is_v1 else UNKNOWN
+        is_v1 = queries.at(result, "protocolVersion") == 1
+        announced = queries.at(result, "agentCapabilities._meta") if is_v1 else UNKNOWN
     last: Any = None
-    for frame in looking.received(frames):
+    for frame in queries.received(frames):
         judge_extension(frame, announced, judge)
         if frame.method == "auth/status_update":
             judge.judge("V1-AUTH-17", frame.params != last, "reported without a change", came=frame)
@@ -65,16 +65,16 @@ def _metas(frame: Frame) -> list[dict[str, Any]]:
     """The metadata of a message: of its params or result, and of what these hold."""
     parts = [frame.params, frame.object.get("result")]
     inner = [one for part in parts if isinstance(part, dict) for one in part.values()]
-    found = [looking.at(one, "_meta") for one in (*parts, *inner)]
+    found = [queries.at(one, "_meta") for one in (*parts, *inner)]
     return [one for one in found if isinstance(one, dict)]
 
 
 def judge_denials(frames: Sequence[Frame], judge: Findings) -> None:
     """Errors of the range for implementations say their reason."""
-    for frame, error in looking.errors(frames):
+    for frame, error in queries.errors(frames):
         code = error.get("code")
         if isinstance(code, int) and -32099 <= code <= -32001 and code not in NO_DENIALS:
-            ok = isinstance(looking.at(error, "data.reason"), str)
+            ok = isinstance(queries.at(error, "data.reason"), str)
             judge.judge("V1-EXT-08", ok, f"{code} without a reason in its data", came=frame)
 
 

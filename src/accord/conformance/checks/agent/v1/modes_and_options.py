@@ -8,7 +8,7 @@ from accord.conformance.agent.check_environment import AgentStage, went_well
 from accord.conformance.agent.turn import end_by_cancel, long_turn
 from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.wire import CODES, judge_refusal
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered, as_json
 
 # So many options are set; some agents have one for each of many tools.
@@ -47,7 +47,7 @@ async def modes_change(stage: AgentStage) -> None:
     prompt = stage.scenario.prompt("mode")
     if prompt is not None:
         made = await talk.new_session()
-        now = looking.at(made, "modes.currentModeId")
+        now = queries.at(made, "modes.currentModeId")
         await _judge_own_change(stage, str(made["sessionId"]), prompt, now)
 
 
@@ -63,7 +63,7 @@ async def _judge_own_change(stage: AgentStage, session: str, prompt: str, before
     for method, path in (("load", "loadSession"), ("resume", "sessionCapabilities.resume")):
         if talk.can(path) and now in (None, before):
             answer = await talk.peer.call(f"session/{method}", params, timeout=talk.seconds)
-            now = looking.at(answer, "result.modes.currentModeId") or now
+            now = queries.at(answer, "result.modes.currentModeId") or now
     # One that takes up its sessions in the mode of the start may do so.
     if now not in (None, before, announced):
         said = f"the mode is {as_json(now)} now, and {as_json(announced)} by what was announced"

@@ -10,7 +10,7 @@ from accord.conformance.agent.turn import ASKING, asked_in, is_instant
 from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.sessions import comes_true, more_sessions
 from accord.conformance.checks.agent.v1.wire import INTERNAL_ERROR, asking
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import as_json
 
 OPEN_REQUESTS_MAX = 1_024
@@ -51,14 +51,14 @@ async def refuse_beyond_the_limit(stage: AgentStage, sessions: int, held: int) -
 def judge_open_requests(stage: AgentStage, names: list[Any], since: int) -> None:
     """Judge the answers: the requests beyond the limit are refused for that reason."""
     frames = [one for one in stage.talk.peer.frames[since:] if not one.sent and one.is_response]
-    reasons = [looking.at(one.object, "error.data.reason") for one in frames]
+    reasons = [queries.at(one.object, "error.data.reason") for one in frames]
     refused = [
         one for one, reason in zip(frames, reasons, strict=True) if reason == "too_many_requests"
     ]
     answered = {as_json(one.object.get("id")) for one in frames}
     left = [name for name in names if as_json(name) not in answered]
     if refused:
-        codes = {looking.at(one.object, "error.code") for one in refused}
+        codes = {queries.at(one.object, "error.code") for one in refused}
         said = f"too many requests are refused with {codes}, not with -32603"
         stage.judge.judge("LIM-02", codes == {INTERNAL_ERROR}, said, came=refused[0])
     elif len(left) > OPEN_REQUESTS_MAX:

@@ -17,7 +17,7 @@ from accord.conformance.agent.fake_client import choosing
 from accord.conformance.agent.turn import calls_of, tool_calls
 from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.wire import CODES, OPENED_AGAIN, judge_refusal
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered, as_json
 
 SESSIONS = 20
@@ -152,7 +152,7 @@ def texts_of_calls(talk: Talk, since: int) -> list[str]:
     for update in tool_calls(talk, since):
         content = update.get("content")
         for one in content if isinstance(content, list) else []:
-            text = looking.at(one, "content.text")
+            text = queries.at(one, "content.text")
             found += [text] if isinstance(text, str) else []
         raw = update.get("rawOutput")
         found += [raw if isinstance(raw, str) else json.dumps(raw)] if raw is not None else []

@@ -28,7 +28,7 @@ from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.extensions_and_providers import NOBODYS
 from accord.conformance.checks.agent.v1.sessions import comes_true
 from accord.conformance.checks.agent.v1.turn_monitors import STOP_REASONS
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import (
     Gone,
     Message,
@@ -180,7 +180,7 @@ async def cancelled(
         stage.judge.failed("V1-CAP-05", "a cancel does nothing")
         raise NotReady("the cancelled turn does not end") from None
     took = time.monotonic() - began
-    reason = looking.at(answer, "result.stopReason")
+    reason = queries.at(answer, "result.stopReason")
     done = "result" in answer and reason != "cancelled" and not waited
     if done and await is_short(talk, sent, stopped):
         raise TooLate(OVER)
@@ -466,7 +466,7 @@ async def _done_after(stage: AgentStage, answer: str) -> list[tuple[Any, Any]] |
 
     async def decide(params: Message) -> Reply:
         asked.append(params)
-        fields = looking.at(params, "requestedSchema.properties")
+        fields = queries.at(params, "requestedSchema.properties")
         content = dict.fromkeys(fields if isinstance(fields, dict) else {}, answer == "yes")
         accepted = {"action": "accept", "content": content}
         return Reply(accepted if answer in ("yes", "no") else {"action": answer})
@@ -478,8 +478,8 @@ async def _done_after(stage: AgentStage, answer: str) -> list[tuple[Any, Any]] |
         await talk.say(session, stage.scenario.prompt("elicitation"))
     except NotReady:
         return None
-    fields = looking.at(asked[0], "requestedSchema.properties") if asked else None
-    kinds = {looking.at(one, "type") for one in (fields or {}).values()}
+    fields = queries.at(asked[0], "requestedSchema.properties") if asked else None
+    kinds = {queries.at(one, "type") for one in (fields or {}).values()}
     if kinds != {"boolean"}:
         return None
     calls = calls_of(talk, since).values()

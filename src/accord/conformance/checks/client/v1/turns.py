@@ -7,7 +7,7 @@ from typing import Any
 from accord.conformance.check_definition import check
 from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import SESSION, Conversation, error_code, modes
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Message, Unanswered, as_json
 
 # How a client may ask its user.
@@ -119,7 +119,7 @@ async def takes_notices_as_such(stage: ClientStage) -> None:
 def offers_nothing(talk: Conversation) -> list[str]:
     """The modes of forms that the client mentions without an offer: as null, or in an empty one."""
     key = "capabilities" if talk.version == "2" else "clientCapabilities"
-    offer = looking.at(talk.hello, f"{key}.elicitation")
+    offer = queries.at(talk.hello, f"{key}.elicitation")
     if not isinstance(offer, dict):
         return []
     nulls = [mode for mode in MODES if mode in offer and offer[mode] is None]
@@ -206,11 +206,11 @@ async def _judge_values(stage: ClientStage, talk: Conversation) -> None:
             answer = await talk.call("elicitation/create", **params)
         except Unanswered:
             return
-        if looking.at(answer, "result.action") == "accept":
+        if queries.at(answer, "result.action") == "accept":
             accepted = True
-            given = looking.at(answer, "result.content.count")
+            given = queries.at(answer, "result.content.count")
             ok = type(given) is int and 1 <= given <= 3
-            ok = ok and looking.at(answer, "result.content.colour") in colour["enum"]
+            ok = ok and queries.at(answer, "result.content.colour") in colour["enum"]
             said = "a form is accepted with values that its fields do not take"
             stage.judge.judge("V1-ELIC-19", ok, said, sent=params, came=answer)
     if not accepted:
@@ -249,7 +249,7 @@ async def drops_malformed_entries_where_it_may(stage: ClientStage) -> None:
     params = talk.permission()
     params |= {"options": [*params["options"], {"name": "no id", "kind": "allow_once"}]}
     answer = await talk.call("session/request_permission", **params)
-    ok = looking.at(outcome(answer), "outcome") != "selected"
+    ok = queries.at(outcome(answer), "outcome") != "selected"
     said = "a malformed option of a permission request is dropped"
     stage.judge.judge("V1-GEN-13", ok, said, sent=params, came=answer)
     await talk.end_turn(prompt)

@@ -25,7 +25,7 @@ from accord.conformance.client.fake_agent import (
     modes,
     responses,
 )
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import (
     ALIVE_METHOD,
     Frame,
@@ -66,7 +66,7 @@ def look_at_lines(frames: Sequence[Frame], judge: Findings, *, arrays: bool = Fa
         if frame.flaw == "not UTF-8":
             judge.failed("V1-GEN-01", "a line is not UTF-8", came=frame)
         elif frame.flaw.startswith("the last line"):
-            if looking.is_unended(frame):
+            if queries.is_unended(frame):
                 judge.failed("TR-STDIO-02", frame.flaw, came=frame)
         elif frame.flaw:
             broken.append(frame)
@@ -78,7 +78,7 @@ def look_at_lines(frames: Sequence[Frame], judge: Findings, *, arrays: bool = Fa
             judge.passed("TR-STDIO-02", "TR-STDIO-04")
             ok = frame.object.get("jsonrpc") == "2.0"
             judge.judge("V1-GEN-01", ok, 'jsonrpc is not "2.0"', came=frame)
-    pieces = looking.pieces_of_messages(frames)
+    pieces = queries.pieces_of_messages(frames)
     if pieces:
         judge.failed("TR-STDIO-02", "a message goes over several lines", came=pieces)
     others = [frame for frame in broken if frame.raw.strip() and frame not in pieces]
@@ -93,7 +93,7 @@ def _is_message(message: dict[str, Any]) -> bool:
 @monitor("V1-GEN-02", role="client")
 def asked(frames: Sequence[Frame], judge: Findings) -> None:
     """A response has the id of a request that is open."""
-    for frame, said in looking.unasked_responses(frames):
+    for frame, said in queries.unasked_responses(frames):
         judge.failed("V1-GEN-02", said, came=frame)
 
 
@@ -120,14 +120,14 @@ def envelopes(frames: Sequence[Frame], judge: Findings) -> None:
             judge.judge("V1-GEN-05", ok, f"a request has the id {as_json(name)}", came=frame)
         wrong = next(_odd_words(told), "")
         judge.judge("V1-GEN-08", not wrong, wrong, came=frame)
-    for frame, said in looking.bad_responses(frames):
+    for frame, said in queries.bad_responses(frames):
         judge.failed("V1-GEN-03", said, came=frame)
 
 
 @monitor("V1-EXT-07", role="client")
 def stacks(frames: Sequence[Frame], judge: Findings) -> None:
     """No error shows the client's insides."""
-    for frame, said in looking.traces(frames):
+    for frame, said in queries.traces(frames):
         judge.failed("V1-EXT-07", said, came=frame)
 
 
@@ -139,7 +139,7 @@ def _odd_words(value: Any) -> Iterator[str]:
                 continue
             if "_" in key:
                 yield f"the key {as_json(key)} is not camelCase"
-            if key in looking.TAGS and isinstance(inner, str) and inner != inner.lower():
+            if key in queries.TAGS and isinstance(inner, str) and inner != inner.lower():
                 yield f"the tag {as_json(inner)} of {key} is not snake_case"
             yield from _odd_words(inner)
     elif isinstance(value, list):
@@ -154,7 +154,7 @@ def shapes(frames: Sequence[Frame], judge: Findings) -> None:
         rule = _rule_of(flaw)
         if rule:
             judge.failed(rule, str(flaw), came=flaw.frame)
-    for frame in looking.received(frames):
+    for frame in queries.received(frames):
         if frame.method == "session/new":
             there = "mcpServers" in frame.params
             judge.judge("V1-SESS-07", there, "mcpServers is missing", came=frame)
@@ -190,9 +190,9 @@ def _rule_of(flaw: Flaw) -> str:
 def extensions(frames: Sequence[Frame], judge: Findings) -> None:
     """Tracing names hold traces, extensions are announced, limits and denials have a reason."""
     announced: Any = None
-    for frame in looking.received(frames):
+    for frame in queries.received(frames):
         if frame.method == "initialize":
-            announced = looking.at(frame.params, "clientCapabilities._meta")
+            announced = queries.at(frame.params, "clientCapabilities._meta")
         judge_extension(frame, announced, judge)
     judge_denials(frames, judge)
 
@@ -317,7 +317,7 @@ async def reads_malformed_options_as_absent(stage: ClientStage) -> None:
 
 def outcome_of(answer: Message) -> Any:
     """What became of a permission request."""
-    return looking.at(answer, "result.outcome.outcome")
+    return queries.at(answer, "result.outcome.outcome")
 
 
 @check("V1-GEN-10", "V1-EXT-02", role="client")
@@ -424,7 +424,7 @@ async def copes_with_unknown_error_codes(stage: ClientStage) -> None:
     code = await stage.client.ended(stage.patience)
     ok = code is None or code >= 0
     stage.judge.judge("V1-GEN-11", ok, f"the client was ended by signal {-(code or 0)}")
-    crashed = looking.TRACE.search(stage.stderr())
+    crashed = queries.TRACE.search(stage.stderr())
     stage.judge.judge("V1-GEN-11", not crashed, "the client crashed", came=stage.stderr())
 
 
@@ -556,7 +556,7 @@ def prompts_come_after_sessions(frames: Sequence[Frame], judge: Findings) -> Non
     """A prompt goes to a session that the agent has opened, and not to one that it is asked for."""
     asked_about: set[str] = set()
     ever: frozenset[str] = frozenset()
-    for frame, opened in looking.with_open_sessions(frames):
+    for frame, opened in queries.with_open_sessions(frames):
         ever |= opened
         name = frame.params.get("sessionId")
         if frame.sent:

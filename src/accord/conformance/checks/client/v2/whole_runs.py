@@ -14,7 +14,7 @@ from accord.conformance.checks.client.v1.whole_runs import RUNS_SECONDS_MAX, Nee
 from accord.conformance.checks.client.v2.wire_and_initialize import ALL, KEY
 from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import NUMBERS, Offer
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Frame, Message, Unanswered, as_json
 
 MEDIA = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
@@ -67,7 +67,7 @@ async def uses_on_its_own_only_what_is_offered(stage: ClientStage) -> None:
 
 def judge_last_page(stage: ClientStage, frames: Sequence[Frame], *, ended: bool) -> None:
     """An empty cursor is followed by a client that follows cursors, unless it was interrupted."""
-    calls = looking.served_calls(frames)
+    calls = queries.served_calls(frames)
     pages = [at for at, (frame, _) in enumerate(calls) if frame.method == "session/list"]
     for at in pages:
         frame, page = calls[at]

@@ -39,7 +39,7 @@ from accord.conformance.client.fake_agent import (
     modes,
     responses,
 )
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Frame, Message, Unanswered, as_json
 from accord.conformance.frames.schema_validation import flaws
 
@@ -121,18 +121,18 @@ async def arrays(stage: ClientStage) -> None:
 @monitor("V2-GEN-01", "V2-GEN-02", role="client", version="2")
 def ids(frames: Sequence[Frame], judge: Findings) -> None:
     """Ids are whole numbers or texts, and not used again while their request is open."""
-    for frame, said in looking.odd_ids(frames):
+    for frame, said in queries.odd_ids(frames):
         judge.failed("V2-GEN-01", said, came=frame)
-    if any(looking.open_together(frames)):
+    if any(queries.open_together(frames)):
         judge.passed("V2-GEN-02")
-    for frame, said in looking.reused_ids(frames):
+    for frame, said in queries.reused_ids(frames):
         judge.failed("V2-GEN-02", said, came=frame)
 
 
 @monitor("V2-GEN-03", role="client", version="2")
 def nulls(frames: Sequence[Frame], judge: Findings) -> None:
     """An id that can be read comes back with an error."""
-    for frame, said in looking.null_answers(frames):
+    for frame, said in queries.null_answers(frames):
         judge.failed("V2-GEN-03", said, came=frame)
 
 
@@ -160,12 +160,12 @@ def gates(frames: Sequence[Frame], judge: Findings) -> None:
     can = offered(frames, "capabilities.session")
 
     def marked(name: str) -> bool:
-        return isinstance(looking.at(can, name), dict)
+        return isinstance(queries.at(can, name), dict)
 
     def takes(kind: str) -> bool:
         return marked("prompt.embeddedContext" if kind == "resource" else f"prompt.{kind}")
 
-    for frame in looking.received(frames):
+    for frame in queries.received(frames):
         if frame.method == "session/prompt":
             content = frame.params.get("prompt")
             judge.judge("V2-PROMPT-01", bool(content), "an empty prompt", came=frame)
@@ -500,7 +500,7 @@ async def _decides_in_spite_of_cancels(talk: Conversation) -> bool:
             return False
         await talk.peer.answer_to(name)
         answer = responses(talk.peer.frames, name)[0]
-        chosen = looking.at(outcome(answer.object), "outcome") == "selected"
+        chosen = queries.at(outcome(answer.object), "outcome") == "selected"
         if not chosen or answer.at - read < DECIDING_SECONDS:
             return False
     return True
