@@ -281,7 +281,7 @@ async def needs_are_told_at_the_start(stage: AgentStage) -> None:
     answer = await talk.peer.call("initialize", talk.hello(capabilities={}))
     if "error" in answer:
         clear = bool(str(queries.at(answer, "error.message") or "").strip())
-        stage.judge.judge("D26-18", clear, "the error says nothing", came=answer)
+        stage.judge.judge("D26-18", clear, "the error has no message", came=answer)
         return
     wanted = (answer.get("result") or {}).get("requiredClientCapabilities")
     stage.judge.judge("D26-18", not wanted, "a need that is not met", came=answer)
