@@ -116,9 +116,7 @@ async def run_checks(
             if trouble:
                 return
             if time.monotonic() >= end:
-                runs[number] = unasked(
-                    check, f"the run had reached its time limit of {run_seconds_max:g} s"
-                )
+                runs[number] = unasked(check, f"the run was over after {run_seconds_max:g} s")
                 return
             began(check)
             try:
