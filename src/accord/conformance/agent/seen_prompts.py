@@ -1,7 +1,7 @@
 """Prompts at which an agent was seen to do what no prompt of its scenario is for.
 
-Nobody can know beforehand which prompt makes an agent ask a form or go on in the background.  What
-it did once at an ordinary prompt it may do again, so that prompt serves the purpose.
+It is not known beforehand which prompt makes an agent ask with a form or work in the background.
+What it did once for an ordinary prompt it may do again, so that prompt serves the purpose.
 
 Must not know: any rule.
 """

@@ -24,7 +24,7 @@ from accord.conformance.time_limits import ANSWER_SECONDS, GRACE_SECONDS, QUIET_
 FRAME_BYTES_MAX = 64 * 1024 * 1024
 FRAMES_MAX = 20_000
 CONVERSATION_BYTES_MAX = 256 * 1024 * 1024
-# What the kit itself sends beyond this is meant to be too long for anybody.
+# Longer lines of the kit are meant to exceed every limit.
 SENT_BYTES_PARSED_MAX = 16 * 1024 * 1024
 
 # A method that no program has: a program that runs answers it, if only with an error.
@@ -37,12 +37,12 @@ Message = dict[str, Any]
 Responder = Callable[[Message], Awaitable["Reply | None"]]
 
 
-# So much is told of a result that is not what was needed.
+# How much of an unexpected result is shown.
 ANSWER_CHARACTERS = 300
 
 
 class Unanswered(Exception):
-    """The program did not do in time what it had to; says what was waited for."""
+    """The program did not act in time; the message says what was awaited."""
 
 
 class Gone(Unanswered):
@@ -73,7 +73,7 @@ class TooLate(NotAsked):
 
 
 class LoginNeeded(NotAsked):
-    """The agent makes no session before a login, which it may; nobody said how to log in."""
+    """The agent requires a login for sessions, and the scenario has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ class RawPeer:
                 self._wake()
 
     def _has_room(self, waiting: int) -> bool:
-        """Whether the program may say more: a flood is cut off."""
+        """Whether the program may send more: too much is cut off."""
         return (
             waiting <= FRAME_BYTES_MAX
             and len(self.frames) < FRAMES_MAX

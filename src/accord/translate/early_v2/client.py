@@ -31,7 +31,7 @@ _ENDING = frozenset({"session/close", "session/delete"})
 
 
 class EarlyClient(Core):
-    """The first pages outside, today's v2 inside."""
+    """Speaks early v2 to the client and today's v2 to the agent."""
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)

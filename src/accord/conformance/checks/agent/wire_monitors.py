@@ -50,7 +50,7 @@ def error_responses(frames: Sequence[Frame]) -> Iterator[Complaint]:
 
 
 def not_asked(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """Responses that nobody asked for, also those whose id is null without need."""
+    """Responses without a request, also those whose id is null without need."""
     yield from queries.unasked_responses(frames)
     yield from queries.null_answers(frames)
 

@@ -33,7 +33,7 @@ class Plans:
         self._said: dict[str, None] = {}
 
     def update(self, update: Json) -> Sequence[Json]:
-        """A plan is this from now on."""
+        """Replace a plan as a whole."""
         gone = kept(update, OFFICIAL).get("raw")
         if isinstance(gone, dict) and gone.get("sessionUpdate") == "plan_removed":
             # v1's words, which only unstable v2 has.
@@ -58,7 +58,7 @@ class Plans:
         return [*said, *self._text(plan_id, plan)]
 
     def removed(self, update: Json) -> Sequence[Json]:
-        """A plan is gone."""
+        """Remove a plan from the list."""
         if self._context.features.plans:
             return (update,)
         plan_id: str = update["planId"]

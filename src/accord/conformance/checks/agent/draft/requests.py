@@ -188,7 +188,7 @@ async def modes_are_answered_and_announced(stage: AgentStage) -> None:
 
 @check("D26-09", "D26-35", version="draft")
 async def options_are_answered_and_announced(stage: AgentStage) -> None:
-    """What an option may be set to, the draft does not say.
+    """The draft does not say which values an option takes.
 
     It is set to what it is, a switch over, and any other to what the scenario says: one that the
     agent refuses is none of its values.

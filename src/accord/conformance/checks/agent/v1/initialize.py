@@ -268,7 +268,7 @@ async def after_logout_a_login_is_needed(stage: AgentStage) -> None:
 
 
 async def login_state(talk: Talk) -> Any:
-    """How the agent says that its login stands; None where it cannot be asked."""
+    """The login state that the agent reports; None if it cannot be asked."""
     if not talk.can("auth.status"):
         return None
     answer = await talk.peer.call("auth/status", {}, timeout=talk.seconds)
@@ -290,7 +290,7 @@ async def the_login_can_be_asked_for(stage: AgentStage) -> None:
 
 
 async def judge_status(stage: AgentStage) -> Message:
-    """Ask twice how the login stands: it needs none, and asking changes nothing."""
+    """Ask twice for the login state: this needs no login and changes nothing."""
     first, second = [await stage.talk.peer.call("auth/status", {}) for _ in range(2)]
     for answer in (first, second):
         error = answer.get("error")

@@ -54,7 +54,7 @@ SHAPED = (
 def shapes(frames: Sequence[Frame], judge: Findings) -> None:
     for flaw in flaws(frames, "1", of_agent=True):
         if flaw.where.endswith(".category"):
-            # Decoration: a category that nobody knows is nobody's trouble.
+            # Only for display: an unknown category does no harm.
             continue
         if flaw.is_own and flaw.method == "elicitation/create":
             continue

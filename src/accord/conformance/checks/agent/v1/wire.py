@@ -355,7 +355,7 @@ async def bad_lines_do_not_end_the_connection(stage: AgentStage) -> None:
 
 
 async def survive_bad_lines(stage: AgentStage, rule: str) -> None:
-    """One error for the first bad line after a good frame, none for the next; life goes on."""
+    """One error for the first bad line after a good frame, none for the next, and no end."""
     talk = stage.talk
     await talk.initialize()
     for raw, code in ((b"xx\n" * 50, -32700), (b"\xff\xfe\n", -32700), (b"5\n", INVALID_REQUEST)):

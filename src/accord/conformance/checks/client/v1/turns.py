@@ -13,7 +13,7 @@ from accord.conformance.frames.raw_peer import Message, Unanswered, as_json
 # How a client may ask its user.
 MODES = ("form", "url")
 LONG_TITLE = "a long title " * 800
-# Backtracking engines need longer than the sun will shine for this one.
+# A backtracking engine takes practically for ever for this one.
 EVIL_PATTERN = "^(([a-z])+.)+[A-Z]([a-z])+$"
 
 
@@ -171,7 +171,7 @@ async def fills_in_forms_safely(stage: ClientStage) -> None:
     try:
         answer = await talk.call("elicitation/create", **params)
     except Unanswered:
-        # A client that lives waits for somebody to fill it in.
+        # A client that still runs waits for a user to fill it in.
         if not await talk.alive():
             raise
         stage.leave_open("the client leaves forms to a person")

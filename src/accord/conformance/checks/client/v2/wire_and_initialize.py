@@ -138,7 +138,7 @@ def nulls(frames: Sequence[Frame], judge: Findings) -> None:
 
 @monitor("V2-GEN-04", "V2-GEN-08", "V1-GEN-09", "V2-SESS-25", role="client", version="2")
 def shapes(frames: Sequence[Frame], judge: Findings) -> None:
-    """Params and results are those of v2, and mint no words of their own."""
+    """Params and results are those of v2, without custom values that lack an underscore."""
     for flaw in flaws(frames, "2", of_agent=False):
         key = flaw.where.rpartition(".")[2]
         if flaw.frame.method == "initialize" and key in ("clientInfo", "clientCapabilities"):
@@ -487,7 +487,7 @@ async def settles_cancelled_requests(stage: ClientStage) -> None:
 
 
 async def _decides_in_spite_of_cancels(talk: Conversation) -> bool:
-    """Whether the client chooses an option well after it has read that nobody needs it.
+    """Whether the client chooses an option well after it has read that the request is cancelled.
 
     What it answers to a later question shows that it has.
     """
