@@ -166,7 +166,7 @@ async def test_a_run_begins_nothing_after_its_time() -> None:
     """Issue 13: bounded in time, as a whole too."""
     checks = [failing(AssertionError("begun"))] * 3
     runs = await run_checks(checks, [], open_stage, run_seconds_max=0)
-    assert {one.said for run in runs for one in run.findings} == {"the 0 s for the run were over"}
+    assert {one.said for run in runs for one in run.findings} == {"the run was over after 0 s"}
 
 
 @pytest.mark.parametrize(
