@@ -25,13 +25,16 @@ QUOTED = (
 
 PHRASES: dict[str, str] = {
     r"\b(?:for|to|by|of|from|with|at) who\b": "name the person or program",
-    r"(?:^|[\"#*.:;] +|\"\"\")Who (?:has|is|says|leaves|wants|needs|only)\b": "name the subject",
+    r"(?:^|[\"#*.:;] +|\"\"\")Who (?:\w+s|only|had|did) (?![^.\n]*\?)\w": "name the subject",
+    r"\bdef test_(?:\w*_(?:by|for|to|of)_)?who(?:ever)?_": "name the subject",
     r"\bso-manieth\b": "the n-th",
     r"\banew\b": "again",
     r"\bshall\b": "should, will or must",
     r"(?<![Tt]here )\bis no (?!longer|more\b|less\b|later|earlier|such|other|matter|one\b|good)": (
         "is not a"
     ),
+    r"(?<![Tt]here )\b(?:are|were) no (?!longer|more\b|less\b|other|matter|better)": "are not",
+    r"\b(?:after|for|at most|of) so (?:many|much|long|often)\b(?! (?:that|as)\b)": "this many",
 }
 STUB_WORDS_MAX = 3
 # A test's docstring says who demands it, which may take two words.

@@ -63,7 +63,7 @@ def fresh_lines() -> Iterator[None]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who stays when its input is closed gets SIGTERM, and who stays then SIGKILL, at once."""
+    """A program that stays when its input is closed gets SIGTERM and then SIGKILL, at once."""
     from accord.machine.processes.child_process import GroupProcess
     from accord.transport import subprocess
 

@@ -32,7 +32,7 @@ async def test_what_is_ready_has_its_turn_before_a_bound_is_over() -> None:
     assert not bound.cancelled_caught
 
 
-async def test_a_bound_is_over_for_who_looks_again_and_again() -> None:
+async def test_a_bound_is_over_for_a_task_that_looks_again_and_again() -> None:
     """Found by a run of the tests that did not end: somebody always had something to do."""
     with anyio.move_on_after(0.01) as bound:
         while True:

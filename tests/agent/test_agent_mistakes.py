@@ -280,7 +280,7 @@ async def test_what_a_tool_gave_back_must_have_a_json_form() -> None:
 
 @pytest.mark.parametrize("given", ["a.py", ["a.py"], ("a.py", 3), [("a.py", 3)]])
 async def test_one_place_is_a_place(given: Any) -> None:
-    """Ours: the letters of a name are no places."""
+    """Ours: the letters of a name are not places."""
     agent = Agent("mistaken", version="1")
 
     @agent.on_prompt

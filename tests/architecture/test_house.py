@@ -145,6 +145,38 @@ def test_the_main_program_loads_no_command_before_it_is_called() -> None:
     assert [name for name in ran.stdout.split() if name.startswith("accord.cli.commands.")] == []
 
 
+@pytest.mark.parametrize("version", [1, 2])
+def test_only_the_edge_of_the_spoken_version_is_loaded(version: int) -> None:
+    """ARCHITECTURE.md, section 5: each agent is a process, and its start is waited for."""
+    script = f"""
+import sys, anyio
+from accord import Agent, Client, Turn
+from accord.transport.memory import memory_pair
+
+agent = Agent("a", version="1")
+
+@agent.on_prompt
+async def answer(turn: Turn) -> None:
+    await turn.say("hi")
+
+async def main() -> None:
+    ours, theirs = memory_pair()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(agent.serve, theirs)
+        async with Client.connect(ours, versions=({version},)) as client:
+            session = await client.new_session(cwd=".")
+            await session.ask("x")
+        tasks.cancel_scope.cancel()
+
+anyio.run(main)
+print(*sys.modules)
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    edges = re.findall(r"accord\.(?:agent\.serving|client\.wire)\.(v1|v2|draft)\b", ran.stdout)
+    assert set(edges) == {f"v{version}"}
+    assert ".draft" not in ran.stdout
+
+
 def test_public_exceptions_derive_from_one_class() -> None:
     """ARCHITECTURE.md, `errors.py`."""
     public = [getattr(accord, name) for name in accord.__all__]

@@ -120,7 +120,7 @@ def test_hypothesis_counts_no_time(profile: str) -> None:
         for node in ast.walk(tree):
             if isinstance(node, ast.keyword) and node.arg == "suppress_health_check":
                 told = ast.unparse(node.value)
-                # Who lists some replaces the list of the profile.
+                # A list given here replaces the list of the profile.
                 assert "too_slow" in told or "list(HealthCheck)" in told, f"{name}:{node.lineno}"
             if isinstance(node, ast.keyword) and node.arg == "deadline":
                 assert ast.unparse(node.value) == "None", f"{name}:{node.lineno}"

@@ -18,6 +18,9 @@ from scripts import check_words
         "draws the picture anew",
         "What shall be done?",
         "it is no number",
+        "they are no numbers",
+        "Who comes second is refused.",
+        "It ends after so many seconds.",
     ],
 )
 def test_odd_phrases_are_named(text: str) -> None:
@@ -29,7 +32,16 @@ def test_odd_phrases_are_named(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["There is no number.", "It is no longer there.", "whoever has it", "A person who debugs."],
+    [
+        "There is no number.",
+        "There are no numbers.",
+        "It is no longer there.",
+        "whoever has it",
+        "A person who debugs.",
+        "Who decides",
+        "Who uses it now?",
+        "for so long that it ends",
+    ],
 )
 def test_plain_english_passes(text: str) -> None:
     """Ours."""

@@ -18,7 +18,7 @@ def test_the_variables_win(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     """Contract: ACCORD_CONFIG_DIR and ACCORD_STATE_DIR."""
     monkeypatch.setenv("ACCORD_CONFIG_DIR", str(tmp_path / "c"))
     monkeypatch.setenv("ACCORD_STATE_DIR", str(tmp_path / "s"))
-    assert user_paths.config_file() == tmp_path / "c" / "config.toml"
+    assert user_paths.config_folder() == tmp_path / "c"
     assert user_paths.credentials_file() == tmp_path / "c" / "credentials.json"
     assert policy_path() == tmp_path / "c" / "permissions.toml"
     assert user_paths.store_file() == tmp_path / "s" / "sessions.sqlite3"

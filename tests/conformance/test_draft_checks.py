@@ -99,7 +99,7 @@ def changed(method: str, *lines: str) -> list[str]:
 
 @pytest.mark.rule("D26-04")
 @pytest.mark.parametrize(("key", "code"), [("agentCapabilities", 0), ("capabilities", 1)])
-def test_who_offers_nothing_may_be_taken_for_a_client_of_the_official_version(
+def test_a_client_that_offers_nothing_may_be_taken_for_an_official_one(
     key: str, code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Dialect: version 1 with neither key is the official version 1, and never the draft."""

@@ -424,7 +424,7 @@ async def test_a_large_answer_waits_for_a_slow_peer_in_its_own_task() -> None:
 
 
 @pytest.mark.parametrize("leaving", [SystemExit(7), KeyboardInterrupt()])
-async def test_who_leaves_the_program_over_the_last_words_of_a_peer_does_so_through_the_group(
+async def test_an_exit_over_the_last_frames_of_a_peer_goes_through_the_group(
     leaving: BaseException,
 ) -> None:
     """Ours: bare, it would stop the event loop with everything still open."""

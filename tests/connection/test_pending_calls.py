@@ -80,7 +80,7 @@ async def test_an_error_is_raised_by_its_kind(
         {"error": {"code": "x", "message": 5}},
         {"result": {}, "error": {"code": 1, "message": "both"}},
         {},
-        # Python writes these as NaN and Infinity, which are no JSON.
+        # Python writes these as NaN and Infinity, which are not JSON.
         {"result": {"x": math.nan}},
         {"result": math.inf},
     ],

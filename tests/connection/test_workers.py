@@ -90,7 +90,7 @@ async def test_jobs_begin_in_the_order_in_which_they_were_given() -> None:
 
 
 @pytest.mark.parametrize("leaving", [SystemExit(7), KeyboardInterrupt()])
-async def test_who_leaves_the_program_does_so_through_the_group(leaving: BaseException) -> None:
+async def test_an_exit_goes_through_the_group(leaving: BaseException) -> None:
     """Ours: bare, it would stop the event loop with everything still open."""
 
     async def job() -> None:

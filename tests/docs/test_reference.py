@@ -26,6 +26,31 @@ def test_every_public_name_has_its_paragraph() -> None:
     assert set(accord.__all__) - described(API) - tree == set()
 
 
+def test_every_member_of_the_main_classes_is_named() -> None:
+    """Issue 15: what is public is documented, and what is not meant for users is not public."""
+    classes = (
+        accord.Agent,
+        accord.Turn,
+        accord.AgentSession,
+        accord.ToolCallHandle,
+        accord.TerminalHandle,
+        accord.Client,
+        accord.Session,
+        accord.PromptTurn,
+        accord.Reply,
+        accord.Proxy,
+        accord.McpServers,
+        accord.Transport,
+        accord.Receiver,
+        accord.DraftOptions,
+    )
+    named = set(re.findall(r"[`.@ ](\w+)(?=[`(=])", API))
+    for one in classes:
+        public = {name for name in dir(one) if not name.startswith("_")}
+        assert public - named == set(), one
+    assert set(accord.Ended._fields) <= named
+
+
 def test_every_keyword_of_an_agent_and_of_a_client_is_listed() -> None:
     """Newcomers: the keywords of `Client.spawn` stood in comments only."""
     of_agent = set(inspect.signature(accord.Agent).parameters) - {"name"}

@@ -141,7 +141,7 @@ async def test_contradiction_19_capabilities_of_a_client_are_in_its_request(tmp_
 
 
 def test_contradiction_23_a_cost_may_be_in_other_units() -> None:
-    """Row 23: three letters are no rule any more."""
+    """Row 23: three letters are not a rule any more."""
     example = the(PROMPT, "output 7")
     update = json.loads(json.dumps(example.update).replace("USD", "credits"))
     for one in (example.update, update):

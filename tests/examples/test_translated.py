@@ -30,7 +30,7 @@ def pairs(**wanted: Any) -> pytest.MarkDecorator:
 
 
 def bench_for(example: Example, target: Spoken) -> Bench:
-    """Who sends it speaks its version, the other side the target."""
+    """The sender speaks its version, the other side the target."""
     if example.sender == "agent":
         return Bench(target, example.spoken)
     outside: Outside = "v2-early" if example.spoken == "v2" else example.spoken

@@ -23,7 +23,7 @@ SECONDS = HANG_SECONDS
 
 
 class AgentProcess:
-    """The client's end.  `messages` has all that came, `bad` the lines that are no message."""
+    """The client's end.  `messages` has all that came, `bad` the lines that are not messages."""
 
     def __init__(self, process: anyio.abc.Process) -> None:
         self._process = process

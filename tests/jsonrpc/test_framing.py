@@ -17,7 +17,7 @@ from accord.jsonrpc.framing import (
     FRAME_BYTES_MAX,
     HEADER_BYTES_MAX,
     ContentLength,
-    Detecting,
+    DetectedFraming,
     FrameTooLong,
     Framing,
     Lines,
@@ -119,7 +119,7 @@ def test_half_of_a_deep_line_is_lost() -> None:
 
 def test_a_blank_end_loses_nothing() -> None:
     """Ours: whitespace behind the last line is not half a message."""
-    for splitter in (Lines(), ContentLength(), Detecting()):
+    for splitter in (Lines(), ContentLength(), DetectedFraming()):
         splitter.feed(b"\r\n \r")
         assert splitter.finish() == []
         assert splitter.lost_bytes == 0
@@ -252,7 +252,7 @@ def test_the_detected_framing_holds_for_both_directions(
     framing: Framing, bodies: list[bytes], cuts: list[int]
 ) -> None:
     """TR-STDIO-09: one framing per connection."""
-    known, splitter = splitter_for(framing), Detecting()
+    known, splitter = splitter_for(framing), DetectedFraming()
     data = b"\n " + b"".join(known.encode(body) for body in bodies)
     assert fed(splitter, data, cuts) == bodies
     assert splitter.framing == framing
@@ -261,9 +261,9 @@ def test_the_detected_framing_holds_for_both_directions(
 
 
 @pytest.mark.rule("TR-STDIO-09")
-def test_who_speaks_first_keeps_to_lines() -> None:
+def test_the_side_that_speaks_first_keeps_to_lines() -> None:
     """TR-STDIO-09: we do not change our framing in the middle, whatever the peer does."""
-    splitter = Detecting()
+    splitter = DetectedFraming()
     assert splitter.encode(b"{}") == b"{}\n"
     assert splitter.feed(b"Content-Length: 2\r\n\r\n{}") == [b"{}"]
     assert splitter.encode(b"{}") == b"{}\n"
@@ -271,7 +271,7 @@ def test_who_speaks_first_keeps_to_lines() -> None:
 
 def test_a_stream_too_short_to_tell_is_read_as_lines() -> None:
     """Ours: "Content-" and then nothing is half a line."""
-    splitter = Detecting()
+    splitter = DetectedFraming()
     assert splitter.feed(b"Content-") == []
     assert splitter.finish() == []
     assert splitter.lost_bytes == 8

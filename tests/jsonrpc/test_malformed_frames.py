@@ -108,7 +108,7 @@ def test_a_bad_version_does_not_spoil_the_rest() -> None:
 
 @pytest.mark.parametrize("key", ["method", "id", "other"])
 def test_lone_surrogates_are_repaired(key: str) -> None:
-    """Ours: JavaScript emits them; they are no reason to lose a message."""
+    """Ours: JavaScript emits them; they are not a reason to lose a message."""
     frame = b'{"id":1,"method":"x","%b":"a\\ud83d","\\udc00":1}' % key.encode()
     message = message_in(frame)
     assert message.id == ("a\ufffd" if key == "id" else 1)

@@ -62,8 +62,6 @@ def test_only_names_are_read() -> None:
         ([], None),
     ],
 )
-def test_who_refused_is_read_where_it_is_a_word_that_we_know(
-    answer: object, by: str | None
-) -> None:
+def test_what_refused_is_read_where_it_is_a_known_word(answer: object, by: str | None) -> None:
     """Issue 14: whoever is not told does not say that a person said no."""
     assert read_decided_by(answer) == by

@@ -153,7 +153,7 @@ def test_row_5_names_of_v1_under_the_drafts_key_are_v1(capabilities: dict[str, A
 
 @pytest.mark.parametrize("more", [{}, {"capabilities": None}, {"capabilities": [1]}])
 def test_row_6_neither_key_means_v1_without_capabilities(more: dict[str, Any]) -> None:
-    """dialect 1.1 row 6; capabilities that are no object are as good as none."""
+    """dialect 1.1 row 6; capabilities that are not an object count as none."""
     assert judged({"protocolVersion": 1, **more}) == ("v1", 1)
 
 

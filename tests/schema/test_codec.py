@@ -128,7 +128,7 @@ def test_reading_is_decode_with_everything_looked_up_once() -> None:
         reading(Note, strict=True)(b'{"text":"a","title":5}')
 
 
-def test_what_was_tolerated_is_told_to_who_wants_to_know() -> None:
+def test_what_was_tolerated_is_reported_on_request() -> None:
     """Issue 2: tolerated and logged; good input costs nothing."""
     told: list[str] = []
     decoding = Decoding(report=told.append)

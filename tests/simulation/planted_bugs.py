@@ -24,7 +24,7 @@ from accord.client.session.state import SessionCore
 from accord.client.session.transcript_span import TranscriptSpan
 from accord.client.session.update_inbox import Inbox
 from accord.client.wire.v1 import files
-from accord.connection.backpressure import Reading
+from accord.connection.backpressure import TransportPauser
 from accord.connection.connection import Connection
 from accord.connection.incoming_requests import IncomingRequests
 from accord.connection.pending_calls import PendingCalls
@@ -224,7 +224,7 @@ def _a_full_inbox_holds_the_reading_for_ever(right: Any) -> Any:
     return release
 
 
-@_plant(Reading, "hold")
+@_plant(TransportPauser, "hold")
 def _a_full_inbox_holds_nothing_back(right: Any) -> Any:
     def hold(self: Any) -> None:
         self.holds += 1

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from accord.schema import v2
 from accord.schema.struct import Raw
 from accord.store import chunk_merge
-from accord.store.chunk_merge import Coalescer, coalesced
+from accord.store.chunk_merge import Coalescer
 from accord.transcript import Transcript
 
 
@@ -21,6 +21,12 @@ def say(text: str, key: str = "m", kind: Any = v2.AgentMessageChunk, **more: Any
 def output(data: bytes, key: str = "t") -> v2.TerminalOutputChunk:
     """One piece of a terminal's output."""
     return v2.TerminalOutputChunk(terminal_id=key, data=data)
+
+
+def coalesced(updates: list[Any]) -> list[Any]:
+    """All updates of a log, merged."""
+    coalescer = Coalescer()
+    return coalescer.take(updates) + coalescer.rest()
 
 
 def test_a_run_becomes_one_piece() -> None:

@@ -15,7 +15,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 
 from accord.schema import v2
 from accord.store import MemoryStore, SessionLog, SessionRecord
-from accord.store.chunk_merge import coalesced
+from accord.store.chunk_merge import Coalescer
 from accord.store.sqlite import SqliteStore
 
 T = TypeVar("T")
@@ -115,7 +115,8 @@ class Both(RuleBasedStateMachine):
         logs = self._logs("open", name)
         if logs is not None:
             memory, file = (self._portal.call(read, log) for log in logs)
-            assert coalesced(memory) == file
+            merged = Coalescer()
+            assert merged.take(memory) + merged.rest() == file
 
     @rule(name=sessions, title=TEXT | st.none(), archived=st.booleans(), cwd=FOLDERS)
     def put(self, name: str, title: str | None, archived: bool, cwd: str) -> None:

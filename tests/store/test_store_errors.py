@@ -136,7 +136,7 @@ def test_damage_at_every_place_is_told(whole: Path, tmp_path: Path) -> None:
 
 
 def test_damage_anywhere_in_the_schema_is_told(whole: Path, tmp_path: Path) -> None:
-    """Issue 12: bytes that are no text there raised UnicodeDecodeError."""
+    """Issue 12: bytes that are not text there raised UnicodeDecodeError."""
     for seed in range(150):
         chance = random.Random(seed)
         start = PAGE - 2200 + chance.randrange(2000)

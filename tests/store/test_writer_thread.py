@@ -99,7 +99,7 @@ async def test_work_after_the_end_begins_anew(writer: Writer) -> None:
     assert await writer.submit(rows, reads=True) == []
 
 
-async def test_who_is_gone_is_not_told(writer: Writer) -> None:
+async def test_a_caller_that_is_gone_is_not_told(writer: Writer) -> None:
     """A loop that has ended takes no calls; the others are told."""
 
     class Ended:

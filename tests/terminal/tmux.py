@@ -20,7 +20,7 @@ from tests.hang_limit import HANG_SECONDS, Patience
 
 SECONDS_MAX = HANG_SECONDS
 QUIET_SECONDS = 0.05
-"""A program that has written nothing for so long has drawn its picture."""
+"""A program that has written nothing for this long has drawn its picture."""
 
 needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 

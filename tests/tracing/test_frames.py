@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.tracing.frames import OPEN_MAX, Pairing, read_frame
+from accord.tracing.frames import OPEN_MAX, RequestMatcher, read_frame
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_an_update_is_found_in_every_dialect(params: object) -> None:
 
 def test_seven_and_the_text_seven_are_two_ids() -> None:
     """V1-GEN-02."""
-    pairing = Pairing()
+    pairing = RequestMatcher()
     pairing.pair(1, 0.0, "client", read_frame(b'{"id":7,"method":"a"}'))
     assert pairing.pair(2, 0.0, "agent", read_frame(b'{"id":"7","result":1}')) is None
     answered = pairing.pair(3, 0.0, "agent", read_frame(b'{"id":7,"result":1}'))
@@ -66,7 +66,7 @@ def test_seven_and_the_text_seven_are_two_ids() -> None:
 
 def test_sides_have_ids_of_their_own() -> None:
     """JSON-RPC 2.0: both may use 1."""
-    pairing = Pairing()
+    pairing = RequestMatcher()
     pairing.pair(1, 0.0, "client", read_frame(b'{"id":1,"method":"a"}'))
     assert not pairing.is_open("agent", 1)
     assert pairing.pair(2, 0.0, "client", read_frame(b'{"id":1,"result":1}')) is None
@@ -76,7 +76,7 @@ def test_sides_have_ids_of_their_own() -> None:
 
 def test_what_is_never_answered_is_forgotten_in_the_end() -> None:
     """Style: everything has a bound."""
-    pairing = Pairing()
+    pairing = RequestMatcher()
     for number in range(OPEN_MAX + 10):
         pairing.pair(number, 0.0, "client", read_frame(b'{"id":%d,"method":"a"}' % number))
     assert len(pairing.open_requests("client")) == OPEN_MAX
@@ -117,4 +117,4 @@ def test_any_json_is_a_frame(value: object) -> None:
     """Issue 4: hostile agents."""
     frame = read_frame(json.dumps(value).encode())
     assert frame.session_id is None or isinstance(frame.session_id, str)
-    Pairing().pair(1, 0.0, "agent", frame)
+    RequestMatcher().pair(1, 0.0, "agent", frame)

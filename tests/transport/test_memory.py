@@ -45,7 +45,7 @@ async def test_what_was_written_before_the_end_arrives_before_it() -> None:
     assert theirs.data == b"last words"
 
 
-async def test_who_has_said_its_last_still_hears() -> None:
+async def test_a_side_that_has_ended_its_output_still_receives() -> None:
     """As with pipes: what was written arrives before the end, and nothing behind it."""
     one, other = memory_pair()
     ours, theirs = Collecting(), Collecting()

@@ -27,13 +27,13 @@ class ProcessEnd:
         self._timer.daemon = True
 
     def begin(self) -> None:
-        """Start the countdown: the client is gone, and handlers have so many seconds left."""
+        """Start the countdown: the client is gone, and handlers have this many seconds left."""
         self._timer.start()
 
     def serving_ended(self, code: int) -> None:
         """Stop the countdown: all handlers have ended, some perhaps with threads still running.
 
-        The program may go on.  When it ends, with `code`, such threads have so many seconds left.
+        The program may go on.  When it ends, with `code`, such threads have this many seconds left.
         """
         self._timer.cancel()
         left = [

@@ -92,7 +92,7 @@ class Turn:
         return self._session.options
 
     @property
-    def mcp_servers(self) -> tuple[Any, ...]:
+    def mcp_servers(self) -> tuple[v2.McpServer, ...]:
         """The MCP servers that the client wants this session to use."""
         return self._session.mcp_servers
 
@@ -108,7 +108,7 @@ class Turn:
 
     # ---- saying
 
-    async def emit(self, update: Any, *, waits: bool = True) -> None:
+    async def emit(self, update: v2.SessionUpdate, *, waits: bool = True) -> None:
         """Check and send one update of v2; most other methods use this.
 
         It waits while the client is slow, unless told not to.
@@ -194,7 +194,7 @@ class Turn:
         name: str | None = None,
         locations: Sequence[str | tuple[str, int]] = (),
         raw_input: object = UNSET,
-        content: Sequence[Any] = (),
+        content: Sequence[str | v2.ContentBlock | v2.ToolCallContent] = (),
         cancellable: bool = False,
     ) -> ToolCallHandle:
         """A tool call as a block: announced on entry, final on exit, failed by an exception."""

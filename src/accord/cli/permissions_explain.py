@@ -14,14 +14,14 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
-from accord.cli.agent_setup.permissions import Wishes, deciding
+from accord.cli.agent_setup.permissions import PermissionFlags, deciding
 from accord.cli.console import say, say_json
 from accord.client.audit.services import shown_rule
 from accord.client.permissions.grants import Grant, Place
 from accord.client.permissions.request import own_request
 from accord.client.permissions.rule_matcher import Facts, ReadRule, judge, read_rules
 from accord.client.permissions.rules import Effect
-from accord.client.shell.syntax_tree import Program, Reading
+from accord.client.shell.syntax_tree import ParsedLine, Program
 from accord.configuration.config_file import Config, load_config
 from accord.configuration.grants_file import GrantsFile, grants_path
 from accord.configuration.policy_file import policy_path
@@ -107,7 +107,7 @@ def explain(arguments: Namespace) -> int:
 
 
 def _explained(arguments: Namespace, config: Config, facts: Facts, folder: str) -> _Explained:
-    wishes = Wishes(policy=arguments.policy)
+    wishes = PermissionFlags(policy=arguments.policy)
     decides = deciding(wishes, config, [folder], attended=True)
     path = str(arguments.policy or config.permissions.policy or policy_path())
     rules = read_rules(decides.rules)
@@ -150,7 +150,7 @@ def _why(read: ReadRule, facts: Facts, effect: Effect) -> str | None:
     return why
 
 
-def _as_text(command: str, found: _Explained, reading: Reading) -> list[str]:
+def _as_text(command: str, found: _Explained, reading: ParsedLine) -> list[str]:
     lines = [f"command: {command.strip()}", _VERDICTS[found.effect]]
     if found.rule is None:
         lines.append(f"rule: none; {found.source}")
@@ -178,7 +178,7 @@ def _shown(program: Program) -> str:
     return " ".join(word.raw for word in program.words)
 
 
-def _as_json(command: str, folder: str, found: _Explained, reading: Reading) -> dict[str, Any]:
+def _as_json(command: str, folder: str, found: _Explained, reading: ParsedLine) -> dict[str, Any]:
     return {
         "command": command,
         "cwd": folder,

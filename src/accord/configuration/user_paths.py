@@ -33,10 +33,6 @@ def state_folder() -> Path:
     return _chosen("ACCORD_STATE_DIR") or _of_system("state")
 
 
-def config_file() -> Path:
-    return config_folder() / "config.toml"
-
-
 def credentials_file() -> Path:
     """Return the file of the API keys that were entered in logins."""
     return config_folder() / "credentials.json"

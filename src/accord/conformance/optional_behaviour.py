@@ -74,7 +74,7 @@ OCCASIONS: Mapping[str, Occasion] = {
         assumed=True,
     ),
     "long turns": Occasion(
-        "work for long",
+        "work for a long time",
         (
             "V1-CANCEL-0[569]", "V1-CREQ-02", "V1-CLOSE-02", "V2-CANCEL-0[345]", "V2-CANCEL-14",
             "V2-PROMPT-17", "V2-SESS-1[567]",
@@ -103,7 +103,7 @@ OCCASIONS: Mapping[str, Occasion] = {
         ("V2-GEN-02",),
         methods=("session/request_permission", "elicitation/create"),
     ),
-    "long requests": Occasion("ask its client while it works for long", ("V2-CANCEL-13",)),
+    "long requests": Occasion("ask its client while it works for a long time", ("V2-CANCEL-13",)),
     "logins": Occasion("list logins", ("V1-AUTH-02", "V2-AUTH-0[34]"), keys=("authMethods",)),
     "forms": Occasion(
         "ask the user with forms",
@@ -126,7 +126,7 @@ OCCASIONS: Mapping[str, Occasion] = {
     ),
     "secrets": Occasion("ask the user for secrets", ("V1-ELIC-11",), purposes=("secret",)),
     "plans": Occasion(
-        "tell of plans",
+        "report plans",
         ("V1-PLAN-02", "V2-CFG-08"),
         updates=("plan", "plan_update"),
         purposes=("plan",),
@@ -134,7 +134,7 @@ OCCASIONS: Mapping[str, Occasion] = {
     "servers": Occasion("start MCP servers", ("D26-28",), purposes=("mcp",)),
     "named plans": Occasion("give its plans ids", ("V1-PLAN-05",), updates=("plan_update",)),
     "archives": Occasion("archive sessions", ("V1-CAP-07",), keys=("archive",)),
-    "costs": Occasion("tell what it costs", ("V1-USAGE-04",), keys=("cost",), purposes=("usage",)),
+    "costs": Occasion("report its costs", ("V1-USAGE-04",), keys=("cost",), purposes=("usage",)),
     "notices": Occasion(
         "send notices", ("V1-USAGE-0[56]",), updates=("notice",), purposes=("notice",)
     ),
@@ -144,7 +144,7 @@ OCCASIONS: Mapping[str, Occasion] = {
         updates=("compaction", "compaction_update"),
         purposes=("compaction",),
     ),
-    "subagents": Occasion("tell of subagents", ("V1-PROXY-0[89]",), purposes=("subagent",)),
+    "subagents": Occasion("report subagents", ("V1-PROXY-0[89]",), purposes=("subagent",)),
     "terminals": Occasion(
         "run commands in terminals of the client",
         ("V1-TERM-07",),

@@ -192,7 +192,7 @@ def acp_judge() -> Judge:
         from accord.conformance.agent.scenario import DEFAULT, load_scenario
         from accord.conformance.client.check_environment import client_stages
         from accord.conformance.client.scenario import read_scenario
-        from accord.conformance.run.kit_run import Wishes
+        from accord.conformance.run.kit_run import RunOptions
         from accord.conformance.run.kit_run import judge as run
 
         prompts = load_scenario(scenario or ("none" if role == "client" else DEFAULT))
@@ -200,7 +200,7 @@ def acp_judge() -> Judge:
         if role == "client":
             path = None if scenario == "none" else scenario
             stages = client_stages(read_scenario(path, command))
-        report = await run(command, role, version, stages, prompts, Wishes(only=tuple(only)))
+        report = await run(command, role, version, stages, prompts, RunOptions(only=tuple(only)))
         failed = [one for one in report.results if report.counts_against(one)]
         found = [f"{one.rule.id}: {one.said}" for one in failed]
         found += [f"{one.rule.id}: not exercised: {one.said}" for one in report.unjudged]

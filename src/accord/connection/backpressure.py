@@ -20,7 +20,7 @@ class Consumer(Protocol):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the program waits for more.  Call `Reading.update` on a change while it holds."""
+        """Whether the program waits for more.  After a change, call `TransportPauser.update`."""
         ...
 
     def much_came(self) -> None:
@@ -32,7 +32,7 @@ class Consumer(Protocol):
 _NO_REASONS: frozenset[str] = frozenset()
 
 
-class Reading:
+class TransportPauser:
     """Pauses and resumes one transport.
 
     Guards: the transport is paused exactly while `is_held` is true or the connection has a reason.
@@ -124,7 +124,7 @@ class _Awaited:
 
     __slots__ = ("_reading",)
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: TransportPauser) -> None:
         self._reading = reading
 
     def __enter__(self) -> None:

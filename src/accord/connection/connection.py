@@ -25,7 +25,7 @@ import anyio
 from anyio.abc import TaskGroup
 from anyio.lowlevel import checkpoint, checkpoint_if_cancelled
 
-from accord.connection.backpressure import Reading
+from accord.connection.backpressure import TransportPauser
 from accord.connection.handler import Handler, IncomingRequest, RequestId, Work
 from accord.connection.incoming_requests import IncomingRequests
 from accord.connection.limits import (
@@ -91,7 +91,7 @@ class Connection:
             frame_bytes_max=self.limits.frame_bytes,
             strict=strict,
         )
-        self.reading = Reading(transport)
+        self.reading = TransportPauser(transport)
         self.mistakes = PeerMistakes(strict=strict, break_off=self.break_off)
         self.tolerate = self.mistakes.tolerate
         self.shortcut: Shortcut | None = None

@@ -19,7 +19,7 @@ from accord.jsonrpc.events import (
 from accord.jsonrpc.framing import (
     FRAME_BYTES_MAX,
     ContentLength,
-    Detecting,
+    DetectedFraming,
     FrameTooLong,
     Framing,
     Lines,
@@ -40,7 +40,7 @@ __all__ = [
     "CallAnswered",
     "CallFailed",
     "ContentLength",
-    "Detecting",
+    "DetectedFraming",
     "Event",
     "FrameRejected",
     "FrameTooLong",

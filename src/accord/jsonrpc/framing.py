@@ -46,7 +46,7 @@ class Splitter(Protocol):
 
     @property
     def lost_bytes(self) -> int:
-        """After `finish`: how many bytes at the end were no whole message."""
+        """After `finish`: how many bytes at the end are not a whole message."""
         ...
 
     @property
@@ -299,7 +299,7 @@ def detect(head: bytes) -> Framing | None:
     return "lines"
 
 
-class Detecting:
+class DetectedFraming:
     """Takes the framing of the first bytes that arrive, for good, and answers in the same."""
 
     def __init__(self, *, frame_bytes_max: int = FRAME_BYTES_MAX) -> None:
@@ -360,10 +360,10 @@ class Detecting:
 
 def splitter_for(
     framing: Framing | None, *, frame_bytes_max: int = FRAME_BYTES_MAX
-) -> Lines | ContentLength | Detecting:
+) -> Lines | ContentLength | DetectedFraming:
     """A new splitter of a framing, or one that detects it."""
     if framing == "lines":
         return Lines(frame_bytes_max=frame_bytes_max)
     if framing == "content-length":
         return ContentLength(frame_bytes_max=frame_bytes_max)
-    return Detecting(frame_bytes_max=frame_bytes_max)
+    return DetectedFraming(frame_bytes_max=frame_bytes_max)

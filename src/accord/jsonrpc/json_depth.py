@@ -43,7 +43,7 @@ def too_deep(depth_max: int) -> str:
 
 
 def has_few(text: bytes, mark: bytes, count_max: int) -> bool:
-    """Whether a mark stands at most so often in a text: looked for, not counted.
+    """Whether a mark stands at most this often in a text: looked for, not counted.
 
     A large file in a string has few brackets or very many; finding is quick for either.
     """

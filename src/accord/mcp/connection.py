@@ -84,7 +84,7 @@ class SessionContext:
 
 
 class CallTimeout:
-    """The timeout of one call.  Guards: the scope ends after so many seconds without progress."""
+    """The timeout of one call.  Guards: the scope ends after this many seconds without progress."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds

@@ -29,7 +29,7 @@ def check_name(name: str) -> None:
 
 
 def read_decided_by(answer: object) -> str | None:
-    """Who refused, where the client says so in a word that we know."""
+    """What decided about a permission request, where the client says so in a word that we know."""
     meta = answer.get("_meta") if isinstance(answer, Mapping) else None
     by = meta.get(DECIDED_BY) if isinstance(meta, Mapping) else None
     return by if isinstance(by, str) and by in DECIDERS else None

@@ -25,7 +25,13 @@ from accord.errors import LocalProtocolError
 from accord.jsonrpc import events
 from accord.jsonrpc.envelope import NO_PARAMS, Id, notification_frame, one_line
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_PARAMS
-from accord.jsonrpc.framing import FRAME_BYTES_MAX, Detecting, FrameTooLong, Framing, splitter_for
+from accord.jsonrpc.framing import (
+    FRAME_BYTES_MAX,
+    DetectedFraming,
+    FrameTooLong,
+    Framing,
+    splitter_for,
+)
 from accord.jsonrpc.peer import Peer
 from accord.machine.redacted_logs import logger
 from accord.proxy.successor import SUCCESSOR_METHODS, Wrapped, wrapped
@@ -292,7 +298,7 @@ class Hop:
     def _breaks_lines(self) -> bool:
         """Whether a frame of this neighbour may hold a line break."""
         splitter = self._splitter
-        return isinstance(splitter, Detecting) and splitter.framing == "content-length"
+        return isinstance(splitter, DetectedFraming) and splitter.framing == "content-length"
 
     def _event(self, event: events.Event, frame: bytes) -> None:
         match event:

@@ -84,9 +84,3 @@ class Coalescer:
             done.append(self._kind(message_id=self._id, content=text))
         self._kind = self._first = None
         self._parts, self._length = [], 0
-
-
-def coalesced(updates: Iterable[Any]) -> list[Any]:
-    """Merge all updates of a log."""
-    coalescer = Coalescer()
-    return coalescer.take(updates) + coalescer.rest()

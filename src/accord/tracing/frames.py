@@ -131,7 +131,7 @@ class OpenRequest:
     serial: int = 0
 
 
-class Pairing:
+class RequestMatcher:
     """Finds the request of each answer.  Guards: a request is answered once."""
 
     def __init__(self) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 from accord.schema.codec import encode
 from accord.schema.method import CANCEL_REQUEST
-from accord.tracing.frames import Frame, Pairing, Speaker, read_frame
+from accord.tracing.frames import Frame, RequestMatcher, Speaker, read_frame
 from accord.tracing.recording_file import Entry
 from accord.tracing.replay_comparison import MessageLines, differences, generated_ids, renamed
 
@@ -27,7 +27,7 @@ NOT_RECORDED = -32601
 _OTHER: dict[Speaker, Speaker] = {"client": "agent", "agent": "client"}
 
 Receive = Callable[[float], "bytes | None"]
-"""Waits so many seconds for a frame; None if none arrived, or none will."""
+"""Waits this many seconds for a frame; None if none arrived, or none will."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Outcome:
 
 def script_of(entries: Iterable[Entry]) -> list[Step]:
     """Return the frames of a recording; answers have the method of their request."""
-    pairing = Pairing()
+    pairing = RequestMatcher()
     steps: list[Step] = []
     for entry in entries:
         if entry.kind == "frame" and entry.speaker is not None:

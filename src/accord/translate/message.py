@@ -24,7 +24,7 @@ Key: TypeAlias = int
 
 
 class Side(Enum):
-    """Who a message comes from or goes to.
+    """The peer that a message comes from or goes to.
 
     The host is the machine that the translator stands on: it serves files and terminals, in v1's
     words, to an agent whose client does not.

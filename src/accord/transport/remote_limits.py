@@ -31,8 +31,8 @@ class RemoteLimits:
     # Frames that could not be sent yet; over it the writer waits.  With what is kept, and the
     # history that the agent has of it, one client that is away costs less than 64 MiB.
     backlog_bytes: int = 16 * MIB
-    # A receiver acknowledges after so many frames or bytes, or so long after the first of them;
-    # over HTTP after so many bytes.
+    # A receiver acknowledges after this many frames or bytes, or this long after the first of them;
+    # over HTTP after this many bytes.
     acknowledge_frames: int = 256
     acknowledge_bytes: int = MIB
     acknowledge_seconds: float = 2.0

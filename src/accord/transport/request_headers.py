@@ -75,8 +75,11 @@ class HiddenValues:
 
     def hide(self, text: str) -> str:
         """Return a text without them."""
+        # Loaded only when something failed: its patterns take a while to compile.
+        from accord.machine.redaction.secret_patterns import MARK
+
         for value in self._values:
-            text = text.replace(value, "[secret]")
+            text = text.replace(value, MARK)
         return text
 
 

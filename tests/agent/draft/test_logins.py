@@ -209,7 +209,7 @@ async def test_an_official_login_brings_no_credentials() -> None:
 
 
 async def test_a_failed_login_ends_the_one_before() -> None:
-    """Who tries again with a wrong key is not logged in by the old one."""
+    """A second login with a wrong key does not use the old one."""
     agent, _ = guarded()
     async with draft_client(agent) as client:
         await client.result("authenticate", GOOD)

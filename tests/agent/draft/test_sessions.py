@@ -223,13 +223,15 @@ async def test_servers_without_secrets_are_remembered_beside_the_log(tmp_path: P
         agent, seen = agent_with_settings(store=store)
         async with draft_client(agent) as client:
             session = await client.new_session(mcpServers=[FILESYSTEM, plain, EVENTS, WEB])
-            assert [one.name for one in seen[0].mcp_servers[:2]] == ["files", "plain"]
+            servers: Any = seen[0].mcp_servers
+            assert [one.name for one in servers[:2]] == ["files", "plain"]
             await client.prompt(session)
         kept = await store.kept(session, "draft.mcp_servers")
         assert kept is not None
         assert b"TOKEN" not in kept
         async with draft_client(agent) as client:
             await client.result("session/load", {"sessionId": session})
+    files: Any
     files, events = seen[-1].mcp_servers
     assert (files.name, files.cwd) == ("plain", "/")
     spec = spec_of(events)

@@ -326,7 +326,8 @@ from accord import Agent
 from accord.transport.memory import memory_pair
 agent = Agent("a", version="1")
 class Receiver:
-    def data_received(self, data): print([m for m in sys.modules if "draft" in m or "manners" in m])
+    def data_received(self, data):
+        print([m for m in sys.modules if "draft" in m or "connection.translation" in m])
     def ended(self, why): pass
 async def main():
     ours, theirs = memory_pair()

@@ -81,7 +81,7 @@ async def test_plans_have_steps() -> None:
         }
 
 
-async def test_what_the_draft_has_no_update_for_goes_to_who_asked_for_it() -> None:
+async def test_what_the_draft_has_no_update_for_goes_to_a_client_that_asked_for_it() -> None:
     """The draft's table 5: dropped, or `_acp/session_update` in v1's words."""
 
     async def tell(turn: Turn) -> None:

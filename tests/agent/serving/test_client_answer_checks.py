@@ -1,4 +1,4 @@
-"""Answers of a client that are no good: never used, logged by default, the end in strict mode."""
+"""Bad answers of a client: never used, logged by default, the end in strict mode."""
 
 from __future__ import annotations
 

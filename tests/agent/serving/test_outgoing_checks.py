@@ -54,8 +54,8 @@ MISUSES: dict[str, tuple[Misuse, str]] = {
     "a variant that is not JSON": (lambda t: t.say(own("type", "_x", b"{")), "cannot be sent"),
     "too little": (lambda t: t.usage(-1, 0), r"UsageUpdate cannot be sent: .*\$.used"),
     "too many": (lambda t: t.usage(0, 2**64), "UsageUpdate cannot be sent"),
-    "anything": (lambda t: t.emit({"sessionUpdate": "x"}), "dict is not a session update"),
-    "a block": (lambda t: t.emit(image(b"")), "ImageContent is not a session update"),
+    "anything": (lambda t: t.emit({"sessionUpdate": "x"}), "dict is not a session update"),  # type: ignore[arg-type]
+    "a block": (lambda t: t.emit(image(b"")), "ImageContent is not a session update"),  # type: ignore[arg-type]
     "content of a chunk": (lambda t: t.emit(chunk(content=5)), r"at \$.content"),
     "bytes of a chunk": (lambda t: t.emit(chunk(content=image("aGk="))), "must be bytes"),
     "an update of a later version": (lambda t: t.emit(own("sessionUpdate", "x")), "unknown"),

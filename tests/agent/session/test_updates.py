@@ -135,7 +135,7 @@ HALF = "\ud83d"
 
 @VERSIONS
 @pytest.mark.parametrize("text", [HALF, "x" * 300_000])
-async def test_what_cannot_be_sent_is_refused_to_who_says_it(version: int, text: str) -> None:
+async def test_what_cannot_be_sent_is_refused_to_the_caller(version: int, text: str) -> None:
     """Issue 2: what a caller does wrong is told to it; the connection lives."""
     agent = Agent("clumsy", version="1", limits=Limits(frame_bytes=200_000))
     refused: list[LocalProtocolError] = []

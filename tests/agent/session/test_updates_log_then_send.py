@@ -26,7 +26,7 @@ class Writing:
             raise self._error
 
 
-async def test_who_is_cancelled_while_it_is_written_has_said_it() -> None:
+async def test_a_sender_cancelled_during_the_write_has_sent_it() -> None:
     """Ours, found by the simulator: the log had a line that no client was ever told."""
     first, told = LogThenSend(), list[str]()
     writing = Writing()

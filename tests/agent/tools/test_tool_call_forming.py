@@ -58,4 +58,4 @@ async def test_what_has_begun_cannot_become_another() -> None:
                 caught.append(str(error))
 
     await updates_of(answer, 2)
-    assert caught == ["tool call 'Begun' is pending: it has begun"]
+    assert caught == ["tool call 'Begun' is pending: it can be described only before it begins"]

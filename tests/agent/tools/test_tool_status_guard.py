@@ -70,7 +70,7 @@ async def test_an_update_of_ones_own_takes_no_call_back(version: int) -> None:
 
 
 @VERSIONS
-async def test_who_is_cancelled_before_it_is_sent_may_tell_another_status(
+async def test_a_sender_cancelled_before_the_write_may_tell_another_status(
     version: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ours: one that is not sent has not happened."""

@@ -143,7 +143,7 @@ async def test_a_newer_client_is_read_tolerantly(params: dict[str, Any]) -> None
     [{}, {"elicitation": {"form": True}}, {"elicitation": True}, {"elicitation": {"form": None}}],
 )
 async def test_only_objects_are_markers(capabilities: dict[str, Any]) -> None:
-    """Spec: absent, null and malformed are no support; `true` is v1's word."""
+    """Spec: absent, null and malformed mean no support; `true` is v1's word."""
 
     async def ask(turn: Turn) -> None:
         await turn.say((await turn.ask("Who?", name=FormField())).action)

@@ -394,7 +394,8 @@ async def test_servers_that_were_offered_reach_the_agent() -> None:
     web = {"type": "http", "name": "web", "url": "https://example.com"}
     async with playing(agent) as client:
         await client.result("session/new", {"cwd": "/tmp", "mcpServers": [STDIO, web]})
-    assert [server.name for server in seen[0].mcp_servers] == ["tools", "web"]
+    servers: Any = seen[0].mcp_servers
+    assert [server.name for server in servers] == ["tools", "web"]
 
 
 @pytest.mark.rule("V2-SESS-24")

@@ -120,7 +120,7 @@ async def test_whatever_a_model_server_answers_is_a_sentence_and_the_session_goe
                 assert "sk-test-secret" not in shown
                 assert "it works" in (await session.ask(WORKS)).text
             for directive, words in TRIED_AGAIN.items():
-                # Who does not want to wait cancels.
+                # A user who does not want to wait cancels.
                 shown = await first_notice(session, f"please {directive}")
                 assert any(word in shown for word in words), shown
                 assert "it works" in (await session.ask(WORKS)).text

@@ -61,7 +61,7 @@ async def test_a_session_is_named_after_its_first_prompt(version: int, tmp_path:
 
 
 async def test_a_session_is_named_after_what_was_asked(tmp_path: Path) -> None:
-    """Issue 14: avante begins a prompt with its instructions; they are no title."""
+    """Issue 14: avante begins a prompt with its instructions; they are not a title."""
     async with raw_client(made(), version=1) as client:
         session = (await begin(client, tmp_path))["sessionId"]
         texts = ("<system_context>Only plan.</system_context>", "run the tests")

@@ -11,6 +11,7 @@ import pytest
 from accord.builtin.llm.tool_arguments import BadArguments, fitted
 from accord.builtin.models.model_loader import LoadedModel
 from accord.builtin.models.providers import ModelChoice
+from tests.agent.draft.draft_client import draft_client
 from tests.builtin.llm.talk import Load, choice_of, made, talk
 from tests.fake_llm import FakeLLM
 
@@ -35,6 +36,31 @@ async def test_an_edit_is_asked_for_with_its_reason_and_made(
         assert (read["status"], edit["status"]) == ("completed", "completed")
         assert edit["kind"] == "edit"
     assert "len(values)" in (project / "calc.py").read_text()
+
+
+@pytest.mark.parametrize("granted", [True, False])
+async def test_a_draft_client_learns_the_place_and_the_question_with_the_call(
+    granted: bool, llm: FakeLLM, project: Path
+) -> None:
+    """Issue 15: `input`, `location` and `requiresPermission` come also when a model works."""
+    (project / "AGENTS.md").write_text("Be brief.\n")
+    offer: dict[str, Any] = {"fs": {"read": True}, "ui": {"permissionDialogs": True}}
+    async with draft_client(made(choice_of("chat", llm)), offer) as client:
+        client.serve["fs/read_text_file"] = lambda asked: {
+            "content": Path(asked["path"]).read_text(),
+            "encoding": "utf-8",
+        }
+        client.serve["session/request_permission"] = lambda _: {"granted": granted}
+        session = await client.new_session(str(project))
+        await client.prompt(session, EDIT)
+        read, edit = client.told("tool_call")
+        path = str(project / "calc.py")
+        assert (read["input"]["path"], read["location"]) == (path, {"path": path})
+        assert "requiresPermission" not in read
+        assert (edit["input"]["path"], edit["location"]) == (path, {"path": path, "line": 2})
+        assert edit["requiresPermission"] is True
+        ends = [one["status"] for one in client.told("tool_call_update") if "status" in one]
+        assert ends[-1] == ("completed" if granted else "denied")
 
 
 async def test_a_refusal_is_told_to_the_model_and_nothing_is_changed(

@@ -12,7 +12,7 @@ import pytest
 
 from accord.cli.agent_setup.agent_argument import BUILT_IN
 from accord.cli.agent_setup.chat_agents import orders_of
-from accord.cli.commands.chat import add_arguments, is_full_screen, make_desk, run
+from accord.cli.commands.chat import add_arguments, is_full_screen, make_controller, run
 from accord.cli.usage_error import UsageError
 from accord.configuration.config_file import AgentEntry, ChatSettings, Config, McpEntry
 from accord.terminal.model.settings import Settings, settings_of
@@ -103,8 +103,10 @@ def test_the_desk_has_the_persons_rules(tmp_path: Path) -> None:
     (tmp_path / "config").mkdir()
     rules = '[[rule]]\neffect = "reject"\nkind = "fetch"\n'
     (tmp_path / "config" / "permissions.toml").write_text(rules)
-    desk = make_desk(Config(), Settings(), (str(tmp_path),))
-    assert any(rule.effect == "reject" and rule.kind == "fetch" for rule in desk.permissions.rules)
+    controller = make_controller(Config(), Settings(), (str(tmp_path),))
+    assert any(
+        rule.effect == "reject" and rule.kind == "fetch" for rule in controller.permissions.rules
+    )
 
 
 @pytest.mark.parametrize("term", ["dumb", "unknown", ""])

@@ -1,4 +1,4 @@
-"""Who decides during a run, put together from flags, files and answers."""
+"""The permissions of a run, put together from flags, files and answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from accord.cli.agent_setup.permissions import (
     GROUPS,
     KIND_WORDS,
     KindError,
-    Wishes,
+    PermissionFlags,
     deciding,
     read_kinds,
 )
@@ -58,7 +58,7 @@ def test_the_advice_for_a_change_that_calls_itself_reading_is_to_allow_edits() -
     assert "`--allow edit=/w/.envrc` does" in sentence
 
 
-async def _allowed(places: Path, wishes: Wishes, kind: str, **more: object) -> bool:
+async def _allowed(places: Path, wishes: PermissionFlags, kind: str, **more: object) -> bool:
     roots = (str(places / "project"), str(places / "more"))
     permissions = deciding(wishes, Config(), roots, attended=False).permissions(None)
     permissions.add_session("s", roots[0])
@@ -87,32 +87,34 @@ async def test_without_a_word_only_the_folders_may_be_read(
 ) -> None:
     """docs/reference/run.md: the safe default; what names no file may mean any."""
     paths = () if path is None else (str(places / path),)
-    assert await _allowed(places, Wishes(), kind, paths=paths) is allowed
+    assert await _allowed(places, PermissionFlags(), kind, paths=paths) is allowed
 
 
 async def test_a_link_out_of_the_folder_is_not_in_it(places: Path) -> None:
     """Ours: real paths count."""
     (places / "project" / "link").symlink_to("/etc")
     path = str(places / "project" / "link" / "passwd")
-    assert not await _allowed(places, Wishes(), "read", paths=(path,))
+    assert not await _allowed(places, PermissionFlags(), "read", paths=(path,))
 
 
 async def test_all_is_a_command_of_no_kind_too(places: Path) -> None:
     """goose: its calls have no kind."""
-    everything = Wishes(allow=read_kinds(["all"]))
+    everything = PermissionFlags(allow=read_kinds(["all"]))
     assert await _allowed(places, everything, "other", command="make; make test")
-    assert not await _allowed(places, Wishes(allow=everything.allow, deny=everything.allow), "read")
+    assert not await _allowed(
+        places, PermissionFlags(allow=everything.allow, deny=everything.allow), "read"
+    )
 
 
-def test_who_is_asked_depends_on_the_flags_and_on_who_is_there() -> None:
+def test_the_questions_depend_on_the_flags_and_on_the_terminal() -> None:
     """docs/reference/run.md: who decides, 5."""
     here = ("/",)
     for wishes, attended, otherwise, may_ask in (
-        (Wishes(), False, "reject", False),
-        (Wishes(), True, "ask", True),
-        (Wishes(ask=True), False, "ask", True),
-        (Wishes(allow=("edit",)), True, "reject", True),
-        (Wishes(allow=("edit",), ask=True), True, "ask", True),
+        (PermissionFlags(), False, "reject", False),
+        (PermissionFlags(), True, "ask", True),
+        (PermissionFlags(ask=True), False, "ask", True),
+        (PermissionFlags(allow=("edit",)), True, "reject", True),
+        (PermissionFlags(allow=("edit",), ask=True), True, "ask", True),
     ):
         found = deciding(wishes, Config(), here, attended=attended)
         assert (found.otherwise, found.may_ask) == (otherwise, may_ask), wishes
@@ -124,17 +126,19 @@ def test_a_policy_that_is_named_decides_alone(places: Path) -> None:
     (places / "ci.toml").write_text(
         'otherwise = "allow"\n[[rule]]\neffect = "reject"\nkind = "edit"'
     )
-    found = deciding(Wishes(policy=places / "ci.toml"), Config(), ("/",), attended=False)
+    found = deciding(PermissionFlags(policy=places / "ci.toml"), Config(), ("/",), attended=False)
     assert (found.rules, found.otherwise) == ((Rule(effect="reject", kind="edit"),), "allow")
     assert found.grants is None
-    assert Rule(effect="allow") in deciding(Wishes(), Config(), ("/",), attended=False).rules
+    assert (
+        Rule(effect="allow") in deciding(PermissionFlags(), Config(), ("/",), attended=False).rules
+    )
 
 
 def test_a_policy_of_the_configuration_must_be_there(places: Path) -> None:
     """Ours: a policy that is missing is not no policy."""
     config = Config(permissions=PermissionSettings(policy=places / "no.toml"))
     with pytest.raises(ConfigError, match=r"the policy .* does not exist"):
-        deciding(Wishes(), config, ("/",), attended=False)
+        deciding(PermissionFlags(), config, ("/",), attended=False)
 
 
 def test_a_kind_may_be_limited_in_so_many_words() -> None:
@@ -178,7 +182,9 @@ async def test_what_follows_a_kind_is_all_that_is_allowed(
     monkeypatch.setenv("HOME", "/home/nobody")
     for folder in (".git/hooks", "src/deep"):
         (places / "project" / folder).mkdir(parents=True)
-    assert await _allowed(places, Wishes(allow=read_kinds([word])), kind, **more) is allowed
+    assert (
+        await _allowed(places, PermissionFlags(allow=read_kinds([word])), kind, **more) is allowed
+    )
 
 
 def test_what_cannot_be_a_rule_is_wrong_usage(places: Path) -> None:
@@ -186,4 +192,4 @@ def test_what_cannot_be_a_rule_is_wrong_usage(places: Path) -> None:
     roots = (str(places / "project"),)
     for word in ("edit=../x", "execute= ", "fetch=not a host", "other=tool"):
         with pytest.raises(KindError, match=word.partition("=")[0]):
-            deciding(Wishes(allow=read_kinds([word])), Config(), roots, attended=False)
+            deciding(PermissionFlags(allow=read_kinds([word])), Config(), roots, attended=False)

@@ -27,7 +27,7 @@ def test_a_key_is_pasted_unseen_and_kept_for_the_user_alone(tmp_path: Path) -> N
     assert json.loads(kept.read_text()) == {}
 
 
-def test_who_changes_their_mind_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_an_aborted_login_leaves_nothing_behind(tmp_path: Path) -> None:
     """Ours: Ctrl-C is not a key."""
     env = {"ACCORD_CONFIG_DIR": str(tmp_path / "config")}
     with in_terminal("agent", "--login", "anthropic", env=env) as login:

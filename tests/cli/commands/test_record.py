@@ -193,14 +193,14 @@ def test_a_file_that_hangs_does_not_reach_the_session(tmp_path: Path, has_reader
         data = b'{"method":"_x"}\n' * 50_000
         out, _, code = session.end(data)
     finally:
-        # Who writes to it learns that nobody reads, and ends.
+        # A program that writes to it learns that nobody reads, and ends.
         if reading is not None:
             os.close(reading)
     assert out == data
     assert code == 7
 
 
-def test_who_closes_their_end_closes_the_other(tmp_path: Path, sessions: list[Session]) -> None:
+def test_closing_one_end_closes_the_other(tmp_path: Path, sessions: list[Session]) -> None:
     """Ours: an agent whose client is gone must learn it, and the other way round."""
     session = Session(
         tmp_path, "import os,time\nos.close(0)\nos.write(1,b'closed')\ntime.sleep(60)"

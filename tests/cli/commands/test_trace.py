@@ -145,7 +145,7 @@ def test_follow_shows_what_is_recorded_while_it_is(tmp_path: Path) -> None:
     assert "the agent exited" in rest
 
 
-def test_who_follows_may_leave_without_a_complaint(tmp_path: Path) -> None:
+def test_following_can_be_interrupted_without_a_complaint(tmp_path: Path) -> None:
     """Ours: `--follow | head` said that the recording could not be read."""
     tape = Tape()
     tape.initialize()

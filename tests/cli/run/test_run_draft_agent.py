@@ -75,7 +75,7 @@ def test_a_login_uses_the_environment_or_the_configuration(home: Home) -> None:
     assert "sk-0123" not in written
 
 
-def test_who_is_not_at_a_terminal_is_not_asked_for_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_terminal_nobody_is_asked_for_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours: a script must not hang."""
     monkeypatch.delenv(API_KEY_VARIABLE, raising=False)
     monkeypatch.setattr("accord.cli.agent_setup.agent_credential._is_at_terminal", lambda: False)

@@ -28,7 +28,7 @@ UNSEEN = re.compile(
     "[\x80-\x9f\xad\u061c\u115f\u1160\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
     "\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
-# Controls that are no line end and no tab; a carriage return belongs to a line end.
+# Control characters other than line ends and tabs; a carriage return belongs to a line end.
 CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\r*\n)")
 # Sequences of ours: colours, and the line that `check` writes over.
 OURS = re.compile(r"\x1b\[[0-9]{0,2}(?:;[0-9]{1,3})*m|\r\x1b\[K")

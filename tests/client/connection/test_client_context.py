@@ -40,7 +40,7 @@ async def left(script: Any, version: int, leaving: BaseException, **options: Any
 
 @pytest.mark.parametrize("leaving", EXITS)
 @pytest.mark.parametrize("version", [1, 2])
-async def test_who_leaves_the_program_in_a_permission_callback_leaves_the_block_by_that(
+async def test_an_exit_in_a_permission_callback_leaves_the_block(
     version: int, leaving: BaseException, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Ours: no group, no traceback of ours, and the agent is not left without an answer."""
@@ -63,7 +63,7 @@ async def test_who_leaves_the_program_in_a_permission_callback_leaves_the_block_
 
 
 @pytest.mark.parametrize("leaving", EXITS)
-async def test_who_leaves_the_program_in_any_other_callback_does_so_too(
+async def test_an_exit_in_any_other_callback_leaves_the_block(
     leaving: BaseException,
 ) -> None:
     """Ours."""
@@ -99,7 +99,7 @@ agent.run()
 
 
 @pytest.mark.parametrize("leaving", EXITS)
-async def test_who_leaves_the_program_in_a_listener_of_updates_does_so_too(
+async def test_an_exit_in_a_listener_of_updates_leaves_the_block(
     leaving: BaseException,
 ) -> None:
     """Ours: it is called where no task runs, and everything is closed all the same."""
@@ -174,9 +174,7 @@ async def test_a_program_that_is_cancelled_cancels_its_turn_before_it_goes(versi
 
 @pytest.mark.parametrize("count", range(1, 6))
 @pytest.mark.parametrize("version", [1, 2])
-async def test_whoever_is_cancelled_is_not_told_of_a_lost_connection(
-    version: int, count: int
-) -> None:
+async def test_a_cancelled_task_is_not_told_of_a_lost_connection(version: int, count: int) -> None:
     """Ours: at whatever moment a deadline comes, even with an answer."""
     heard: list[bytes] = []
 

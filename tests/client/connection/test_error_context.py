@@ -176,7 +176,7 @@ async def test_what_is_never_said_is_not_waited_for_long(monkeypatch: pytest.Mon
     assert len(str(internal)) < 200
 
 
-# ---- programs that are no agents
+# ---- programs that are not agents
 
 
 async def test_a_program_that_sends_everything_back_is_no_agent() -> None:

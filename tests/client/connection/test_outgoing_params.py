@@ -54,7 +54,7 @@ async def _resume(client: Client, session: Session) -> Any:
 @pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize("send", [_ask, _ask_by_block, _call, _notify, _resume])
 async def test_nothing_of_it_is_sent_and_the_conversation_goes_on(version: int, send: Any) -> None:
-    """Issue 2, bad input: file names that are no UTF-8 have half characters in Python."""
+    """Issue 2, bad input: file names that are not UTF-8 have half characters in Python."""
 
     async def script(agent: ScriptedAgent) -> None:
         await agent.open_session()

@@ -183,7 +183,7 @@ def answering(until: int, then: Callable[[ScriptedAgent], Awaitable[None]]) -> A
 
 
 @pytest.mark.parametrize("until", range(len(REQUESTS)))
-async def test_whoever_waits_for_an_answer_can_be_cancelled(until: int) -> None:
+async def test_a_wait_for_an_answer_can_be_cancelled(until: int) -> None:
     """Ours: at every await; what was begun is cleaned up, and in time."""
     waits = anyio.Event()
 

@@ -307,7 +307,7 @@ class Blind:
         pass
 
 
-async def test_who_cannot_look_cannot_promise_not_to_overwrite() -> None:
+async def test_a_service_that_cannot_read_cannot_promise_not_to_overwrite() -> None:
     """Ours."""
     params = {"path": "/a", "content": "x", "overwrite": False}
     answer = await asked(Path("/tmp"), "fs/write_text_file", params, files=Blind())

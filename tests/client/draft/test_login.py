@@ -119,7 +119,7 @@ async def test_a_user_who_does_not_want_to_is_told_what_the_agent_said() -> None
         with pytest.raises(AuthenticationRequired):
             await client.new_session()
     async with drafting(script, credential=lambda: "sk-oops") as (client, _):
-        with pytest.raises(LocalProtocolError, match="str, no Credential") as caught:
+        with pytest.raises(LocalProtocolError, match="str, not a Credential") as caught:
             await client.new_session()
         assert "sk-oops" not in str(caught.value)
 

@@ -90,7 +90,7 @@ def test_the_end_of_a_session_ends_its_grants_only() -> None:
     assert [grant.scope for grant in kept] == ["workspace", "always", "session"]
 
 
-def test_every_change_is_told_to_whoever_stores_grants() -> None:
+def test_every_change_is_told_to_listeners() -> None:
     """Ours: a later store starts with what was kept and hears of each change."""
     seen: list[tuple[Grant, ...]] = []
     kept = Grants(on_change=seen.append)

@@ -374,7 +374,7 @@ async def test_a_revoke_that_is_taken_back_decides_again() -> None:
     assert len(asked) == 1
 
 
-async def test_who_is_asked_about_a_write_learns_what_would_be_written() -> None:
+async def test_a_question_about_a_write_has_what_would_be_written() -> None:
     """Issue 6: what will happen, before it is allowed."""
     user, asked = answering(Decision("reject_once"))
     assert not await user.may_write("s", "/nowhere/a", content="new words\n")

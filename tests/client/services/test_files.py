@@ -223,7 +223,7 @@ def test_small_files_are_read_at_once_and_others_not(root: Path) -> None:
     assert files.read_now("s", str(root / "small.txt")) is None
 
 
-async def test_who_reads_in_another_way_does_so_for_small_files_too(root: Path) -> None:
+async def test_a_service_with_its_own_read_uses_it_for_small_files_too(root: Path) -> None:
     """Users: a service is replaced by overriding it, and nothing goes past it."""
 
     class Loud(FileService):

@@ -77,7 +77,7 @@ GOOD_AND_BAD: list[tuple[dict[str, Any], list[Any], list[Any]]] = [
 def test_a_field_takes_what_its_schema_says(
     shape: dict[str, Any], good: list[Any], bad: list[Any]
 ) -> None:
-    """Spec: values are validated; unknown formats are no reason to refuse, unknown types are."""
+    """Spec: values are validated; unknown formats are not a reason to refuse, unknown types are."""
     assert [value for value in good if problem(shape, value) is not None] == []
     assert [value for value in bad if problem(shape, value) is None] == []
 

@@ -129,7 +129,7 @@ async def test_work_that_has_begun_to_show_is_not_done_twice(version: int) -> No
 
 @WAYS
 @pytest.mark.parametrize("how", ["cancel", "leave"])
-async def test_who_cancels_does_not_wait(way: str, how: str) -> None:
+async def test_a_cancel_does_not_wait(way: str, how: str) -> None:
     """Ours: nothing is sent after the cancel, and a prompt that was refused is not shown in v2."""
     told = anyio.Event()
 

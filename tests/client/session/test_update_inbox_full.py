@@ -184,7 +184,7 @@ async def test_a_consumer_that_waits_does_not_wait_any_more_when_it_is_woken() -
     assert talk.taken == talk.told
 
 
-async def test_who_stops_waiting_for_an_update_waits_no_more() -> None:
+async def test_a_cancelled_wait_for_an_update_ends() -> None:
     """Ours: a loop that is cancelled must not keep the reading alive for ever."""
     talk = Talk(1)
     with anyio.move_on_after(0.001):

@@ -13,7 +13,7 @@ from accord.conformance import rules
 from accord.conformance.check_definition import Check, Findings, check, monitor
 from accord.conformance.frames.raw_peer import Frame, Gone, NotReady, TooLate, Unanswered
 from accord.conformance.run.check_runner import CheckRun, run_check, run_checks
-from accord.conformance.run.kit_run import NoSuchRule, Wishes, select, unable
+from accord.conformance.run.kit_run import NoSuchRule, RunOptions, select, unable
 from accord.conformance.run.program import NotStarted
 from accord.conformance.run.verdicts import Report, results
 from tests.hang_limit import HANG_SECONDS
@@ -166,7 +166,7 @@ async def test_a_run_begins_nothing_after_its_time() -> None:
     """Issue 13: bounded in time, as a whole too."""
     checks = [failing(AssertionError("begun"))] * 3
     runs = await run_checks(checks, [], open_stage, run_seconds_max=0)
-    assert {one.said for run in runs for one in run.findings} == {"the 0 s for the run were over"}
+    assert {one.said for run in runs for one in run.findings} == {"the run was over after 0 s"}
 
 
 @pytest.mark.parametrize(
@@ -247,23 +247,23 @@ def test_what_applies_and_was_not_judged_is_counted() -> None:
 
 def test_only_the_checks_of_the_asked_rules_run() -> None:
     """Issue: `--only` shows one failure again."""
-    checks, judged = select("agent", "1", Wishes(only=("V1-INIT-1*",)))
+    checks, judged = select("agent", "1", RunOptions(only=("V1-INIT-1*",)))
     assert judged == ("V1-INIT-10", "V1-INIT-11")
     assert {one.name for one in checks} == {
         "agent.v1.initialize.odd_versions_are_refused",
         "agent.v1.initialize.what_comes_too_early_is_refused",
     }
-    watched, _ = select("agent", "1", Wishes(only=("V1-GEN-08",)))
+    watched, _ = select("agent", "1", RunOptions(only=("V1-GEN-08",)))
     assert len(watched) > 20
     assert not any(one.faults for one in watched)
     with pytest.raises(NoSuchRule):
-        select("agent", "1", Wishes(only=("V9-*",)))
+        select("agent", "1", RunOptions(only=("V9-*",)))
 
 
 def test_rules_that_do_not_apply_are_left_out() -> None:
     """Ours: a remote agent has no pipes."""
-    whole, all_judged = select("agent", "1", Wishes())
-    checks, judged = select("agent", "1", Wishes(transport="websocket"))
+    whole, all_judged = select("agent", "1", RunOptions())
+    checks, judged = select("agent", "1", RunOptions(transport="websocket"))
     left_out = set(all_judged) - set(judged)
     assert left_out == {one for one in all_judged if "TR-STDIO" in one} | {"V1-INIT-11"}
     assert "TR-HTTP-15" in set(judged) - set(all_judged)

@@ -9,7 +9,7 @@ from accord.conformance.agent.scenario import Scenario, load_scenario
 from accord.conformance.agent.seen_prompts import seen_prompts
 from accord.conformance.frames.raw_peer import Frame, Message
 from accord.conformance.rule_definition import Version
-from accord.conformance.run.kit_run import Wishes, judge
+from accord.conformance.run.kit_run import RunOptions, judge
 from accord.conformance.run.verdicts import Report
 from tests.defects.judge import PATIENCE_SECONDS, command
 
@@ -91,7 +91,7 @@ def scenario_without(*purposes: str, **prompts: str) -> Scenario:
 async def judged(version: Version, peer: str, scenario: Scenario, *only: str) -> Report:
     started = command("agent", version, *([peer] if peer else []))
     stages = agent_stages(started, scenario, patience=PATIENCE_SECONDS)
-    return await judge(started, "agent", version, stages, scenario, Wishes(only=only))
+    return await judge(started, "agent", version, stages, scenario, RunOptions(only=only))
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,7 @@ class ReplaysInAnotherOrder(AgentV1):
 
 @ODD.judged("V1-LOAD-03", "V1-TOOL-02", "V1-TOOL-13")
 class LoadsWithNull(AgentV1):
-    """As the older documents have it; calls of the history are no new ones."""
+    """As the older documents have it; calls of the history are not new ones."""
 
     def request_session_load(self, params: Json) -> Json:
         super().request_session_load(params)

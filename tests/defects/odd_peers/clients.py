@@ -107,7 +107,7 @@ class SendsNothingWithoutItsImage(ClientV2):
     def step_image(self) -> Work:
         yield from self.open()
         if not self.offers("session", "prompt", "image"):
-            raise Refused(0, "the agent takes no images")
+            raise Refused(0, "the agent does not accept images")
         yield from self.ask([*self.blocks(), IMAGE])
 
 

@@ -14,7 +14,7 @@ ODD = OddPeers()
 
 
 class WorksFor(AgentV1):
-    """Works for so long, whatever it is told."""
+    """Works for this long, whatever it is told."""
 
     seconds = 0.0
 

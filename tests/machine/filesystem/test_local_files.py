@@ -41,7 +41,7 @@ def test_line_and_limit_choose_lines(files: LocalFiles, tmp_path: Path) -> None:
 
 
 def test_text_is_read_as_it_is(files: LocalFiles, tmp_path: Path) -> None:
-    """Ours: newlines stay, a mark is left out, bytes that are no text become U+FFFD."""
+    """Ours: newlines stay, a mark is left out, bytes that are not text become U+FFFD."""
     path = tmp_path / "file.txt"
     path.write_bytes(b"\xef\xbb\xbfa\r\nb\rc\n\xff\xe2\x80\xa8d")
     assert files.read_text(path) == "a\r\nb\rc\n\ufffd\u2028d"

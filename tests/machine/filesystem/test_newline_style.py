@@ -53,7 +53,7 @@ def test_negative_counts_are_misuse(line: int | None, limit: int | None) -> None
 
 
 def test_the_bound_is_on_what_is_returned() -> None:
-    """Ours: a few lines of a huge file are no problem, all of it is."""
+    """Ours: a few lines of a huge file can be read, all of it cannot."""
     data = b"0123456789\n" * 100
     assert take_lines(io.BytesIO(data).read, 50, 1, 20) == b"0123456789\n"
     with pytest.raises(ByteBoundPassed, match="20"):

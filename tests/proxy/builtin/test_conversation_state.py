@@ -99,7 +99,7 @@ async def test_a_client_that_turns_to_the_draft_later_is_refused(
 
 @pytest.mark.parametrize("version", [1, 2, 3])
 @pytest.mark.parametrize("make", READY)
-async def test_whoever_has_agreed_on_a_version_keeps_to_it(
+async def test_a_side_that_agreed_on_a_version_keeps_to_it(
     make: Callable[[], Proxy], version: int
 ) -> None:
     """Issue 12: a second `initialize` made the two change their language."""

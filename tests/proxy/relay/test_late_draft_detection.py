@@ -66,7 +66,7 @@ async def test_what_such_a_client_offered_in_official_words_still_counts() -> No
         assert (await stage.client.method("fs/read_text_file"))["params"]["path"] == "/w/a"
 
 
-async def test_whoever_said_something_official_keeps_to_it() -> None:
+async def test_a_client_with_official_messages_keeps_to_them() -> None:
     """The draft's table 1.3: later hits are errors."""
     async with staged(opening("v1")) as stage:
         await stage.client.ask(0, "initialize", VAGUE)
@@ -118,7 +118,7 @@ async def test_params_that_are_no_json_value_show_nothing() -> None:
 def test_a_bare_name_is_looked_for_and_a_path_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Paths mean what they say where the session is, not here; relative folders are no place."""
+    """Paths mean what they say where the session is, not here; relative folders lead nowhere."""
     program = tmp_path / "bin" / "tool"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n", "utf-8")

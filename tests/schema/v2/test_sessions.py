@@ -60,7 +60,7 @@ def test_a_malformed_cursor_of_a_replay_is_refused(cursor: bytes) -> None:
 
 
 def test_replay_is_from_the_start_or_not_at_all() -> None:
-    """V2-SESS-09: absent and null are no replay."""
+    """V2-SESS-09: absent and null mean no replay."""
     head = b'{"sessionId":"s","cwd":"/a"'
     assert decode(v2.ResumeSessionRequest, head + b"}").replay_from is UNSET
     assert decode(v2.ResumeSessionRequest, head + b',"replayFrom":null}').replay_from is None

@@ -17,7 +17,7 @@ LOGIN = "key"
 PLANNED_CODE = -32011
 # A prompt that is sent beside the plan.
 NOTHING = Prompt("nothing", (), "ask", 0, 0.0, 0.0)
-# A handler that does not heed a cancellation goes on for so many times what others sleep.
+# A handler that does not heed a cancellation goes on for this many times what others sleep.
 STUBBORN = 6
 _FILLERS = ("", "é", "漢字😀", '"\\"', "x" * 40, "\n")
 

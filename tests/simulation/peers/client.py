@@ -66,7 +66,7 @@ class ClientSide:
             raise
 
     def _must_be_in_time(self, session_id: str) -> None:
-        """Who stops a turn is not asked about it any longer, whatever the agent does."""
+        """A user who stops a turn is not asked about it any longer, whatever the agent does."""
         stopped = self._chronicle.first_stop.get(session_id)
         late = 0.0 if stopped is None else anyio.current_time() - stopped
         broken = self._chronicle.broken

@@ -33,7 +33,7 @@ _FINAL = frozenset({"reset", "end", "half_open"})
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What happens to a connection: after so many bytes in one direction, or so many seconds."""
+    """What happens to a connection after some bytes in one direction, or some seconds."""
 
     kind: CutKind
     to_server: bool

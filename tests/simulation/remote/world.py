@@ -23,8 +23,8 @@ from tests.simulation.remote.plan import MISHAPS, RemotePlan, fate_of, remote_pl
 from tests.simulation.remote.wire import RemoteWire
 from tests.simulation.world import Verdict, World, run
 
-# Where a connection must survive, new troubles come for so long, and then none for a while: nobody
-# gets through a network for a minute that cuts every connection at once.
+# Where a connection must survive, new troubles come for this long, and then none for a while:
+# nobody gets through a network for a minute that cuts every connection at once.
 STORM_SECONDS = 20.0
 QUIET_SECONDS = 120.0
 

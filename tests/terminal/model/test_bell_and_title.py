@@ -28,7 +28,7 @@ def _words(signs: Signs) -> str | None:
     return signs.title[4:-2]
 
 
-def test_who_is_here_is_not_called() -> None:
+def test_a_person_who_is_here_is_not_called() -> None:
     """Contract: but the title tells where things stand."""
     attention = Attention(bell=True)
     chat = _chat(attention)
@@ -42,7 +42,7 @@ def test_who_is_here_is_not_called() -> None:
     assert _words(attention.take([])) == "accord"
 
 
-def test_the_end_of_a_turn_rings_once_for_who_is_away() -> None:
+def test_the_end_of_a_turn_rings_once_for_a_person_who_is_away() -> None:
     """Issue: notifications; the bell only where the user wants it."""
     for wants in (True, False):
         attention = Attention(bell=wants)

@@ -59,7 +59,7 @@ def test_entries_are_the_transcripts_with_our_remarks_between() -> None:
     assert talk.chat.entries[1] is said
 
 
-def test_whoever_draws_is_told_which_entries_changed_and_only_once() -> None:
+def test_a_view_is_told_which_entries_changed_and_only_once() -> None:
     """Ours: nothing is drawn that did not change."""
     talk = Talk()
     talk.chat.take_changes()
@@ -192,7 +192,7 @@ def test_a_problem_is_told_and_can_be_put_away() -> None:
     assert talk.chat.revision > before
 
 
-def test_who_listens_hears_every_update_after_it_is_in_the_chat() -> None:
+def test_a_listener_hears_every_update_after_it_is_in_the_chat() -> None:
     """Ours: the journal and the log stand on this."""
     talk = Talk()
     heard: list[int] = []

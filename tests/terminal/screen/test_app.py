@@ -45,7 +45,7 @@ async def test_what_is_written_is_said_and_enter_alone_says_what_is_suggested() 
         assert asked(app) == [("send", "hello"), ("send", "hi")]
 
 
-async def test_who_says_something_sees_the_end_of_the_conversation() -> None:
+async def test_sending_a_prompt_shows_the_end_of_the_conversation() -> None:
     """Ours: what was said and its answer are in sight, wherever one was reading before."""
     async with staged() as (app, pilot, chat):
         text = "\n\n".join(f"paragraph {number}" for number in range(60))

@@ -217,7 +217,7 @@ async def test_letters_behind_a_key_that_opens_a_tab_are_for_that_tab() -> None:
         assert _area(app).text == "one!"
 
 
-async def test_who_does_not_come_back_from_a_key_does_not_keep_the_others_waiting(
+async def test_a_handler_that_hangs_does_not_keep_the_other_keys_waiting(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Ours: everything has a bound."""

@@ -15,7 +15,7 @@ from accord.terminal.screen.terminal_hangup import when_gone
 from tests.hang_limit import HANG_SECONDS
 
 
-async def test_who_waits_for_it_is_told_once_that_the_terminal_is_gone() -> None:
+async def test_a_waiting_task_is_told_once_that_the_terminal_is_gone() -> None:
     """Keys are none of its business."""
     outer, inner = pty.openpty()
     gone: list[bool] = []

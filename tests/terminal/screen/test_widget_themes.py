@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 from accord.terminal.model.theme_detection import ThemeName
 from accord.terminal.render.conversation_colours import CONTRAST, DARK, LIGHT, NONE
-from accord.terminal.screen.widget_themes import THEME_TEXTS, THEMES, palette_for, wear
+from accord.terminal.screen.widget_themes import THEME_TEXTS, THEMES, apply_theme, palette_for
 from tests.terminal.screen.harness.stage import Stage
 
 BACKGROUNDS = ("background", "surface", "panel")
@@ -79,10 +79,10 @@ async def test_without_colour_no_colour_reaches_the_terminal(
     async with app.run_test(size=(60, 20)) as pilot:
         await pilot.pause()
         assert not _colours(app)
-        wear(app, "accord-dark")
+        apply_theme(app, "accord-dark")
         await pilot.pause()
         assert _colours(app)
-        wear(app, "accord-none")
+        apply_theme(app, "accord-none")
         await pilot.pause()
         assert not _colours(app)
 

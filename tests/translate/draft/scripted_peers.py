@@ -269,5 +269,5 @@ def _common_words(value: Any, inside: str = "") -> Any:
 
 
 def both(spoken_client: Spoken, spoken_agent: Spoken) -> dict[Side, Spoken]:
-    """Who speaks what."""
+    """The dialect of each side."""
     return {CLIENT: spoken_client, AGENT: spoken_agent}

@@ -39,7 +39,7 @@ AGENT_CAPABILITIES: Json = {
 
 
 class Line:
-    """Who was sent what: `client` and `agent`, in order."""
+    """What the `client` and the `agent` were sent, in order."""
 
     def __init__(self) -> None:
         self.around = Around()

@@ -116,7 +116,7 @@ def _expected(update: Json, is_first: bool) -> list[Json] | None:
     if kind == "tool_call_content_chunk":
         return None
     if kind == "tool_call_update":
-        # The first that is heard of a call sets what is there; later, no items are no items.
+        # The first that is heard of a call sets what is there; later, no items mean no items.
         return [_patch(update, is_first)]
     return [update]
 

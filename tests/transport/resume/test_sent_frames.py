@@ -112,7 +112,7 @@ def test_the_newest_frame_is_kept_even_if_it_exceeds_the_bound() -> None:
 
 
 @given(st.lists(st.integers(0, 9), max_size=30), st.integers(0, 30), st.integers(0, 30))
-def test_who_takes_only_what_drops_nothing_can_always_go_back(
+def test_a_receiver_that_acknowledges_nothing_can_always_go_back(
     sizes: list[int], kept_bytes_max: int, acknowledged: int
 ) -> None:
     """Ours: a sender that waits for acknowledgements makes no gap of its own."""

@@ -1,4 +1,4 @@
-"""Streamed messages."""
+"""Messages and thoughts that are streamed in chunks."""
 
 from __future__ import annotations
 

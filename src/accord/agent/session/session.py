@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from accord.agent.serving.unstable.mcp_calls import OnNotification
     from accord.agent.terminals.own_terminals import TerminalHandle
     from accord.agent.tools.elicitation import Answer
+    from accord.schema import v2
 
 
 class AgentSession:
@@ -81,7 +82,7 @@ class AgentSession:
         return self._state.record.options
 
     @property
-    def mcp_servers(self) -> tuple[Any, ...]:
+    def mcp_servers(self) -> tuple[v2.McpServer, ...]:
         """The MCP servers that the client wants this session to use."""
         return self._state.mcp_servers
 
@@ -107,7 +108,7 @@ class AgentSession:
 
     # ---- what it says
 
-    async def emit(self, update: Any, *, waits: bool = True) -> None:
+    async def emit(self, update: v2.SessionUpdate, *, waits: bool = True) -> None:
         """Log an update of v2 and send it.  Waits while the client is slow, unless told not to."""
         await self._state.updates.emit(update, waits=waits)
 

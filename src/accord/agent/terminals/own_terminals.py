@@ -85,7 +85,7 @@ class TerminalHandle:
                     await self.kill()
             await self._over.wait()
 
-    async def open(self) -> None:
+    async def _open(self) -> None:
         """Start the process; return when the client knows of it."""
         updates = self._owner.updates
         self._process = await self._owner.processes.create(
@@ -208,7 +208,7 @@ class OwnTerminals:
         # The client may stop it as soon as it is announced.
         self._running[terminal.id] = terminal
         try:
-            await terminal.open()
+            await terminal._open()  # pyright: ignore[reportPrivateUsage]
         except BaseException:
             self._running.pop(terminal.id, None)
             raise

@@ -77,7 +77,10 @@ class ToolCallHandle:
 
     def _revise(self, about: CallFacts) -> None:
         if self.status != "pending" or self._entered:
-            raise LocalProtocolError(f"tool call {self._title!r} is {self.status}: it has begun")
+            raise LocalProtocolError(
+                f"tool call {self._title!r} is {self.status}: it can be described only before it"
+                " begins"
+            )
         self._take(about)
 
     @property
@@ -218,7 +221,7 @@ class ToolCallHandle:
 
     # ---- what it shows
 
-    async def show(self, *items: Any) -> None:
+    async def show(self, *items: str | v2.ContentBlock | v2.ToolCallContent) -> None:
         """Add content: text, a content block, or tool content.
 
         Content may be added after the end too; title, locations and status stay as they were.
@@ -477,7 +480,7 @@ def new_tool_call(
     name: str | None = None,
     locations: Sequence[str | tuple[str, int]] = (),
     raw_input: object = UNSET,
-    content: Sequence[Any] = (),
+    content: Sequence[str | v2.ContentBlock | v2.ToolCallContent] = (),
     cancellable: bool = False,
 ) -> ToolCallHandle:
     """Make a tool call of a turn, or give the call that is forming its final facts."""

@@ -183,7 +183,7 @@ def servers_to_ask(
         address = named_address(provider, config.model, environ)
         if address is not None:
             key, source = _key(provider, config.model, environ, keys)
-            asked[address] = ModelChoice(provider.id, "", address, key, source or "named by you")
+            asked[address] = ModelChoice(provider.id, "", address, key, source or "set by you")
     return asked
 
 

@@ -45,7 +45,7 @@ class ToolResult:
     ok: bool
     text: str
     data: object = None
-    # Who refused it, where it was refused and did not fail.
+    # What refused it, where it was refused and did not fail.
     denied: Denial | None = None
     # The notes in `text` about what was left out, for callers that write their own text.
     notes: tuple[str, ...] = ()

@@ -78,7 +78,7 @@ def read_kinds(words: Iterable[str]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class PermissionFlags:
     """The permission options of the command line."""
 
     allow: tuple[str, ...] = ()
@@ -93,7 +93,7 @@ class Wishes:
 
 
 @dataclass(frozen=True, slots=True)
-class Deciding:
+class PermissionSetup:
     """The permissions of a run, before it is known how to ask the user."""
 
     rules: tuple[Rule, ...]
@@ -111,7 +111,9 @@ class Deciding:
         )
 
 
-def deciding(wishes: Wishes, config: Config, roots: Sequence[str], *, attended: bool) -> Deciding:
+def deciding(
+    wishes: PermissionFlags, config: Config, roots: Sequence[str], *, attended: bool
+) -> PermissionSetup:
     """Combine all sources of rules; `attended` means that a user can answer.
 
     Raises:
@@ -133,7 +135,7 @@ def deciding(wishes: Wishes, config: Config, roots: Sequence[str], *, attended: 
     if wishes.ask and otherwise == "reject":
         otherwise = "ask"
     grants = None if wishes.policy is not None else GrantsFile(grants_path())
-    return Deciding(tuple(rules), otherwise, grants, may_ask=wishes.ask or attended)
+    return PermissionSetup(tuple(rules), otherwise, grants, may_ask=wishes.ask or attended)
 
 
 def _of_kinds(effect: Effect, kinds: Sequence[str], folder: str) -> list[Rule]:
@@ -158,7 +160,7 @@ def _of_kind(effect: Effect, word: str, folder: str) -> Rule:
         raise KindError(f"{word!r}: {error}") from None
 
 
-def _policy(wishes: Wishes, config: Config) -> Policy:
+def _policy(wishes: PermissionFlags, config: Config) -> Policy:
     named = wishes.policy or config.permissions.policy
     found = load_policy(named if named is not None else policy_path())
     if found is None and named is not None:

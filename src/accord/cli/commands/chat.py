@@ -10,7 +10,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 from accord.cli.agent_setup.chat_agents import orders_of
-from accord.cli.agent_setup.permissions import Wishes, deciding
+from accord.cli.agent_setup.permissions import PermissionFlags, deciding
 from accord.cli.agent_setup.remote_agent_command import add_remote_arguments
 from accord.cli.agent_setup.session_arguments import add_session_arguments
 from accord.cli.console import complain
@@ -77,23 +77,23 @@ def run(arguments: Namespace) -> int:
             complain(f"accord: {warning}")
         order, choices = orders_of(arguments, config, settings)
         roots = next(iter(choices.values())).roots
-        desk = make_desk(config, settings, roots)
+        controller = make_controller(config, settings, roots)
         if is_full_screen(wanted=not arguments.plain):
-            return on_screen(desk, order, choices)
-        return _in_lines(desk, order, choices)
+            return on_screen(controller, order, choices)
+        return _in_lines(controller, order, choices)
     except (UsageError, ConfigError) as error:
         # The message may quote a file.
         complain(f"accord chat: {error}")
         return USAGE_CODE
 
 
-def make_desk(config: Config, settings: Settings, roots: tuple[str, ...]) -> ChatController:
+def make_controller(config: Config, settings: Settings, roots: tuple[str, ...]) -> ChatController:
     """Return a chat controller with the user's rules, remembered answers and audit log.
 
     Raises:
         ConfigError: a policy or the remembered answers cannot be read.
     """
-    decides = deciding(Wishes(ask=True), config, roots, attended=True)
+    decides = deciding(PermissionFlags(ask=True), config, roots, attended=True)
     log = None
     if config.permissions.audit:
         size = config.permissions.audit_bytes_max
@@ -125,7 +125,7 @@ def is_full_screen(*, wanted: bool) -> bool:
 
 
 def on_screen(
-    desk: ChatController,
+    controller: ChatController,
     order: LaunchOptions | None,
     choices: Mapping[str, LaunchOptions],
     *,
@@ -143,14 +143,14 @@ def on_screen(
         os.environ.pop(stale, None)
     from accord.terminal.screen.app import AccordApp
 
-    app = AccordApp(desk, order, choices, suggestions=suggestions, welcome=welcome)
+    app = AccordApp(controller, order, choices, suggestions=suggestions, welcome=welcome)
     app.on_hang_up = on_hang_up
     app.run()
     return app.return_code or 0
 
 
 def _in_lines(
-    desk: ChatController, order: LaunchOptions | None, choices: Mapping[str, LaunchOptions]
+    controller: ChatController, order: LaunchOptions | None, choices: Mapping[str, LaunchOptions]
 ) -> int:
     import anyio
 
@@ -163,7 +163,7 @@ def _in_lines(
         raise UsageError(f"choose an agent: accord chat NAME (one of {known})")
     folder = (order or next(iter(choices.values()))).folder
     with line_terminal(folder, history=History()) as terminal:
-        code = anyio.run(run_plain, desk, order, terminal, choices)
+        code = anyio.run(run_plain, controller, order, terminal, choices)
     if code == INTERRUPTED:
         raise KeyboardInterrupt
     return code

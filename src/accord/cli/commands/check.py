@@ -32,7 +32,7 @@ from accord.conformance.network.address import Address, RemoteServer, read_addre
 from accord.conformance.reports.terminal_table import summary, table
 from accord.conformance.rule_definition import Version
 from accord.conformance.run.check_runner import AT_ONCE, OpenStage
-from accord.conformance.run.kit_run import NoSuchRule, Wishes, judge, select
+from accord.conformance.run.kit_run import NoSuchRule, RunOptions, judge, select
 from accord.conformance.run.program import NotStarted
 from accord.conformance.run.verdicts import Conclusion, Report
 from accord.conformance.time_limits import ANSWER_SECONDS, RUN_SECONDS_MAX, check_seconds_max
@@ -172,7 +172,7 @@ def _judge(parsed: Namespace) -> list[Report]:
     address = parsed.listening if remote is None else remote.address
     parsed.scenario = parsed.scenario or ("none" if parsed.client else DEFAULT)
     scenario = load_scenario(parsed.scenario)
-    wishes = Wishes(
+    wishes = RunOptions(
         only=tuple(parsed.only),
         transport=address.transport if address is not None else "stdio",
         faults=parsed.faults,
@@ -271,7 +271,7 @@ def _one(
     role: Role,
     version: Version,
     scenario: Scenario,
-    wishes: Wishes,
+    wishes: RunOptions,
 ) -> Report:
     checks, _ = select(role, version, wishes)
     able = sum(1 for one in checks if one.needs is None or scenario.prompt(one.needs))

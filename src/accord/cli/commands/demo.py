@@ -109,19 +109,19 @@ def _talk(folder: str, arguments: Namespace) -> int:
     from accord.terminal.engine.launch_options import LaunchOptions
 
     # No rules, remembered answers or log of the user are read or written.
-    desk = ChatController(permissions=Permissions(), settings=_settings())
+    controller = ChatController(permissions=Permissions(), settings=_settings())
     order = LaunchOptions(command=demo_agent(), name="demo", folder=folder)
     in_lines = arguments.plain or arguments.script or arguments.prompt or arguments.yes
     if is_full_screen(wanted=not in_lines):
         return on_screen(
-            desk,
+            controller,
             order,
             {},
             suggestions=FIRST_MINUTE,
             welcome=WELCOME,
             on_hang_up=lambda: rmtree(Path(folder).parent, ignore_errors=True),
         )
-    return _in_lines(desk, order, arguments)
+    return _in_lines(controller, order, arguments)
 
 
 def _settings() -> Settings:
@@ -132,7 +132,7 @@ def _settings() -> Settings:
         return Settings(theme=theme_for(os.environ))
 
 
-def _in_lines(desk: ChatController, order: LaunchOptions, arguments: Namespace) -> int:
+def _in_lines(controller: ChatController, order: LaunchOptions, arguments: Namespace) -> int:
     from accord.terminal.plain.line_mode import run_plain
     from accord.terminal.plain.line_terminal import is_terminal, line_terminal
 
@@ -149,4 +149,4 @@ def _in_lines(desk: ChatController, order: LaunchOptions, arguments: Namespace) 
         if not is_scripted:
             printer.suggest("Try, one after the other:", FIRST_MINUTE)
             printer.note("Enter sends the suggestion. /help shows more, /quit quits.")
-        return anyio.run(run_plain, desk, order, terminal)
+        return anyio.run(run_plain, controller, order, terminal)

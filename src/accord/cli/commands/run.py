@@ -17,9 +17,9 @@ from accord.cli.agent_setup.login_choice import login_command
 from accord.cli.agent_setup.mcp_servers import servers_of
 from accord.cli.agent_setup.permissions import (
     KIND_WORDS,
-    Deciding,
     KindError,
-    Wishes,
+    PermissionFlags,
+    PermissionSetup,
     deciding,
     read_kinds,
 )
@@ -198,8 +198,8 @@ def _job(arguments: Namespace, config: Config) -> Job:
 
 def _deciding(
     arguments: Namespace, config: Config, job: Job, report: Report
-) -> tuple[Deciding, PermissionPrompt | None]:
-    wishes = Wishes(
+) -> tuple[PermissionSetup, PermissionPrompt | None]:
+    wishes = PermissionFlags(
         allow=read_kinds(arguments.allow),
         deny=read_kinds(arguments.deny),
         policy=arguments.policy,

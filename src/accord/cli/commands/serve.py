@@ -122,7 +122,7 @@ async def _serve(name: str, application: RemoteApplication, options: ServerOptio
         raise ConfigError(f"serving needs the package {package}; install accord[remote]") from None
 
     server = RemoteServer(application, host=options.host, port=options.port, tls=options.tls)
-    with anyio.open_signal_receiver(*exit_on_signal.heeded()) as signals:
+    with anyio.open_signal_receiver(*exit_on_signal.handled_signals()) as signals:
         try:
             await server.__aenter__()
         except OSError as error:

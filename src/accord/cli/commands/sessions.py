@@ -388,20 +388,20 @@ def _resume(record: SessionRecord, prompt: str) -> int:
 
 def _chat(record: SessionRecord) -> int:
     from accord.cli.agent_setup.agent_argument import BUILT_IN
-    from accord.cli.commands.chat import INTERRUPTED, make_desk
+    from accord.cli.commands.chat import INTERRUPTED, make_controller
     from accord.configuration.config_file import load_config
     from accord.terminal.engine.launch_options import LaunchOptions
     from accord.terminal.model.settings import Settings
     from accord.terminal.plain.line_mode import run_plain
     from accord.terminal.plain.line_terminal import line_terminal
 
-    desk = make_desk(load_config(), Settings(), (record.cwd,))
+    controller = make_controller(load_config(), Settings(), (record.cwd,))
     order = LaunchOptions(
         command=own_command("agent"), name=BUILT_IN, folder=record.cwd, session=record.session_id
     )
     with line_terminal(record.cwd) as terminal:
         terminal.printer.note(f"{record.title or record.session_id}, in {record.cwd}")
-        code = anyio.run(run_plain, desk, order, terminal)
+        code = anyio.run(run_plain, controller, order, terminal)
     if code == INTERRUPTED:
         raise KeyboardInterrupt
     return code

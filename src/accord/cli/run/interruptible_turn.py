@@ -21,7 +21,7 @@ import anyio
 from accord import Client, Decision, PermissionRequest, RateLimited, Session, Update
 from accord.cli.agent_setup.agent_credential import credential_of
 from accord.cli.agent_setup.login_choice import LoginQuestion, is_attended
-from accord.cli.agent_setup.permissions import Deciding
+from accord.cli.agent_setup.permissions import PermissionSetup
 from accord.cli.console import complain
 from accord.cli.run.check_command import run_check
 from accord.cli.run.exit_status import Outcome
@@ -66,7 +66,7 @@ class Run:
     def __init__(
         self,
         job: Job,
-        deciding: Deciding,
+        deciding: PermissionSetup,
         report: Report,
         asker: PermissionPrompt | None,
         log: AuditLog | None,
@@ -283,7 +283,7 @@ class Run:
     # ---- cancellation and timeout
 
     async def _listen(self) -> None:
-        with anyio.open_signal_receiver(*shutdown.heeded()) as signals:
+        with anyio.open_signal_receiver(*shutdown.handled_signals()) as signals:
             async for number in signals:
                 self.outcome.interrupted = True
                 shutdown.begin(number)

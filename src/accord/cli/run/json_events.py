@@ -69,7 +69,16 @@ def tool_call_event(call: ToolCall) -> dict[str, Any]:
         "name": call.name,
         "kind": call.kind,
         "status": call.status,
-        "locations": [{"path": one.path, "line": one.line} for one in call.locations],
+        "locations": [
+            {
+                "path": one.path,
+                "line": one.line,
+                "column": one.column,
+                "endLine": one.end_line,
+                "endColumn": one.end_column,
+            }
+            for one in call.locations
+        ],
         "diffs": [diff.dump() for diff in call.diffs],
         "text": call.text,
         "rawInput": call.raw_input,

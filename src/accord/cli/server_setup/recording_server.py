@@ -40,7 +40,7 @@ class RecordingServer:
         from accord.transport.server.listener.remote_server import RemoteServer
 
         application = RemoteApplication(self._serve, hosts=LOOPBACK_HOSTS, path=self.path)
-        with anyio.open_signal_receiver(*exit_on_signal.heeded()) as signals:
+        with anyio.open_signal_receiver(*exit_on_signal.handled_signals()) as signals:
             async with RemoteServer(application, host=self.host, port=self.port) as server:
                 name = f"[{self.host}]" if ":" in self.host else self.host
                 where = f"{name}:{server.port}{self.path}"

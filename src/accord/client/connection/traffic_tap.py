@@ -44,7 +44,7 @@ class TrafficTap:
         return self._transport.backlog
 
     async def start(self, receiver: Receiver, tasks: TaskGroup) -> None:
-        await self._transport.start(_Listening(receiver, self.tell), tasks)
+        await self._transport.start(_TappedReceiver(receiver, self.tell), tasks)
 
     def write(self, data: bytes) -> None:
         if data:
@@ -62,7 +62,7 @@ class TrafficTap:
             _log.exception("the function for traffic= failed; it is no longer called")
 
 
-class _Listening:
+class _TappedReceiver:
     """Calls the listener, then the receiver."""
 
     def __init__(self, receiver: Receiver, tell: Listener) -> None:

@@ -22,7 +22,7 @@ from accord.client.shell.denied_commands import concern
 from accord.client.shell.executed_commands import read_line
 from accord.client.shell.grammar import read_script
 from accord.client.shell.programs.shells import shell_line
-from accord.client.shell.syntax_tree import Reading, Script
+from accord.client.shell.syntax_tree import ParsedLine, Script
 from accord.machine import command_line
 
 COMMAND_CHARACTERS_MAX = 32 * 1024
@@ -46,7 +46,7 @@ class CommandLine:
 
     line: str
     words: tuple[str, ...] | None
-    reading: Reading = field(compare=False)
+    reading: ParsedLine = field(compare=False)
 
     def same(self, other: CommandLine) -> bool:
         """Whether both run the same: by their words, or else letter by letter."""
@@ -86,7 +86,7 @@ def read_command(text: str) -> CommandLine:
     line = text.strip(_BLANKS)
     if len(line) > COMMAND_CHARACTERS_MAX:
         reason = f"it is longer than {COMMAND_CHARACTERS_MAX} characters"
-        return CommandLine(line, None, Reading(unclear=[reason]))
+        return CommandLine(line, None, ParsedLine(unclear=[reason]))
     reading, script = read_line(line)
     found = CommandLine(line, _plain_words(script), reading)
     inner = shell_line(found.words) if found.words else None

@@ -65,6 +65,10 @@ class PermissionGate:
     async def write_text(self, session_id: str, path: str, content: str) -> None:
         """Write a file if it may be written."""
         at = await self.check_write(session_id, path, content)
+        await self.write_at(session_id, path, content, at)
+
+    async def write_at(self, session_id: str, path: str, content: str, at: str | None) -> None:
+        """Write a file where `check_write` said that it may be written."""
         files = self._services.files
         if isinstance(files, LocatesFiles):
             await result_of(files.write_text(session_id, path, content, at=at))

@@ -180,7 +180,7 @@ class TerminalService:
         The result is to be awaited: it ends all its commands, at the same time.
         """
         self._directories.pop(session_id, None)
-        return _Ending(self._end_all, self._sessions.pop(session_id, {}))
+        return _SessionEnd(self._end_all, self._sessions.pop(session_id, {}))
 
     async def _end_all(self, terminals: Mapping[str, Terminal]) -> None:
         async with anyio.create_task_group() as tasks:
@@ -220,7 +220,7 @@ class TerminalService:
         return terminal
 
 
-class _Ending:
+class _SessionEnd:
     """The end of a session's commands; unlike a coroutine, it need not be awaited."""
 
     def __init__(

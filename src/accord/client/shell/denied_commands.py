@@ -18,8 +18,8 @@ from accord.client.shell.syntax_tree import (
     GLOB,
     HOLES,
     HandedText,
+    ParsedLine,
     Program,
-    Reading,
     Word,
     literal,
     option_values,
@@ -35,7 +35,7 @@ _SIGNS = "@+%!-"
 _SHORT_OPTIONS = re.compile(r"-[A-Za-z]+")
 
 
-def concern(reading: Reading, pattern: Sequence[str]) -> str | None:
+def concern(reading: ParsedLine, pattern: Sequence[str]) -> str | None:
     """Return why a rule with these words applies to the line; None if it does not."""
     if not pattern:
         return None

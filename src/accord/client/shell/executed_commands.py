@@ -30,8 +30,8 @@ from accord.client.shell.syntax_tree import (
     HOLE,
     Assignment,
     HandedText,
+    ParsedLine,
     Program,
-    Reading,
     Script,
     SimpleCommand,
     Word,
@@ -71,14 +71,14 @@ _BIN = re.compile(
 )
 
 
-def read_line(line: str) -> tuple[Reading, Script]:
+def read_line(line: str) -> tuple[ParsedLine, Script]:
     """Parse a line as a shell does."""
-    reader = _Reader(Reading(), assigned_names(line))
+    reader = _Reader(ParsedLine(), assigned_names(line))
     try:
         script = reader.line(line, None, reader.names)
         reader.finish()
     except TooMuch as reason:
-        return Reading(unclear=[str(reason)]), reader.script
+        return ParsedLine(unclear=[str(reason)]), reader.script
     return reader.reading, script
 
 
@@ -88,7 +88,7 @@ class _Reader:
     `script` is the line itself, as far as it was parsed.
     """
 
-    def __init__(self, reading: Reading, names: frozenset[str]) -> None:
+    def __init__(self, reading: ParsedLine, names: frozenset[str]) -> None:
         self.reading = reading
         self.names = names
         self.script = Script()

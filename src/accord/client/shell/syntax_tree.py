@@ -305,7 +305,7 @@ class HandedText:
 
 
 @dataclass(slots=True)
-class Reading:
+class ParsedLine:
     programs: list[Program] = field(default_factory=list)
     texts: list[HandedText] = field(default_factory=list)
     unclear: list[str] = field(default_factory=list)

@@ -124,7 +124,7 @@ def load_scenario(name: str) -> Scenario:
     """The scenario in a file, or one that comes with the kit (`builtin`, `generic`).
 
     Raises:
-        BadScenario: no such file, no TOML, or something in it that nobody reads.
+        BadScenario: the file does not exist, is not TOML, or has an unknown key.
     """
     if name == "none":
         return Scenario()
@@ -144,11 +144,11 @@ def _scenario(table: Mapping[str, Any], name: str) -> Scenario:
     known |= {"tries", "never", "options"}
     for key in table:
         if key not in known:
-            raise BadScenario(f"{name}: nobody reads {key!r}; known are {', '.join(sorted(known))}")
+            raise BadScenario(f"{name}: unknown key {key!r}; known: {', '.join(sorted(known))}")
     prompts = _texts(table, "prompts", name)
     for purpose in prompts:
         if purpose not in PURPOSES:
-            raise BadScenario(f"{name}: there is no purpose {purpose!r}: {', '.join(PURPOSES)}")
+            raise BadScenario(f"{name}: unknown purpose {purpose!r}; known: {', '.join(PURPOSES)}")
     seconds = table.get("seconds", 30.0)
     if not isinstance(seconds, int | float) or not 0 < seconds <= 600:
         raise BadScenario(f"{name}: seconds is a number up to 600")
@@ -176,7 +176,7 @@ def _never(found: object, name: str) -> frozenset[str]:
 def _options(found: object, name: str) -> dict[str, tuple[str, ...]]:
     values = found.values() if isinstance(found, dict) else (None,)
     if not all(isinstance(one, list) and all(isinstance(v, str) for v in one) for one in values):
-        raise BadScenario(f"{name}: [options] has lists of texts only")
+        raise BadScenario(f"{name}: [options] takes only lists of texts")
     assert isinstance(found, dict)
     return {str(key): tuple(one) for key, one in found.items()}
 
@@ -184,5 +184,5 @@ def _options(found: object, name: str) -> dict[str, tuple[str, ...]]:
 def _texts(table: Mapping[str, Any], key: str, name: str) -> dict[str, str]:
     found = table.get(key, {})
     if not isinstance(found, dict) or not all(isinstance(text, str) for text in found.values()):
-        raise BadScenario(f"{name}: [{key}] has texts only")
+        raise BadScenario(f"{name}: [{key}] takes only texts")
     return found

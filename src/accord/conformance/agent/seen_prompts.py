@@ -1,7 +1,7 @@
 """Prompts at which an agent was seen to do what no prompt of its scenario is for.
 
-Nobody can know beforehand which prompt makes an agent ask a form or go on in the background.  What
-it did once at an ordinary prompt it may do again, so that prompt serves the purpose.
+It is not known beforehand which prompt makes an agent ask with a form or work in the background.
+What it did once for an ordinary prompt it may do again, so that prompt serves the purpose.
 
 Must not know: any rule.
 """
@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from accord.conformance.agent.check_environment import AgentStage
 from accord.conformance.agent.scenario import Scenario
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Frame, Unanswered
 from accord.conformance.optional_behaviour import OCCASIONS
 
@@ -55,7 +55,7 @@ def seen_prompts(conversations: Iterable[Sequence[Frame]], scenario: Scenario) -
 
 def _plain_sessions(frames: Sequence[Frame]) -> set[str]:
     """The sessions without servers: what one does with a server, another does not without."""
-    made = looking.answers(frames, "session/new")
+    made = queries.answers(frames, "session/new")
     return {
         str(result.get("sessionId"))
         for asked, _, _, result in made

@@ -97,7 +97,7 @@ def read_scenario(path: str | Path | None, command: Sequence[str]) -> ClientScen
     }
     for name, value in table.items():
         if name not in PURPOSES:
-            raise BadScenario(f"{path}: client.{name} is none of {', '.join(PURPOSES)}")
+            raise BadScenario(f"{path}: client.{name} is unknown; known: {', '.join(PURPOSES)}")
         purposes[name] = _purpose(f"{path}: client.{name}", value, tuple(command))
     return ClientScenario(purposes, environment)
 

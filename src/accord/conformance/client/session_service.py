@@ -6,7 +6,7 @@ client itself gave: it is right to send them again, and wrong to leave them out.
 
 Must not know: any rule.
 
-What always holds: a client that never ends is served so many requests and no more.
+What always holds: a client that never ends is served this many requests and no more.
 """
 
 from __future__ import annotations

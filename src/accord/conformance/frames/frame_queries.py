@@ -43,7 +43,7 @@ def received(frames: Sequence[Frame]) -> list[Frame]:
 
 
 def noise(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """Lines that are no messages at all."""
+    """Lines that are not messages."""
     pieces = {id(frame) for frame in pieces_of_messages(frames)}
     for frame in received(frames):
         if not frame.raw.strip():
@@ -72,7 +72,7 @@ def is_unended(frame: Frame) -> bool:
 
 
 def pieces_of_messages(frames: Sequence[Frame]) -> list[Frame]:
-    """Lines that are no JSON one by one and a message when they are put together."""
+    """Lines that are JSON, and a message, only when they are put together."""
     found: list[Frame] = []
     run: list[Frame] = []
     for frame in [*received(frames), None]:
@@ -141,7 +141,7 @@ def bad_responses(frames: Sequence[Frame]) -> Iterator[Complaint]:
 
 
 def unasked_responses(frames: Sequence[Frame]) -> Iterator[Complaint]:
-    """Responses whose id nobody asked with, and second ones.  Errors with id null are no answer."""
+    """Second responses, and those with an id of no request.  Errors with id null do not count."""
     open_ids: list[str] = []
     for frame in frames:
         key = json.dumps(frame.object.get("id"))

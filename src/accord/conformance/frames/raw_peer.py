@@ -25,7 +25,7 @@ from accord.conformance.time_limits import ANSWER_SECONDS, GRACE_SECONDS, QUIET_
 FRAME_BYTES_MAX = 64 * 1024 * 1024
 FRAMES_MAX = 20_000
 CONVERSATION_BYTES_MAX = 256 * 1024 * 1024
-# What the kit itself sends beyond this is meant to be too long for anybody.
+# Longer lines of the kit are meant to exceed every limit.
 SENT_BYTES_PARSED_MAX = 16 * 1024 * 1024
 
 # A method that no program has: a program that runs answers it, if only with an error.
@@ -38,12 +38,12 @@ Message = dict[str, Any]
 Responder = Callable[[Message], Awaitable["Reply | None"]]
 
 
-# So much is told of a result that is not what was needed.
+# How much of an unexpected result is shown.
 ANSWER_CHARACTERS = 300
 
 
 class Unanswered(Exception):
-    """The program did not do in time what it had to; says what was waited for."""
+    """The program did not act in time; the message says what was awaited."""
 
 
 class Gone(Unanswered):
@@ -54,7 +54,7 @@ class NotReady(Unanswered):
     """The program did not get as far as what is checked; another check is about how far it gets."""
 
 
-class Misnamed(NotReady):
+class WrongIdType(NotReady):
     """The program answered, but with an id of another type than the request's.
 
     That ids come back as they were is a rule of its own, which monitors judge.
@@ -74,7 +74,7 @@ class TooLate(NotAsked):
 
 
 class LoginNeeded(NotAsked):
-    """The agent makes no session before a login, which it may; nobody said how to log in."""
+    """The agent requires a login for sessions, and the scenario has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,7 @@ class RawPeer:
                 self._wake()
 
     def _has_room(self, waiting: int) -> bool:
-        """Whether the program may say more: a flood is cut off."""
+        """Whether the program may send more: too much is cut off."""
         return (
             waiting <= FRAME_BYTES_MAX
             and len(self.frames) < FRAMES_MAX
@@ -273,7 +273,7 @@ class RawPeer:
                 pass
 
     async def send_long(self, head: bytes, piece: bytes, count: int, tail: bytes) -> bool:
-        """Write a line with so many equal pieces, of which only the head is kept.
+        """Write a line with this many equal pieces, of which only the head is kept.
 
         Returns whether the connection was still there when it was written.
         """
@@ -331,7 +331,7 @@ class RawPeer:
 
         Raises:
             Unanswered: none came in time, or the program is gone.
-            Misnamed: one came with the id as another type; no other will come.
+            WrongIdType: one came with the id as another type; no other will come.
         """
 
         def fits(frame: Frame) -> bool:
@@ -345,7 +345,7 @@ class RawPeer:
             (self.gave_up or self.note_unanswered)(id, error)
             raise
         if not same(frame.object.get("id"), id):
-            raise Misnamed(f"the answer to {self._asked(id)} has an id of another type")
+            raise WrongIdType(f"the answer to {self._asked(id)} has an id of another type")
         return frame.object
 
     def _asked(self, id: Any) -> str:  # noqa: A002
@@ -441,14 +441,14 @@ class RawPeer:
             try:
                 await self.call(ALIVE_METHOD, {})
                 return
-            except Misnamed:
+            except WrongIdType:
                 return
             except Gone:
                 raise
             except Unanswered:
                 if not self.known_method:
                     raise
-        with suppress(Misnamed):
+        with suppress(WrongIdType):
             await self.call(self.known_method, {})
         self.ignores_unknown = True
 

@@ -19,7 +19,7 @@ Side = Literal["client", "agent"]
 
 
 class NotARecording(Exception):
-    """The file is none of `accord record`."""
+    """The file was not made by `accord record`."""
 
 
 @dataclass(frozen=True, slots=True)

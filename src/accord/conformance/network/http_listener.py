@@ -83,7 +83,6 @@ class HttpListener:
     seen: list[Seen] = field(default_factory=list)
     connections: dict[str, ServedHttp] = field(default_factory=dict)
     binary_frames: list[bytes] = field(default_factory=list)
-    upgrades: int = 0
 
     async def serve(self, stream: ByteStream) -> None:
         """Answer the requests of one network connection until it ends."""
@@ -268,7 +267,6 @@ class HttpListener:
     # WebSocket
 
     async def upgrade(self, stream: ByteStream, head: Head, rest: bytes) -> None:
-        self.upgrades += 1
         await serve_websocket(stream, head, rest, self.connected, self.binary_frames)
 
     def end(self) -> None:

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import anyio
 
 from accord.conformance.check_definition import Check, Finding, Findings, Monitor, shown
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import (
     Frame,
     Gone,
@@ -38,7 +38,7 @@ from accord.conformance.time_limits import (
 
 # How many checks run at a time.
 AT_ONCE = 4
-MUTE = "the program says nothing"
+MUTE = "the program sent nothing"
 # How a program ends that was told to: by itself, or by our signal.
 ENDED_BY_US = frozenset({0, -signal.SIGTERM, -signal.SIGKILL})
 # How much of its stderr is shown of a program that fails at its start.
@@ -116,7 +116,7 @@ async def run_checks(
             if trouble:
                 return
             if time.monotonic() >= end:
-                runs[number] = unasked(check, f"the {run_seconds_max:g} s for the run were over")
+                runs[number] = unasked(check, f"the run was over after {run_seconds_max:g} s")
                 return
             began(check)
             try:
@@ -174,7 +174,7 @@ def _silence(run: CheckRun) -> list[Finding]:
     return [
         Finding(ANSWERS, "fail", f"{frame.method} got no answer: {frame.unanswered}", shown(frame))
         for frames in run.conversations
-        for frame in looking.unanswered_requests(frames, may_end=may_end)
+        for frame in queries.unanswered_requests(frames, may_end=may_end)
     ]
 
 
@@ -225,7 +225,7 @@ async def run_check(
         judge.close("", failing=False)
     except TimeoutError:
         late = not judge.due
-        judge.close(f"the check was not over after {seconds_max:g} s", failing=judge.due)
+        judge.close(f"the check took longer than {seconds_max:g} s", failing=judge.due)
     except Unanswered as error:
         late = isinstance(error, TooLate)
         due = not isinstance(error, NotReady) and (judge.due or isinstance(error, Gone))
@@ -233,7 +233,10 @@ async def run_check(
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         # The program sent something of another shape than the check goes on from.
         lacks = f": it lacks {as_json(error.args[0])}" if isinstance(error, KeyError) else ""
-        judge.close(f"what came has not the shape that is needed to go on{lacks}", failing=True)
+        judge.close(
+            f"a message does not have the form that the check needs to continue{lacks}",
+            failing=True,
+        )
     conversations = [list(frames) for stage in stages for frames in stage.conversations()]
     findings = list(judge.found.values())
     for frames in conversations:

@@ -29,7 +29,7 @@ from accord.machine.redaction.redactor import Redactor
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class RunOptions:
     """What the caller asks for.
 
     `only` has ids of rules or patterns such as `V1-INIT-*`; empty means every rule.
@@ -70,7 +70,7 @@ def _fits(rule_id: str, patterns: tuple[str, ...]) -> bool:
 
 
 def select(
-    role: Role, version: Version, wishes: Wishes
+    role: Role, version: Version, wishes: RunOptions
 ) -> tuple[list[Check[Any]], tuple[str, ...]]:
     """The checks to run and the rules to judge.
 
@@ -98,7 +98,7 @@ async def judge(
     version: Version,
     open_stage: OpenStage,
     scenario: Scenario,
-    wishes: Wishes,
+    wishes: RunOptions,
     *,
     began: Callable[[Check[Any]], None] = lambda check: None,
     done: Callable[[CheckRun], None] = lambda run: None,
@@ -154,7 +154,7 @@ async def _run_all(
     role: Role,
     version: Version,
     scenario: Scenario,
-    wishes: Wishes,
+    wishes: RunOptions,
     ran: Callable[..., Awaitable[list[CheckRun]]],
 ) -> list[CheckRun]:
     """Run the checks that have their prompts, then those for which a prompt was seen to do."""

@@ -16,7 +16,7 @@ from accord.errors import LocalProtocolError
 from accord.jsonrpc import events
 from accord.jsonrpc.envelope import Id
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_PARAMS
-from accord.jsonrpc.framing import Detecting, Splitter
+from accord.jsonrpc.framing import DetectedFraming, Splitter
 from accord.jsonrpc.peer import Peer
 from accord.machine.redacted_logs import logger
 from accord.schema.codec import encode, to_python
@@ -57,7 +57,7 @@ class Port:
         self.unsaid: dict[str, int] = {}
         """Notifications that could not be read, or not be sent, by what they were."""
         self._write = write
-        self._splitter: Splitter = splitter or Detecting()
+        self._splitter: Splitter = splitter or DetectedFraming()
         self._peer = peer or Peer()
         self._methods: dict[str, Method] = {}
         self._frames: list[bytes] = []

@@ -54,7 +54,7 @@ _UNSEEN = (
     # Kitty draws an image where it finds this one.
     "\U0010eeee"
 )
-# Blanks that are no space, so that two words could be one, and what each font draws differently.
+# Blanks other than the space, so that two words could be one, and what each font draws differently.
 _ODD_BLANKS = "\xa0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000"
 _PRIVATE = "\ue000-\uf8ff\U000f0000-\U0010ffff"
 # Neither letters nor signs of ASCII: among them are all marks that are drawn on another letter.
@@ -285,7 +285,7 @@ def _colour(sequence: str) -> str:
     words = iter([word.partition(":")[0].lstrip("0") or "0" for word in sequence[2:-1].split(";")])
     for word in words:
         if word in ("38", "48", "58") and ":" not in sequence:
-            # The numbers of a colour stand behind it, and are no words of their own.
+            # The numbers of a colour follow it, and are not words of their own.
             for _ in range({"5": 1, "2": 3}.get(next(words, ""), 0)):
                 next(words, None)
         elif word in _SHOWING:

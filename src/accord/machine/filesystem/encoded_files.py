@@ -12,7 +12,7 @@ import codecs
 from dataclasses import dataclass
 
 from accord.machine.errors import NotText, TooLarge
-from accord.machine.filesystem.local_files import Existing, LocalFiles, Stored
+from accord.machine.filesystem.local_files import LocalFiles, ReplacedFile, Stored
 from accord.machine.filesystem.newline_style import FileStyle, decode_text, encode_text
 
 UTF_8 = "utf-8"
@@ -103,7 +103,7 @@ def write_encoded(
         FileFailure: another reason, as its class.
     """
 
-    def encoded(path: str, content: str, existing: Existing | None) -> bytes:
+    def encoded(path: str, content: str, existing: ReplacedFile | None) -> bytes:
         try:
             if encoding == UTF_8:
                 data = _utf_8(path, content, existing)
@@ -120,7 +120,7 @@ def write_encoded(
     )
 
 
-def _utf_8(path: str, content: str, existing: Existing | None) -> bytes:
+def _utf_8(path: str, content: str, existing: ReplacedFile | None) -> bytes:
     style = FileStyle() if existing is None else existing.style
     if not style.utf8 and "\ufffd" in content:
         raise NotText(path, "the file is not UTF-8 and the new text has replacement characters")

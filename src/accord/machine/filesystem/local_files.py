@@ -75,7 +75,7 @@ class Stored:
 
 
 @dataclass(frozen=True)
-class Existing:
+class ReplacedFile:
     """The file that a write replaces."""
 
     status: os.stat_result
@@ -215,7 +215,7 @@ class LocalFiles:
         self,
         text: str,
         content: str,
-        encode: Callable[[str, str, Existing | None], bytes],
+        encode: Callable[[str, str, ReplacedFile | None], bytes],
         *,
         at: str | None = None,
         create_parents: bool = True,
@@ -242,7 +242,7 @@ class LocalFiles:
             self.overlay.written(place.real, content)
         return Stored(len(data), existing is None)
 
-    def _look_at(self, path: str, place: Place) -> Existing | None:
+    def _look_at(self, path: str, place: Place) -> ReplacedFile | None:
         """The file that is to be replaced: it must be regular and writable for us."""
         if place.name == ".":
             raise NotAFile(path, "is a directory")
@@ -261,11 +261,11 @@ class LocalFiles:
                 raise NotAFile(path, _kind_words(status))
             sample = os.read(opened, STYLE_SAMPLE_BYTES)
             whole = len(sample) == status.st_size
-            return Existing(status, style_of(sample, whole=whole))
+            return ReplacedFile(status, style_of(sample, whole=whole))
         finally:
             os.close(opened)
 
-    def _encode(self, path: str, content: str, existing: Existing | None) -> bytes:
+    def _encode(self, path: str, content: str, existing: ReplacedFile | None) -> bytes:
         style = existing.style if existing is not None else FileStyle()
         if not style.utf8 and "\ufffd" in content:
             raise NotText(path, "the file is not UTF-8 and the new text has replacement characters")
@@ -278,7 +278,7 @@ class LocalFiles:
         return data
 
     def _replace(
-        self, place: Place, data: bytes, existing: Existing | None, *, exclusive: bool
+        self, place: Place, data: bytes, existing: ReplacedFile | None, *, exclusive: bool
     ) -> None:
         temporary = f".accord-{os.urandom(8).hex()}.tmp"
         mode = 0o666 if existing is None else 0o600

@@ -62,7 +62,7 @@ class _Shutdown:
         self.began = 0.0
         self.is_urgent = False
         self.wakeup = threading.Event()
-        self.ears: tuple[int, int] | None = None
+        self.wakeup_pipe: tuple[int, int] | None = None
 
     def begin(self, number: int) -> None:
         with self.lock:
@@ -117,11 +117,11 @@ class _Shutdown:
         """Begin at a signal even where the main thread is busy with something that hangs."""
         reading, writing = os.pipe()
         os.set_blocking(writing, False)
-        self.ears = (reading, writing)
+        self.wakeup_pipe = (reading, writing)
         signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-        threading.Thread(target=self.hear, args=(reading,), daemon=True).start()
+        threading.Thread(target=self.watch_wakeups, args=(reading,), daemon=True).start()
 
-    def hear(self, reading: int) -> None:
+    def watch_wakeups(self, reading: int) -> None:
         while data := os.read(reading, 64):
             for number in data:
                 if number in SIGNALS:
@@ -179,7 +179,7 @@ def end_by_signal() -> None:
     os.kill(os.getpid(), number)
 
 
-def heeded() -> tuple[signal.Signals, ...]:
+def handled_signals() -> tuple[signal.Signals, ...]:
     """The signals to listen to; SIGHUP is not one of them under `nohup`."""
     ignored = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
     return tuple(one for one in SIGNALS if one != signal.SIGHUP or not ignored)

@@ -2,7 +2,7 @@
 
 Always holds
     * The text is the newest part of the output, at most `bytes_max` bytes of UTF-8, and begins at
-      a character.  Bytes that are no UTF-8 are counted as the U+FFFD they are shown as.
+      a character.  Bytes that are not UTF-8 are counted as the U+FFFD they are shown as.
     * A character whose bytes came in several pieces is whole; its first bytes alone are not shown.
     * Feeding costs time in proportion to what is fed, however much is kept.
 """
@@ -36,7 +36,7 @@ class OutputBuffer:
     """Bytes in, bounded text out."""
 
     def __init__(self, bytes_max: int) -> None:
-        """Keep so many bytes, and never more than OUTPUT_BYTES_MAX."""
+        """Keep this many bytes, and never more than OUTPUT_BYTES_MAX."""
         if bytes_max < 0:
             raise ValueError("a byte limit cannot be negative")
         self.bytes_max = min(bytes_max, OUTPUT_BYTES_MAX)

@@ -49,7 +49,7 @@ READ_BYTES = 65536
 """Most bytes taken from the pipe at once: as much as it holds."""
 
 QUIET_SECONDS = 0.1
-"""Output counts as drained after the exit when nothing came for so long."""
+"""Output counts as drained after the exit when nothing came for this long."""
 
 DRAIN_SECONDS_MAX = 2.0
 """The exit is told after this time even if output still comes."""

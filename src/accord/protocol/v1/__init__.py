@@ -1,1 +1,1 @@
-"""The turn of ACP v1."""
+"""What only ACP v1 rules: the stop reasons of its prompts."""

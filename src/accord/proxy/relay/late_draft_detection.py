@@ -24,7 +24,7 @@ _log = logger("accord.proxy")
 INITIALIZE = "initialize"
 
 
-class Translating(Protocol):
+class TranslatingRelay(Protocol):
     """A relay whose translator can be changed."""
 
     client: Port
@@ -38,7 +38,7 @@ class Translating(Protocol):
 class LateDraft:
     """Looks at the first request of a client, and changes the translator if need be."""
 
-    def __init__(self, relay: Translating, asked: Request) -> None:
+    def __init__(self, relay: TranslatingRelay, asked: Request) -> None:
         self._relay = relay
         self._asked = asked
         self._opened: tuple[Spoken, bytes] | None = None

@@ -29,7 +29,14 @@ from accord.machine.redacted_logs import logger
 from accord.protocol.negotiation import Refused, judge_request
 from accord.proxy.relay.late_draft_detection import LateDraft
 from accord.proxy.relay.translators import NOTHING_SPECIAL, Outside, Settings, between
-from accord.proxy.relay.version_negotiation import Opening, Probe, again, alone, farewell, meant
+from accord.proxy.relay.version_negotiation import (
+    AgentNegotiation,
+    Probe,
+    again,
+    alone,
+    farewell,
+    meant,
+)
 from accord.schema.codec import encode
 from accord.schema.invalid import Invalid
 from accord.translate.message import (
@@ -210,7 +217,7 @@ class Relay:
 
     async def _open(self, request: Request, outside: Outside) -> None:
         try:
-            await Opening(self, request, outside, self._speaks).run()
+            await AgentNegotiation(self, request, outside, self._speaks).run()
         except SpawnFailed as error:
             self.unstarted = error
             self.client.refuse(request.key, INTERNAL_ERROR, f"the agent did not start: {error}")

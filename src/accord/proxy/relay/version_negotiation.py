@@ -72,7 +72,7 @@ class Opener(Protocol):
         ...
 
 
-class Opening:
+class AgentNegotiation:
     """Finds out which version the agent speaks, and which translator fits."""
 
     def __init__(self, relay: Opener, request: Request, outside: Outside, speaks: Spoken | None):

@@ -43,7 +43,7 @@ class TerminalOutputResponse(WireStruct, frozen=True, kw_only=True):
 
 
 class WaitForTerminalExitRequest(WireStruct, frozen=True, kw_only=True):
-    """Waits for the command's end, at most so many milliseconds."""
+    """Waits for the command's end, at most this many milliseconds."""
 
     terminal_id: str
     timeout: Z[Omit[Uint64]] = UNSET

@@ -19,7 +19,7 @@ from time import monotonic
 from typing import Literal, TypeAlias
 
 from accord.machine.clock import now as time_of_day
-from accord.tracing.frames import Kind, Pairing, Speaker, read_frame
+from accord.tracing.frames import Kind, RequestMatcher, Speaker, read_frame
 from accord.tracing.recorder.recording_writer import FrameStream, RecordingWriter
 from accord.version import __version__
 
@@ -107,7 +107,7 @@ class Traffic:
         self._read = 1
         self._gone: dict[Way, int] = {"sent": 0, "received": 0}
         self._streams: dict[Way, FrameStream] = {}
-        self._pairing = Pairing()
+        self._pairing = RequestMatcher()
         self._forget_streams()
         # The agent's command, for readers of the saved file.
         self.command: Sequence[str] = ()
@@ -207,7 +207,7 @@ class Traffic:
 
     def _understand(self, item: Item) -> None:
         if item.kind == "end":
-            self._pairing = Pairing()
+            self._pairing = RequestMatcher()
         if item.kind is not None:
             return
         frame = read_frame(item.raw)

@@ -46,7 +46,7 @@ from accord.terminal.screen.driver import ScreenDriver
 from accord.terminal.screen.key_actions import ChatActions
 from accord.terminal.screen.key_queue import KeyQueue
 from accord.terminal.screen.terminal_hangup import when_gone
-from accord.terminal.screen.widget_themes import register_themes, wear
+from accord.terminal.screen.widget_themes import apply_theme, register_themes
 
 DRAWS_PER_SECOND = 30
 DRAWING_SHARE_MAX = 0.25
@@ -116,7 +116,7 @@ class AccordApp(App[int]):
         self._is_leaving = False
         self._is_settled = False
         register_themes(self)
-        wear(self, controller.settings.theme)
+        apply_theme(self, controller.settings.theme)
 
     # ---- start
 

@@ -37,7 +37,7 @@ Typed: TypeAlias = events.Key | events.Paste
 
 
 @runtime_checkable
-class Editing(Protocol):
+class EditableField(Protocol):
     """A text field that handles editing keys as well as letters."""
 
     def edits(self, key: str, character: str | None) -> bool:
@@ -130,7 +130,7 @@ class KeyQueue:
         """Whether a widget handles this key alone, with no effect elsewhere."""
         if isinstance(typed, events.Paste) or self._has_priority(typed.key):
             return False
-        if isinstance(node, Editing):
+        if isinstance(node, EditableField):
             return node.edits(typed.key, typed.character)
         return node.check_consume_key(typed.key, typed.character)
 

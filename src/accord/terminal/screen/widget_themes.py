@@ -179,7 +179,7 @@ def register_themes(app: App[Any]) -> None:
         app.register_theme(theme)
 
 
-def wear(app: App[Any], theme_name: str) -> None:
+def apply_theme(app: App[Any], theme_name: str) -> None:
     """Apply a theme to an app.  Use this instead of setting `app.theme`.
 
     Raises:

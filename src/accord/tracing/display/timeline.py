@@ -23,7 +23,7 @@ from accord.tracing.display.row import (
     one_line,
     text_of,
 )
-from accord.tracing.frames import Frame, OpenRequest, Pairing, read_frame
+from accord.tracing.frames import Frame, OpenRequest, RequestMatcher, read_frame
 from accord.tracing.recording_file import Entry
 from accord.tracing.validation.validator import Problem, Validator
 
@@ -50,7 +50,7 @@ class Timeline:
         self.problems: list[Problem] = []
         self.sessions: list[str] = []
         self._validator = Validator()
-        self._pairing = Pairing()
+        self._pairing = RequestMatcher()
         self._asked: dict[int, Row] = {}
         self._session: dict[str | None, _Open] = {}
         self._stderr: Row | None = None

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias, cast
 from accord.jsonrpc import FRAME_BYTES_MAX, FrameTooLong, splitter_for
 from accord.machine.redaction.conversation_redactor import ConversationRedactor
 from accord.machine.redaction.redactor import Redactor
-from accord.tracing.frames import Pairing, Speaker, read_frame
+from accord.tracing.frames import RequestMatcher, Speaker, read_frame
 from accord.tracing.recorder.packets import ReadAhead, packets
 from accord.tracing.recording_file import end_line, frame_line, gap_line, header_line, stderr_line
 
@@ -88,7 +88,7 @@ class RecordingWriter:
             "agent": FrameStream(),
         }
         self._stderr = b""
-        self._pairing = Pairing()
+        self._pairing = RequestMatcher()
         self._number = 0
 
     def head(self, *, started: str, command: list[str], program: str) -> None:

@@ -19,7 +19,7 @@ from accord.jsonrpc.json_depth import DEPTH_MAX, is_deeper
 from accord.protocol.capabilities import is_open
 from accord.protocol.negotiation import Chosen, Dialect, judge_answer
 from accord.schema.method import Method
-from accord.tracing.frames import OPEN_MAX, Frame, Pairing, Speaker
+from accord.tracing.frames import OPEN_MAX, Frame, RequestMatcher, Speaker
 from accord.tracing.validation import rules
 from accord.tracing.validation.dialects import DIALECTS, DialectFacts
 from accord.tracing.validation.message_types import TypeCheck, methods_of
@@ -82,7 +82,7 @@ class Validator:
     def __init__(self) -> None:
         self.dialect: Dialect = "v1"
         self._facts = DIALECTS["v1"]
-        self._pairing = Pairing()
+        self._pairing = RequestMatcher()
         self._open_requests: dict[int, _OpenRequest] = {}
         self._types = TypeCheck()
         self._initialized = False

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     ReceivedBlock: TypeAlias = v1.ContentBlock | v2.ContentBlock
 Block: TypeAlias = Any
 
-# Every so many chunks it is asked whether to join what was laid aside; a power of two.
+# The number of chunks between two checks whether to join what was laid aside; a power of two.
 CHUNKS_ASIDE = 4096
 _ASIDE_MASK = CHUNKS_ASIDE - 1
 # What a chunk takes in memory beside its text.
@@ -82,7 +82,7 @@ class Content:
         self._joinable = False
         # The text of `_blocks`, if it is known.
         self._text: str | None = ""
-        # The length of the text up to so many of the fresh ones.
+        # The length of the text up to this many of the fresh ones.
         self._size = self._counted = 0
         # How often all was replaced: positions in the text from before mean nothing after.
         self.replacements = 0

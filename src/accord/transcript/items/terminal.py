@@ -94,7 +94,7 @@ class Terminal:
         return self._text
 
     def since(self, received: int) -> bytes:
-        """What came after so many bytes, as far as it is kept."""
+        """What came after this many bytes, as far as it is kept."""
         new = self.received - received
         return bytes(self._bytes[-new:]) if new > 0 else b""
 
@@ -143,7 +143,7 @@ class Terminal:
         start = len(self._bytes) - TERMINAL_BYTES_MAX
         if start <= 0:
             return
-        # At most three continuation bytes belong to a character; more are no UTF-8 and stay.
+        # At most three continuation bytes belong to a character; more are not UTF-8, and stay.
         end = start + 3
         while start < end and self._bytes[start] & 0xC0 == 0x80:
             start += 1

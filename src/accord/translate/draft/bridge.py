@@ -96,7 +96,7 @@ class DraftBridge(Adapter):
         return self.timers.due(self.around.now())
 
     def after(self, seconds: float) -> float:
-        """The time so many seconds from now."""
+        """The time this many seconds from now."""
         return self.around.now() + seconds
 
     def fail(self, side: Side, key: Key, failure: Failure, session_id: str = "") -> Out:

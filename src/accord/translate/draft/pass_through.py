@@ -1,9 +1,9 @@
-"""A client and an agent that both speak the 2026-02 draft: all is passed on, and turns are watched.
+"""A client and an agent that both speak the 2026-02 draft: messages are passed on, turns watched.
 
-The draft ends a turn that had begun with a stop reason, also where the agent died in it; only who
-stands between the two can still say so.
+In the draft a turn that has begun ends with a stop reason, even if the agent dies in it; then only
+a program between the two can send that.
 
-What always holds: what a living agent answers goes on as it is.
+What always holds: the answers of a living agent are passed on unchanged.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class SameDraft(Same):
     def _update(self, params: Json) -> Outs:
         turns = self._turns.get(params["sessionId"])
         if turns is not None:
-            # An agent works at one prompt after the other.
+            # An agent works on one prompt at a time.
             turns[0].begun = True
         return [(CLIENT, Notification(SESSION_UPDATE, params))]
 

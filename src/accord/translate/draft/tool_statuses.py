@@ -21,7 +21,7 @@ STATUSES_FROM_DRAFT: Final = MappingProxyType(
 DETAILED_STATUSES: Final = MappingProxyType(
     {**STATUSES_FROM_DRAFT, "denied": "denied", "cancelled": "cancelled"}
 )
-# Those that are told by their own name besides.
+# Statuses whose own name is sent as well.
 NAMED_STATUSES: Final = frozenset({"awaiting_permission", "denied"})
 FINAL_STATUSES: Final = frozenset({"completed", "failed", "denied", "cancelled"})
 NEXT_STATUSES: Final = MappingProxyType(
@@ -45,7 +45,7 @@ _STEPS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = MappingProxyType(
         ("awaiting_permission", "completed"): ("in_progress", "completed"),
         ("awaiting_permission", "failed"): ("in_progress", "failed"),
         ("awaiting_permission", "denied"): ("denied",),
-        # The draft lets nobody cancel while permission is open.
+        # The draft has no way to cancel while permission is open.
         ("awaiting_permission", "cancelled"): ("denied",),
         ("in_progress", "completed"): ("completed",),
         ("in_progress", "failed"): ("failed",),
@@ -59,6 +59,6 @@ _STEPS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = MappingProxyType(
 def steps_to(now: str, wanted: str) -> tuple[str, ...]:
     """The statuses to send, in order, so that a call gets from one to another by legal steps.
 
-    Nothing when it is there already, is final, or would have to go back.
+    Empty if the call is there already, has ended, or would have to go back.
     """
     return _STEPS.get((now, wanted), ())

@@ -31,7 +31,7 @@ _ENDING = frozenset({"session/close", "session/delete"})
 
 
 class EarlyClient(Core):
-    """The first pages outside, today's v2 inside."""
+    """Speaks early v2 to the client and today's v2 to the agent."""
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -106,7 +106,7 @@ class EarlyClient(Core):
     def _permission(self, request: Request) -> Outs:
         session = self._session(request.params["sessionId"])
         offered = frozenset(option["optionId"] for option in request.params["options"])
-        told, params = permission_to_v1(request.params, session.calls, self._voice)
+        told, params = permission_to_v1(request.params, session.calls, self._context)
 
         def then(answer: Answer) -> Outs:
             return [self.answer(AGENT, request.key, permission_answer(answer, offered))]

@@ -11,8 +11,8 @@ from accord.translate.v1_agent.host.files_and_terminals import Terminals
 from accord.translate.v1_agent.host.permissions import HostPermissions
 from accord.translate.v1_agent.initialize_and_login import Initialize
 from accord.translate.v1_agent.permissions_and_forms import Questions
-from accord.translate.v1_agent.sessions.end import Closing
-from accord.translate.v1_agent.sessions.start import Opening
+from accord.translate.v1_agent.sessions.end import SessionEnds
+from accord.translate.v1_agent.sessions.start import SessionStarts
 from accord.translate.v1_agent.tool_calls import ToolCalls
 from accord.translate.v1_agent.translator_core import Core
 from accord.translate.v1_agent.turns import Turns
@@ -39,7 +39,7 @@ class V1Agent(Core):
         host: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(surroundings, strict=strict, unstable=unstable)
-        closing = Closing(self)
+        closing = SessionEnds(self)
         self._turns = Turns(self, closing.stopped)
         closing.turns = self._turns
         options = Options(self)
@@ -48,7 +48,7 @@ class V1Agent(Core):
         permissions = HostPermissions(self, questions, tool_calls)
         closing.terminals = Terminals(self, self._turns, permissions, host)
         updates = Updates(self, self._turns, options, tool_calls)
-        Opening(self, options, updates)
+        SessionStarts(self, options, updates)
         Initialize(self, host)
         self.on_request[AGENT, MCP_MESSAGE] = lambda request: self.pass_on(AGENT, request, CLIENT)
         for came_from, goes_to, method in PASSED_ON:

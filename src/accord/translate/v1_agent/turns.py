@@ -54,7 +54,7 @@ from accord.translate.v1_agent.translator_core import Core
 
 INSERTED_AFTER: Final = 0.05
 SILENCE: Final = 2.0
-# What an agent that does it on its own works on; other updates only tell.
+# Updates that show work of the agent; the others only inform.
 WORK: Final = frozenset(
     {"user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call"}
 )
@@ -187,7 +187,7 @@ class Turns:
         return outs
 
     def _stop_tools(self, session: Session) -> Outs:
-        """v1 agents leave them as they were; nobody would know that they have ended.
+        """v1 agents leave them as they were, so it would not be known that they have ended.
 
         Those of turns before are left alone: they are not what was cancelled.
         """
@@ -230,7 +230,7 @@ class Turns:
         if session.child:
             return NOTHING
         is_work = kind in WORK or (
-            # What goes on with a call that is known already goes on behind the scene.
+            # Updates of a known call are background work.
             kind == "tool_call_update" and update["toolCallId"] not in session.tool_calls
         )
         return self.work(session) if is_work or session.state != IDLE else NOTHING
@@ -283,7 +283,7 @@ class Turns:
         return [told, *self.drop_questions(session)]
 
     def drop_questions(self, session: Session) -> Outs:
-        """Nobody needs the answers any more: tell both sides."""
+        """Tell both sides that the answers are not needed any more."""
         outs: list[Out] = []
         for question in session.questions.values():
             question.settled = True
@@ -318,7 +318,7 @@ class Turns:
         }
         session.state = IDLE
         outs.append(self._core.tell(session, {**_idle("error"), "error": error}))
-        # Whoever is gone needs no answers.
+        # A peer that is gone needs no answers.
         return [out for out in outs if out[0] is CLIENT]
 
     def abandon(self, session: Session) -> Outs:

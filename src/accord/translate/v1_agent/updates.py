@@ -28,7 +28,7 @@ from accord.translate.v1_agent.turns import Turns
 
 MAIN_PLAN: Final = "main"
 TOOL_CALLS: Final = ("tool_call", "tool_call_update")
-# What a session is like now, which also whoever does not want its past has to know.
+# The current state of a session, which a client needs even if it does not want the past.
 PRESENT: Final = frozenset(
     {
         "available_commands_update",
@@ -131,7 +131,7 @@ class Updates:
         return [self._core.tell(session, one) for one in updates]
 
     def _left_out(self, session: Session, update: Json) -> Outs:
-        """The past is not wanted; only its messages are counted, for the ids to come."""
+        """The past is not wanted; only its messages are counted, for later ids."""
         replay = session.replay
         assert replay is not None
         kind: str = update["sessionUpdate"]

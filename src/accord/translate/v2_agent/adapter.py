@@ -125,10 +125,10 @@ class V2Agent(Core):
                 )
             else:
                 self._offer = offer_of(result)
-                result = introduction_to_v1(result, self._voice, unstable=self.unstable)
+                result = introduction_to_v1(result, self._context, unstable=self.unstable)
             return [(CLIENT, Result(request.key, result))]
 
-        params = introduction_to_v2(request.params, self._voice)
+        params = introduction_to_v2(request.params, self._context)
         return [self._instead(request, "initialize", params, then)]
 
     # ---- sessions
@@ -277,7 +277,7 @@ class V2Agent(Core):
 
     def _permission(self, request: Request) -> Outs:
         session = self._session(request.params["sessionId"])
-        told, params = permission_to_v1(request.params, session.calls, self._voice)
+        told, params = permission_to_v1(request.params, session.calls, self._context)
         if session.turns.state == "requires_action":
             keep(params, OFFICIAL, "state", session.turns.state)
         offered = frozenset(option["optionId"] for option in params["options"])
@@ -289,7 +289,7 @@ class V2Agent(Core):
         return [*self._told(session, told), question]
 
     def _form(self, request: Request) -> Outs:
-        params = form_to_v1(request.params, self._voice)
+        params = form_to_v1(request.params, self._context)
         if "requestId" in params:
             asked = self._asked.get((AGENT, params["requestId"]))
             if asked is None or asked[1] is None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from accord.jsonrpc.error_codes import INVALID_PARAMS
 from accord.translate.message import CannotTranslate, Json
 from accord.translate.meta_store import OFFICIAL, is_valid, keep, kept, restore, take
-from accord.translate.v2_agent.session_context import Voice, copied
+from accord.translate.v2_agent.session_context import TranslationContext, copied
 
 OPTIONS_KEPT: Final = 1024
 ON_OFF: Final = {"true": True, "false": False}
@@ -21,8 +21,8 @@ ON_OFF: Final = {"true": True, "false": False}
 class Options:
     """The options of one session; guards which of them the client sees in another form."""
 
-    def __init__(self, voice: Voice) -> None:
-        self._voice = voice
+    def __init__(self, context: TranslationContext) -> None:
+        self._context = context
         # By category, the first option that has it and is a choice.
         self._by_category: dict[str, Json] = {}
         # The options as the client was told, and whether there are others that stand for what it
@@ -125,7 +125,7 @@ class Options:
             else:
                 dropped.append(option)
         if dropped:
-            self._voice.lose(holder, "configOptions", dropped, "config option")
+            self._context.lose(holder, "configOptions", dropped, "config option")
         else:
             self._restore(holder, said)
         self._shown = copied(said)
@@ -155,7 +155,7 @@ class Options:
 
     def _boolean(self, option: Json) -> Json:
         said = _renamed(option)
-        if not self._voice.features.booleans:
+        if not self._context.features.booleans:
             self._booleans.add(said["id"])
             said["type"] = "select"
             said["currentValue"] = "true" if said["currentValue"] else "false"

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from accord.translate.message import Json
 from accord.translate.meta_store import OFFICIAL, keep, kept, taken
-from accord.translate.v2_agent.session_context import Features, Voice
+from accord.translate.v2_agent.session_context import Features, TranslationContext
 
 UNKNOWN: Final = {"name": "unknown", "version": "unknown"}
 # What v1's client says and v2's agent has no use for.
@@ -41,11 +41,11 @@ def features_of(capabilities: Json) -> Features:
     )
 
 
-def introduction_to_v2(params: Json, voice: Voice) -> Json:
+def introduction_to_v2(params: Json, context: TranslationContext) -> Json:
     """The client's `initialize` as v2's client sends it; the features are known from here on."""
     capabilities: Json = params.pop("clientCapabilities", None) or {}
     info = params.pop("clientInfo", None)
-    voice.features = features_of(capabilities)
+    context.features = features_of(capabilities)
     for name in CLIENT_ONLY_V1:
         if name in capabilities:
             keep(params, OFFICIAL, name, capabilities.pop(name))
@@ -68,14 +68,14 @@ def offer_of(result: Json) -> Offer:
     return Offer(True, frozenset(name for name in mcp if _is(mcp, name)), login)
 
 
-def introduction_to_v1(result: Json, voice: Voice, *, unstable: bool) -> Json:
+def introduction_to_v1(result: Json, context: TranslationContext, *, unstable: bool) -> Json:
     """The agent's answer as v1's agent gives it."""
     capabilities: Json = result.pop("capabilities", None) or {}
     methods: list[Json] = result.get("authMethods") or []
     said: Json = {"loadSession": True}
     session = capabilities.pop("session", None)
     if isinstance(session, dict):
-        _session_to_v1(session, said, result, voice, unstable=unstable)
+        _session_to_v1(session, said, result, context, unstable=unstable)
     else:
         said["loadSession"] = False
     auth: Json = capabilities.pop("auth", None) or {}
@@ -90,12 +90,12 @@ def introduction_to_v1(result: Json, voice: Voice, *, unstable: bool) -> Json:
     result["agentInfo"] = result.pop("info")
     result["agentCapabilities"] = {**capabilities, **said}
     if "authMethods" in result:
-        result["authMethods"] = _methods_to_v1(methods, result, voice)
+        result["authMethods"] = _methods_to_v1(methods, result, context)
     return result
 
 
 def _session_to_v1(
-    session: Json, said: Json, result: Json, voice: Voice, *, unstable: bool
+    session: Json, said: Json, result: Json, context: TranslationContext, *, unstable: bool
 ) -> None:
     prompt = _object(session.pop("prompt", None))
     said["promptCapabilities"] = _flags(prompt, PROMPT)
@@ -104,7 +104,7 @@ def _session_to_v1(
     if unstable and _is(mcp, "acp"):
         said["mcpCapabilities"]["acp"] = True
     if not _is(mcp, "stdio"):
-        voice.lose(result, "mcpCapabilities", {"stdio": False}, "no stdio servers")
+        context.lose(result, "mcpCapabilities", {"stdio": False}, "no stdio servers")
     if not unstable:
         _put_aside(session, SESSION_UNSTABLE, result)
     said["sessionCapabilities"] = {**session, "list": {}, "resume": {}, "close": {}}
@@ -125,7 +125,7 @@ def _put_aside(capabilities: Json, names: tuple[str, ...], holder: Json) -> None
             keep(holder, OFFICIAL, name, capabilities.pop(name))
 
 
-def _methods_to_v1(methods: list[Json], result: Json, voice: Voice) -> list[Json]:
+def _methods_to_v1(methods: list[Json], result: Json, context: TranslationContext) -> list[Json]:
     said: list[Json] = []
     dropped: list[Json] = []
     for method in methods:
@@ -141,7 +141,7 @@ def _methods_to_v1(methods: list[Json], result: Json, voice: Voice) -> list[Json
             method["env"] = {one["name"]: one["value"] for one in method["env"]}
         said.append(method)
     if dropped:
-        voice.lose(result, "authMethods", dropped, "auth method")
+        context.lose(result, "authMethods", dropped, "auth method")
     return said
 
 

@@ -13,7 +13,7 @@ from accord.jsonrpc.error_codes import INVALID_PARAMS, REQUEST_CANCELLED
 from accord.translate.message import Answer, CannotTranslate, Failure, Json, Result
 from accord.translate.meta_store import OFFICIAL, is_valid, keep, kept, restore, take
 from accord.translate.permission_contents import asked_contents, first_text
-from accord.translate.v2_agent.session_context import Voice
+from accord.translate.v2_agent.session_context import TranslationContext
 from accord.translate.v2_agent.updates.diffs import text_item
 from accord.translate.v2_agent.updates.tool_calls import ToolCalls
 
@@ -23,7 +23,9 @@ MODES: Final = frozenset({"form", "url"})
 ACTIONS: Final = frozenset({"accept", "decline", "cancel"})
 
 
-def permission_to_v1(params: Json, calls: ToolCalls, voice: Voice) -> tuple[list[Json], Json]:
+def permission_to_v1(
+    params: Json, calls: ToolCalls, context: TranslationContext
+) -> tuple[list[Json], Json]:
     """What the client has to be told first, and the question."""
     title: str = params.pop("title")
     description = params.pop("description", None)
@@ -51,18 +53,18 @@ def permission_to_v1(params: Json, calls: ToolCalls, voice: Voice) -> tuple[list
                 keep(params, OFFICIAL, "description", description)
             _say_why(call, [one for one in spoken if one], calls)
     elif kind == "command":
-        call = _command(subject, title, voice)
+        call = _command(subject, title, context)
         if description:
             shown = calls.shown(call["toolCallId"])
             call["content"] = asked_contents(shown, text_item(description))
     else:
-        call = {"toolCallId": f"perm-{voice.around.fresh()}", "title": title, "kind": "other"}
+        call = {"toolCallId": f"perm-{context.around.fresh()}", "title": title, "kind": "other"}
         if description:
             call["content"] = [text_item(description)]
         if subject:
-            voice.lose(params, "raw", subject, "permission subject")
+            context.lose(params, "raw", subject, "permission subject")
     params["toolCall"] = call
-    params["options"] = [_option(option, voice) for option in params["options"]]
+    params["options"] = [_option(option, context) for option in params["options"]]
     return told, params
 
 
@@ -74,10 +76,10 @@ def _say_why(call: Json, spoken: list[str], calls: ToolCalls) -> None:
     call["content"] = asked_contents(shown, item)
 
 
-def _command(subject: Json, title: str, voice: Voice) -> Json:
+def _command(subject: Json, title: str, context: TranslationContext) -> Json:
     raw_input = {"command": subject["command"], "cwd": subject["cwd"]}
     call: Json = {
-        "toolCallId": subject.get("toolCallId") or f"cmd-{voice.around.fresh()}",
+        "toolCallId": subject.get("toolCallId") or f"cmd-{context.around.fresh()}",
         "title": title,
         "kind": "execute",
         "rawInput": raw_input,
@@ -87,11 +89,11 @@ def _command(subject: Json, title: str, voice: Voice) -> Json:
     return call
 
 
-def _option(option: Json, voice: Voice) -> Json:
+def _option(option: Json, context: TranslationContext) -> Json:
     kind = option["kind"]
     if kind not in OPTION_KINDS:
         option["kind"] = "reject_once"
-        voice.lose(option, "kind", kind, "permission option kind")
+        context.lose(option, "kind", kind, "permission option kind")
     return option
 
 
@@ -111,7 +113,7 @@ def _refused(answer: Answer, result: Json) -> Answer:
     return Result(answer.key, {**result, "outcome": {"outcome": "cancelled"}})
 
 
-def form_to_v1(params: Json, voice: Voice) -> Json:
+def form_to_v1(params: Json, context: TranslationContext) -> Json:
     """`elicitation/create` as v1 has it.
 
     Raises:
@@ -134,7 +136,7 @@ def form_to_v1(params: Json, voice: Voice) -> Json:
         shape = field.get("format") if field.get("type") == "string" else None
         if shape is not None and shape not in FORMATS:
             del field["format"]
-            voice.lose(field, "format", shape, "string format")
+            context.lose(field, "format", shape, "string format")
     return params
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from accord.translate.message import Json
 from accord.translate.v2_agent.config_options import Options
-from accord.translate.v2_agent.session_context import Voice
+from accord.translate.v2_agent.session_context import TranslationContext
 from accord.translate.v2_agent.turns import Asking, Turns
 from accord.translate.v2_agent.updates.messages import Messages
 from accord.translate.v2_agent.updates.plans import Plans
@@ -19,23 +19,23 @@ Saying = Callable[[Json], Sequence[Json]]
 class Session:
     """The state of one session; `sayings` has what says an update of v2 in v1, by its kind."""
 
-    def __init__(self, voice: Voice, session_id: str, ask: Asking) -> None:
-        self._voice = voice
+    def __init__(self, context: TranslationContext, session_id: str, ask: Asking) -> None:
+        self._context = context
         self.session_id = session_id
-        self.messages = Messages(voice)
-        self.turns = Turns(voice, session_id, self.messages, ask)
-        self.calls = ToolCalls(voice, session_id)
+        self.messages = Messages(context)
+        self.turns = Turns(context, session_id, self.messages, ask)
+        self.calls = ToolCalls(context, session_id)
         self.start_over()
 
     def start_over(self) -> None:
         """All is told again from the start; the prompts that are open stay open."""
-        voice = self._voice
+        context = self._context
         self.calls.flush()
-        self.options = Options(voice)
-        self.messages = self.turns.messages = Messages(voice)
-        self.calls = ToolCalls(voice, self.session_id)
-        self.plans = Plans(voice)
-        self.facts = Facts(voice)
+        self.options = Options(context)
+        self.messages = self.turns.messages = Messages(context)
+        self.calls = ToolCalls(context, self.session_id)
+        self.plans = Plans(context)
+        self.facts = Facts(context)
         self.sayings = self._sayings()
 
     def _sayings(self) -> dict[str, Saying]:

@@ -1,4 +1,4 @@
-"""What every part of this translator has at hand: the surroundings, the client's abilities, losses.
+"""What all parts of this translator share: surroundings, the client's features, losses.
 
 Must not know: messages, sessions, and how updates travel.
 """
@@ -17,7 +17,7 @@ CHILDREN_KEPT: Final = 1024
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What the v1 client said it understands, beside what every client does."""
+    """The optional features that the v1 client supports."""
 
     booleans: bool = False
     compaction: bool = False
@@ -28,7 +28,7 @@ class Features:
 
 
 @dataclass(slots=True)
-class Voice:
+class TranslationContext:
     """One for the whole connection; `features` are known when the client has introduced itself."""
 
     around: Surroundings
@@ -65,7 +65,7 @@ def merged_meta(old: Json | None, patch: Json | None) -> tuple[Json | None, Json
 
 
 def copied(value: Any) -> Any:
-    """A JSON value of its own: what was sent may be changed by whoever got it."""
+    """A copy of a JSON value: the receiver of the original may change it."""
     if isinstance(value, dict):
         return {key: copied(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -23,7 +23,7 @@ from accord.translate.message import (
     Surroundings,
 )
 from accord.translate.v2_agent.session import Session
-from accord.translate.v2_agent.session_context import Voice
+from accord.translate.v2_agent.session_context import TranslationContext
 
 SESSIONS_KEPT: Final = 1024
 EARLY_KEPT: Final = 1024
@@ -36,7 +36,7 @@ class Core(Adapter):
         self, surroundings: Surroundings, *, strict: bool = False, unstable: bool = False
     ) -> None:
         super().__init__(surroundings, strict=strict, unstable=unstable)
-        self._voice = Voice(surroundings, self.lost)
+        self._context = TranslationContext(surroundings, self.lost)
         self._sessions: dict[str, Session] = {}
         # How many sessions are being opened, and what came for sessions that nobody knows yet.
         self._openings = 0
@@ -50,12 +50,12 @@ class Core(Adapter):
     @property
     def wake_at(self) -> float | None:
         """When a tool call is to be told again."""
-        return min(self._voice.dues.values(), default=None)
+        return min(self._context.dues.values(), default=None)
 
     def due(self) -> Outs:
         """Tell the calls again whose time has come."""
         now = self.around.now()
-        dues = self._voice.dues
+        dues = self._context.dues
         outs: list[Out] = []
         for key in [key for key, at in dues.items() if at <= now]:
             del dues[key]
@@ -88,7 +88,7 @@ class Core(Adapter):
     def _session(self, session_id: str) -> Session:
         session = self._sessions.get(session_id)
         if session is None:
-            session = Session(self._voice, session_id, self._ask_prompt)
+            session = Session(self._context, session_id, self._ask_prompt)
             self._sessions[session_id] = session
             if len(self._sessions) > SESSIONS_KEPT:
                 others = (one for one in self._sessions.values() if one is not session)
@@ -128,7 +128,7 @@ class Core(Adapter):
     def _unknown(self, params: Json) -> Session | None:
         """The session of an update if it is to be told now: not of one that is being opened."""
         session_id = params["sessionId"]
-        if session_id in self._voice.children:
+        if session_id in self._context.children:
             self.lost("update of a child session")
             return None
         if not self._openings:

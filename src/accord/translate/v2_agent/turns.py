@@ -32,7 +32,7 @@ from accord.translate.message import (
     Result,
 )
 from accord.translate.meta_store import OFFICIAL, keep, restore
-from accord.translate.v2_agent.session_context import Voice, copied
+from accord.translate.v2_agent.session_context import TranslationContext, copied
 from accord.translate.v2_agent.updates.messages import Messages
 
 PROMPTS_QUEUED_MAX: Final = 16
@@ -62,8 +62,10 @@ class _Prompt:
 class Turns:
     """The prompts and the state of one session; see above."""
 
-    def __init__(self, voice: Voice, session_id: str, messages: Messages, ask: Asking) -> None:
-        self._voice = voice
+    def __init__(
+        self, context: TranslationContext, session_id: str, messages: Messages, ask: Asking
+    ) -> None:
+        self._context = context
         self._session_id = session_id
         self.messages = messages
         self._ask = ask
@@ -233,9 +235,9 @@ class Turns:
         """Kept and counted; a turn is answered even where losses are errors."""
         keep(result, OFFICIAL, name, value)
         try:
-            self._voice.lost(kind)
+            self._context.lost(kind)
         except CannotTranslate as error:
-            self._voice.around.log(error.message)
+            self._context.around.log(error.message)
 
     def _is_echo(self, prompt: _Prompt, update: Json) -> bool:
         if update["sessionUpdate"] == "user_message":

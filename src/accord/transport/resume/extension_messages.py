@@ -34,7 +34,7 @@ TAKEN_OVER: Final = "another socket has taken over this connection"
 METHOD_PREFIX: Final = "_accord/"
 CONNECTION_METHOD: Final = "_accord/connection"
 RECEIVED_METHOD: Final = "_accord/received"
-# More digits than this are no count.
+# More digits than this are not a count.
 _COUNT_DIGITS_MAX = 18
 _MARK: Final = b"_accord/"
 

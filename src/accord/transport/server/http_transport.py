@@ -124,7 +124,7 @@ class HttpServerTransport(ServerTransport):
     async def accept_numbered(self, number: int, message: Message | None, size: int) -> bool:
         """Take a numbered POST, in its turn; one that was refused takes its number too.
 
-        Returns False if there is no room for a message that overtook so many others.
+        Returns False if there is no room for a message that overtook this many others.
         """
         assert self._order is not None
         if message is not None and message.needs_answer:
@@ -328,7 +328,7 @@ class HttpServerTransport(ServerTransport):
         return pieces
 
     def _may_keep(self, taken: int, more: int) -> bool:
-        """Whether there is room for so many more bytes, or nobody can ask for them again.
+        """Whether there is room for this many more bytes, or nobody can ask for them again.
 
         A message of any size may be sent while little is kept: a client need not acknowledge the
         last `acknowledge_bytes`.

@@ -56,7 +56,7 @@ class OutgoingStream:
     def take(self, fits: Callable[[int, int], bool]) -> tuple[list[bytes], int]:
         """Return the next events as they are written, and how many bytes of messages they have.
 
-        `fits` says whether, after so many bytes, so many more may be sent; if not, they wait.
+        `fits` says whether, after this many bytes, this many more may be sent; if not, they wait.
         """
         frames, pieces, size = self.frames, list[bytes](), 0
         while size < CHUNK_BYTES_MAX and frames.has_unsent and fits(size, frames.next_bytes):

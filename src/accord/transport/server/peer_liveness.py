@@ -40,7 +40,7 @@ def tcp_info(sock: socket.socket) -> bytes:
 
 
 def is_gone(info: bytes, silence_seconds: float) -> bool:
-    """Whether something was sent, and nothing was acknowledged for so long.  Pure."""
+    """Whether something was sent, and nothing was acknowledged for this long.  Pure."""
     if len(info) < _INFO_BYTES:
         return False
     unacknowledged: int = _NUMBER.unpack_from(info, _UNACKNOWLEDGED_AT)[0]

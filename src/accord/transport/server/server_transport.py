@@ -164,7 +164,7 @@ class ServerTransport:
         """Take notice that messages are handed over at once again."""
 
     def taken(self, size: int) -> None:
-        """Take notice that the client has taken so many bytes."""
+        """Take notice that the client has taken this many bytes."""
         self._taken_bytes += size
         if self._drained is not None and self.backlog <= BACKLOG_BYTES_LOW:
             self._wake_writers()

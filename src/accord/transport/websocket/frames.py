@@ -21,7 +21,6 @@ except ImportError:  # pragma: no cover - a build of the package without its C p
 # One unfragmented text message: FIN, no reserved bits, opcode 1.
 _TEXT: Final = 0x81
 _FIN: Final = 0x80
-_OPCODE: Final = 0x0F
 _CONTROL: Final = 0x08
 _MASKED: Final = 0x80
 _LENGTH: Final = 0x7F

@@ -1,4 +1,4 @@
-"""Questions about a file, about what came with the prompt, and in words that are no names."""
+"""Questions about a file, about what came with the prompt, and in words that are not names."""
 
 from pathlib import Path
 

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.builtin.offline.repairs.repair import with_import_line
-from accord.builtin.offline.repairs.repair_table import find_repair, find_repairs, within
-from accord.builtin.offline.repairs.similar_names import nearest
+from accord.builtin.offline.repairs.repair_table import find_repairs, within
+from accord.builtin.offline.repairs.similar_names import near
 from accord.builtin.offline.repairs.standard_library import library_names
 from accord.builtin.offline.repairs.syntax_errors import problem_of, repair_syntax
 from accord.builtin.offline.runs.project_test_results import run_of
@@ -221,7 +221,7 @@ def test_the_repair_is_found_and_the_program_runs(case: str, tmp_path: Path) -> 
     run = run_of("main.py", before.returncode, before.stderr)
     assert len(run.failures) == 1, before.stderr
     failure = within(run.failures[0], (str(tmp_path), str(tmp_path.resolve())), files)
-    repair = find_repair(files, failure)
+    repair = next(iter(find_repairs(files, failure)), None)
     assert repair is not None, failure
     assert repair.text == f"{program}\n".replace(wrong, right)
     assert repair.why.endswith(".")
@@ -403,7 +403,8 @@ ELSEWHERE: dict[str, tuple[dict[str, str], str, str, Frame, str, str, str]] = {
 def test_what_is_repaired_is_where_the_slip_is(case: str) -> None:
     """Issue 14: rename back the one definition, not its 21 callers."""
     files, error, message, frame, path, wrong, right = ELSEWHERE[case]
-    repair = find_repair(files, Failure("t", error, message, (frame,)))
+    failure = Failure("t", error, message, (frame,))
+    repair = next(iter(find_repairs(files, failure)), None)
     assert repair is not None
     assert (repair.path, repair.text) == (path, files[path].replace(wrong, right))
 
@@ -431,15 +432,15 @@ def test_a_string_may_end_before_what_follows() -> None:
 def test_what_has_no_repair_has_none(error: str, message: str) -> None:
     """Issue: never an invention."""
     files = {"a.py": "print(zebra)\n"}
-    assert find_repair(files, Failure("t", error, message, (Frame("a.py", 1),))) is None
-    assert find_repair(files, Failure("t", error, message)) is None
+    assert not find_repairs(files, Failure("t", error, message, (Frame("a.py", 1),)))
+    assert not find_repairs(files, Failure("t", error, message))
 
 
 def test_two_names_that_are_equally_near_are_no_answer() -> None:
     """Ours: nothing is guessed; but the inner circle is nearer."""
-    assert nearest("valu", ["value", "valux"]) is None
-    assert nearest("valu", ["value"], ["valux"]) == "value"
-    assert nearest("x", ["zebra"]) is None
+    assert near("valu", ["value", "valux"]) == []
+    assert near("valu", ["value"], ["valux"])[0][0] == "value"
+    assert near("x", ["zebra"]) == []
 
 
 def test_an_import_goes_where_imports_are() -> None:

@@ -136,7 +136,7 @@ async def refused(client: Wire, agent: Wire, method: str, params: Json) -> Json:
 
 @pytest.mark.parametrize("redact", [True, False])
 @pytest.mark.parametrize("is_error", [True, False])
-async def test_whoever_cancels_is_asked_nothing_until_the_turn_is_over(
+async def test_after_a_cancel_nothing_is_asked_until_the_turn_is_over(
     is_error: bool, redact: bool
 ) -> None:
     """Issue 12: a command that was approved ran after the user had stopped the turn."""

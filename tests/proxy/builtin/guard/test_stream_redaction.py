@@ -91,7 +91,7 @@ async def test_what_waits_is_said_before_what_a_reader_sees_behind_it() -> None:
 
 
 async def test_what_serves_the_agent_does_not_let_a_secret_through() -> None:
-    """Files and terminals are no question to the user; one that `guard` asks itself is."""
+    """Files and terminals are not a question to the user; one that `guard` asks itself is."""
     async with around(guard(secrets=[VALUE])) as (client, agent, _, _):
         await opened(client, agent, 1)
         pieces(agent, VALUE[:6])
@@ -182,7 +182,7 @@ async def test_a_look_at_a_command_that_runs_shows_no_half_of_a_secret() -> None
 async def test_the_output_of_a_terminal_has_no_secrets_in_base64(
     kind: str, shown: bytes, told: bytes
 ) -> None:
-    """Version 2 writes bytes so; those that are no text stay as they are."""
+    """Version 2 writes bytes so; those that are not text stay as they are."""
     async with around(guard()) as (client, agent, _, _):
         await opened(client, agent, 2)
         data = {"data": b64encode(shown).decode()}

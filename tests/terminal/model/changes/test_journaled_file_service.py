@@ -24,7 +24,7 @@ def project(tmp_path: Path) -> Project:
 
 
 async def test_a_write_that_fails_is_no_change(project: Project) -> None:
-    """Ours; and bytes that are no text are changed without a journal."""
+    """Ours; and bytes that are not text are changed without a journal."""
     with pytest.raises(RequestError):
         await project.files.write_text("s", str(project.folder), "x")
     with pytest.raises(RequestError):

@@ -32,7 +32,7 @@ def texts(**more: object) -> list[str]:
     return [f"{fact.label}|{fact.text}" for fact in facts_of(a_request(**more), FOLDER)]
 
 
-def test_who_asks_is_the_agent_or_we_because_it_did_not() -> None:
+def test_the_question_is_the_agents_or_ours_because_it_did_not_ask() -> None:
     """Brief: Accord asks because the agent did not."""
     assert who_asks(a_request(), "Claude\x1b[0m") == "Claude asks for permission."
     assert who_asks(a_request(), "") == "The agent asks for permission."
@@ -217,7 +217,7 @@ def test_a_write_is_compared_with_the_file_as_it_is(tmp_path: Path) -> None:
 def test_what_cannot_be_compared_is_shown_as_new_and_nothing_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ours: a pipe, bytes that are no text, and a file without end stop nobody."""
+    """Ours: a pipe, bytes that are not text, and a file without end stop nobody."""
     monkeypatch.setattr(request_text, "READ_BYTES_MAX", 8)
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "bytes").write_bytes(b"\xff\xfe")

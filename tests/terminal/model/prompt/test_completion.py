@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.terminal.model.prompt.completion import (
-    Asked,
     CommandChoice,
+    CompletionQuery,
     asked_in,
     choices_of,
     fitting,
@@ -28,22 +28,24 @@ COMMANDS = [
 @pytest.mark.parametrize(
     ("line", "asked"),
     [
-        ("/", Asked("command", "", 0)),
-        ("/pl", Asked("command", "pl", 0)),
+        ("/", CompletionQuery("command", "", 0)),
+        ("/pl", CompletionQuery("command", "pl", 0)),
         (" /pl", None),
         ("/plan x", None),
         ("see /pl", None),
-        ("@", Asked("file", "", 0)),
-        ("see @src/ma", Asked("file", "src/ma", 4)),
-        ("(@a", Asked("file", "a", 1)),
-        ("/plan @a", Asked("file", "a", 6)),
+        ("@", CompletionQuery("file", "", 0)),
+        ("see @src/ma", CompletionQuery("file", "src/ma", 4)),
+        ("(@a", CompletionQuery("file", "a", 1)),
+        ("/plan @a", CompletionQuery("file", "a", 6)),
         ("me@example", None),
         ("@@a", None),
         ("@a b", None),
         ("", None),
     ],
 )
-def test_commands_begin_the_prompt_and_files_begin_a_word(line: str, asked: Asked | None) -> None:
+def test_commands_begin_the_prompt_and_files_begin_a_word(
+    line: str, asked: CompletionQuery | None
+) -> None:
     """Issue 6: `/` at the start of the text, `@` for files."""
     assert asked_in(line, len(line), is_first_line=True) == asked
 
@@ -51,8 +53,8 @@ def test_commands_begin_the_prompt_and_files_begin_a_word(line: str, asked: Aske
 def test_on_later_lines_and_behind_the_cursor_there_is_no_command() -> None:
     """Ours."""
     assert asked_in("/pl", 3, is_first_line=False) is None
-    assert asked_in("/plan x", 2, is_first_line=True) == Asked("command", "p", 0)
-    assert asked_in("@abc", 2, is_first_line=True) == Asked("file", "a", 0)
+    assert asked_in("/plan x", 2, is_first_line=True) == CompletionQuery("command", "p", 0)
+    assert asked_in("@abc", 2, is_first_line=True) == CompletionQuery("file", "a", 0)
 
 
 @given(st.text(), st.integers(0, 30))

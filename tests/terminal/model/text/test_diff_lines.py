@@ -123,7 +123,7 @@ def test_huge_changes_are_bounded_and_counted() -> None:
 
 
 def test_a_few_changes_of_a_long_file_are_shown_as_few() -> None:
-    """Issue 6: per-file summary; two changes that are far apart are no change of all between."""
+    """Issue 6: per-file summary; two changes far apart leave what is between."""
     lines = [f"line {number}" for number in range(20_000)]
     other = ["first", *lines[:7_000], "new", *lines[7_001:15_000], *lines[15_003:]]
     change = change_of(FileDiff("f", "modify", None, "\n".join(lines), "\n".join(other)))

@@ -16,6 +16,7 @@ from accord.terminal.plain.display.chat_updates import (
     TOLD_CHARACTERS_MAX,
     ChatUpdates,
 )
+from accord.transcript.items.tool_call import Location, ToolCall
 from tests.terminal.plain.line_conversation import paper_printer
 
 COMMANDS_A_TERMINAL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -268,6 +269,15 @@ def test_a_question_that_waits_is_no_silence() -> None:
 hostile = st.text(
     st.sampled_from("ab \x1b[]0;31mH\x07\x9b\r\x08\n\t\u202e\x00`*|>#-\ud800"), max_size=40
 ).map(lambda one: one.replace("\ud800", ""))
+
+
+def test_a_column_or_a_range_is_told_though_the_title_names_the_file() -> None:
+    """Issue 15: agents of the draft report them."""
+    told = Told()
+    call = ToolCall("c", title="Read a.py and b.py")
+    call.replace_locations([Location("/project/a.py", 3, 5, 9), Location("/project/b.py", 3)])
+    told.printer.call(call, told.chat)
+    assert "in a.py:3:5-9\n" in told.paper.text
 
 
 @given(hostile, hostile, hostile)

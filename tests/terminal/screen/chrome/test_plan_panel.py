@@ -8,7 +8,7 @@ import pytest
 
 from accord.terminal.model.chat import Chat
 from accord.terminal.screen.chrome.plan_panel import LINES_MAX, ROOM_MIN, PlanPanel
-from accord.terminal.screen.widget_themes import wear
+from accord.terminal.screen.widget_themes import apply_theme
 from tests.terminal.screen.harness.stage import (
     CJK,
     HOSTILE,
@@ -90,7 +90,7 @@ async def test_it_opens_by_a_click_and_shows_all_tasks(size: tuple[int, int]) ->
         assert said[0] == "▾ Plan 1/5 · Mend"
         assert said[1:5] == ["✓ ! Read", "▶ Mend", "○ Test", "? (urgent) Wait (blocked)"]
         assert said[5] == "◌ Drop (cancelled)"
-        wear(app, "accord-none")
+        apply_theme(app, "accord-none")
         await pilot.pause()
         assert "▶ Mend" in app.text
         panel.toggle()

@@ -15,7 +15,7 @@ from tests.terminal.screen.harness.conversation_stage import Stage, new_chat, sa
 
 
 def many(count: int) -> Chat:
-    """A chat of so many messages of three lines each."""
+    """A chat of this many messages of three lines each."""
     chat = new_chat()
     for number in range(count):
         say(chat, f"message {number}\nsecond line\nthird line", f"m{number}")

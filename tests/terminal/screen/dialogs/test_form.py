@@ -241,7 +241,7 @@ async def test_nothing_is_sent_by_keys_that_come_too_early() -> None:
         assert await scene.answer() == {"count": 3}
 
 
-async def test_who_comes_back_to_a_form_is_where_they_were() -> None:
+async def test_a_form_that_is_opened_again_is_where_it_was() -> None:
     """Ours: another tab, and back."""
     async with asked("form", a_form(NAME, SHARE)) as scene:
         await scene.press("tab", "7")

@@ -263,7 +263,7 @@ async def test_a_key_that_comes_too_early_answers_nothing_and_is_told() -> None:
         assert await scene.answer() == Decision("allow_once")
 
 
-async def test_who_is_typing_a_sentence_answers_nothing() -> None:
+async def test_typing_a_sentence_answers_nothing() -> None:
     """Issue: never answered by a stray key press; a sentence takes longer than the guard."""
     async with asked("permission", a_request(), early=True) as scene:
         for letter in "say any":

@@ -18,7 +18,7 @@ from accord.schema.struct import Raw
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.questions import Question, QuestionKind
 from accord.terminal.screen.dialogs import Dialog, dialog_for
-from accord.terminal.screen.widget_themes import register_themes, wear
+from accord.terminal.screen.widget_themes import apply_theme, register_themes
 from accord.transcript.items.tool_call import FileDiff, ToolCall
 from tests.hang_limit import Patience
 
@@ -56,7 +56,7 @@ class Asking(App[None]):
     def __init__(self, theme: str = "accord-dark") -> None:
         super().__init__()
         register_themes(self)
-        wear(self, theme)
+        apply_theme(self, theme)
         self.early: list[Dialog.TooEarly] = []
 
     def compose(self) -> ComposeResult:

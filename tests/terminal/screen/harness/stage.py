@@ -19,7 +19,7 @@ from accord.schema import v1
 from accord.schema.codec import decode
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.settings import Settings
-from accord.terminal.screen.widget_themes import register_themes, wear
+from accord.terminal.screen.widget_themes import apply_theme, register_themes
 from accord.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class Stage(App[None]):
         super().__init__()
         self._widgets = widgets
         register_themes(self)
-        wear(self, theme)
+        apply_theme(self, theme)
         self.ran: list[str] = []
         self.notes: list[str] = []
 

@@ -161,7 +161,7 @@ async def test_it_is_saved_as_a_recording_and_nothing_is_written_over(
     assert "Cannot save" in inspector.app.told[1]
 
 
-async def test_who_stands_on_the_last_stays_there_and_who_does_not_stays_too(
+async def test_the_cursor_stays_on_the_last_row_and_on_any_other(
     tmp_path: Path,
 ) -> None:
     """Issue 6: live; and a pause holds still."""

@@ -177,7 +177,7 @@ async def test_folders_that_the_person_named_are_listed() -> None:
         app.push_screen(OptionsScreen(chat, ControllerDouble(chat).controller))
         await pilot.pause()
         assert app.line_with("/home/me/project").rstrip(" │").endswith("the project")
-        assert app.line_with("/srv/notes").rstrip(" │").endswith("named by you")
+        assert app.line_with("/srv/notes").rstrip(" │").endswith("added by you")
 
 
 async def test_what_goes_wrong_is_said() -> None:

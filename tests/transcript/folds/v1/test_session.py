@@ -171,7 +171,7 @@ def test_a_choice_of_model_without_models_changes_nothing() -> None:
 
 
 def test_answers_without_options_leave_them_alone() -> None:
-    """Ours: absent and null are no lists."""
+    """Ours: absent and null are not lists."""
     fold = folding_v1()
     changed = v1.SetSessionConfigOptionResponse(config_options=[])
     fold("config_option_update", configOptions=[OPTION])

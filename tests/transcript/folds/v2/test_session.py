@@ -250,7 +250,7 @@ def test_notices_compactions_and_messages_between_sessions_stand_in_the_timeline
 
 
 def test_an_unknown_update_is_kept() -> None:
-    """v2: `plan` and `tool_call` of v1 are no words of v2."""
+    """v2: `plan` and `tool_call` of v1 are not words of v2."""
     fold = folding_v2()
     for tag in ("plan", "tool_call", "_x"):
         assert fold(tag, entries=[], title="T").kind == "unknown"

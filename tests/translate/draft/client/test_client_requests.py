@@ -229,7 +229,7 @@ def test_output_that_comes_before_its_terminal_is_kept_within_bounds(
         ),
     ],
 )
-def test_the_end_is_told_to_whoever_waits(answer: Any, status: Any) -> None:
+def test_the_end_is_told_to_every_waiting_request(answer: Any, status: Any) -> None:
     """The draft's table 4.3."""
     scene = before()
     wait = _create(scene)

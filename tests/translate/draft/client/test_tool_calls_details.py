@@ -37,6 +37,37 @@ def test_the_input_is_waited_for() -> None:
     assert begun["status"] == "in_progress"
 
 
+def test_a_model_s_call_is_announced_when_the_tool_has_said_what_it_will_do() -> None:
+    """Issue 15: the built-in agent counts tokens and reads a file between input and title."""
+    scene = scene_of()
+    call(scene, name="Look", status="pending")
+    patch(scene, title="Look", name="Look", status="pending", rawInput={"path": "a"})
+    tell(scene, sessionUpdate="usage_update", used=1, size=2)
+    scene.wire.ask(AGENT, "fs/read_text_file", {"sessionId": "s", "path": "/a"})
+    assert told(scene) == []
+    diff = {"type": "diff", "path": "/a", "newText": "x\n"}
+    patch(
+        scene,
+        title="Edit a",
+        status="pending",
+        rawInput={"path": "/a"},
+        locations=[{"path": "/a", "line": 2}],
+        content=[diff],
+    )
+    params = {
+        "sessionId": "s",
+        "toolCall": {"toolCallId": "c", "content": [diff]},
+        "options": [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}],
+    }
+    scene.wire.ask(AGENT, "session/request_permission", params)
+    announced, shown, waiting = told(scene)
+    assert announced["input"] == {"path": "/a"}
+    assert announced["location"] == {"path": "/a", "line": 2}
+    assert announced["requiresPermission"] is True
+    assert shown["output"]["type"] == "diff"
+    assert waiting["status"] == "awaiting_permission"
+
+
 @pytest.mark.parametrize(
     ("known", "seconds"),
     [({"name": "Look"}, INPUT_SECONDS_MAX), ({"rawInput": {}}, HOLD_SECONDS), ({}, HOLD_SECONDS)],

@@ -195,7 +195,7 @@ def test_child_sessions_are_nothing_to_others(monkeypatch: pytest.MonkeyPatch) -
 
 
 def _children(world: World) -> dict[str, None]:
-    children: dict[str, None] = world.translator._voice.children
+    children: dict[str, None] = world.translator._context.children
     return children
 
 

@@ -132,7 +132,7 @@ def test_what_waits_for_a_session_that_is_gone_is_forgotten(
     world.update(_more("2"))
     world.update({**_call(title="U"), "toolCallId": "u"})
     assert world.pass_time(1) == []
-    world.translator._voice.dues["gone", "t"] = 0.0  # pyright: ignore[reportPrivateUsage]
+    world.translator._context.dues["gone", "t"] = 0.0  # pyright: ignore[reportPrivateUsage]
     assert world.pass_time(1) == []
 
 

@@ -95,7 +95,7 @@ class DraftClientRequests:
         limit: int | None,
         details: FileDetails,
     ) -> str:
-        """The text of a file, or of so many lines of it."""
+        """The text of a file, or of this many lines of it."""
         params: dict[str, Any] = {"sessionId": session.id, "path": path}
         if line is not None:
             params["line"] = line

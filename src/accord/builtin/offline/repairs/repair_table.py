@@ -60,11 +60,6 @@ def ranked(repairs: Iterable[Repair]) -> list[Repair]:
     return sorted(repairs, key=lambda one: -one.score)
 
 
-def find_repair(files: Mapping[str, str], failure: Failure) -> Repair | None:
-    """The likeliest repair of one failure."""
-    return next(iter(find_repairs(files, failure)), None)
-
-
 def within(failure: Failure, roots: tuple[str, ...], paths: Mapping[str, str]) -> Failure:
     """The failure with the project's frames only, their paths relative to its root."""
     frames: list[Frame] = []

@@ -15,15 +15,6 @@ NEAR_MAX = 3
 """Near names that are offered for one that is wrong."""
 
 
-def nearest(wrong: str, *circles: Iterable[str]) -> str | None:
-    """The name that was meant: the most alike one, of the innermost circle where two are equal.
-
-    None when nothing is near, or when one circle has two that are equally near.
-    """
-    found = near(wrong, *circles)
-    return found[0][0] if found else None
-
-
 def near(wrong: str, *circles: Iterable[str]) -> list[tuple[str, float]]:
     """The names that may have been meant and how alike they are, the most alike first.
 

@@ -12,7 +12,7 @@ is used by those, as far as that goes.
 from typing import Any
 
 from accord.client.connection.agent_connection import AgentLink
-from accord.client.services.service_interfaces import LocatesFiles, ReadsFiles, WritesFiles
+from accord.client.services.service_interfaces import ReadsFiles, WritesFiles
 from accord.client.services.service_results import Outcome, Service, given, result_of
 from accord.client.session.state import SessionCore
 from accord.client.wire.draft.meta import kept_details
@@ -131,17 +131,14 @@ class DetailedFiles(FileRequests):
             raise RequestError(
                 ACCESS_DENIED, f"{path}: already exists", {"reason": "access_denied"}
             )
-        if isinstance(files, LocatesFiles):
-            await result_of(files.write_text(session_id, path, content, at=at))
-        else:
-            await result_of(files.write_text(session_id, path, content))
+        await self._gate.write_at(session_id, path, content, at)
         return Stored(len(content.encode("utf-8", "replace")), not overwrite)
 
     async def _exists(self, session_id: str, path: str) -> bool:
         read: Any = getattr(self._services.files, "read_text", None)
         if read is None:
             raise RequestError.invalid_params(
-                "it cannot be told whether the file exists; leave overwrite out", "$.overwrite"
+                "whether the file exists cannot be determined; leave overwrite out", "$.overwrite"
             )
         try:
             await result_of(read(session_id, path, 1, 1))
@@ -155,7 +152,7 @@ class DetailedFiles(FileRequests):
 def _has_its_own(service: object, rich: str, plain: str) -> bool:
     """Whether a service does the richer thing itself.
 
-    Who inherits it, and does the plain one in another way, would have it go past that.
+    A subclass that overrides only the plain method would be bypassed by the inherited rich one.
     """
     for one in type(service).__mro__:
         if rich in vars(one):
@@ -174,7 +171,9 @@ def _codec(name: str) -> str:
 
 def _only_utf_8(encoding: str) -> None:
     if encoding != UTF_8:
-        raise RequestError.invalid_params(f"{encoding} is not served here", "$.encoding")
+        raise RequestError.invalid_params(
+            f"the encoding {encoding} is not supported here", "$.encoding"
+        )
 
 
 def _of_resource(error: RequestError) -> RequestError:

@@ -58,7 +58,9 @@ class DraftLogin:
         credential = await self._credential()
         if credential is None:
             return False
-        assert self._link.translation is not None, "logins by a credential are the draft's"
+        assert self._link.translation is not None, (
+            "only agents of the draft are logged in to by a credential"
+        )
         self._link.translation.keep(dict(credential.secrets))
         try:
             answer = await self._link.call(*self._link.wire.login(credential.method))
@@ -82,7 +84,9 @@ class DraftLogin:
         found = await call(chosen)
         if found is not None and not isinstance(found, Credential):
             # Its text may be the secret itself.
-            raise LocalProtocolError(f"credential= gave a {type(found).__name__}, no Credential")
+            raise LocalProtocolError(
+                f"credential= returned a {type(found).__name__}, not a Credential"
+            )
         return found
 
     def _renew_before(self, expires_at: str | None) -> None:
@@ -94,7 +98,7 @@ class DraftLogin:
         seconds = seconds_to_renewal(expires_at, clock.now())
         if seconds is None:
             self._link.connection.tolerate(
-                "AuthenticateResponse: expiresAt is not a point in time", kind="expiresAt"
+                "AuthenticateResponse: expiresAt is not a date and time", kind="expiresAt"
             )
         elif seconds <= RENEWAL_SECONDS_MAX:
             scope = self._renewal = anyio.CancelScope()

@@ -108,10 +108,10 @@ class SentOutput(ShownTerminal):
             with anyio.move_on_after(ANSWER_SECONDS_MAX) as scope:
                 await connection.call(PUSHED_OUTPUT, params)
             if scope.cancelled_caught:
-                _log.info("the agent does not answer terminal/output; it is told from now on")
+                _log.info("the agent does not answer terminal/output; notifying it from now on")
                 answers.are_missing = True
         except MethodMissing:
-            _log.info("the agent does not want to hear what its commands print")
+            _log.info("the agent does not accept the output of its commands")
             answers.are_refusals = True
         except RequestFailed as error:
             _log.info("the agent refused output of a terminal: %s", error)

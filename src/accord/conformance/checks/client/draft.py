@@ -13,7 +13,7 @@ from accord.conformance.checks.client.v1.files_and_terminals import put, result
 from accord.conformance.checks.client.v1.initialize import LEAVE_SECONDS, gated, without
 from accord.conformance.client.check_environment import ClientStage, is_draft
 from accord.conformance.client.fake_agent import MODES, SESSION, Conversation, Offer, error_code
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.error_codes import NO_METHOD, OFFICIAL_ONLY
 from accord.conformance.frames.raw_peer import Frame, Message, Unanswered, as_json
 
@@ -34,22 +34,22 @@ lines = monitor("V1-GEN-01", "TR-STDIO-02", "TR-STDIO-04", role="client", versio
 @monitor("V1-GEN-02", "V1-GEN-03", role="client", version="draft")
 def outcomes(frames: Sequence[Frame], judge: Findings) -> None:
     """A response has the id of an open request, and either a result or an error."""
-    for frame, said in looking.unasked_responses(frames):
+    for frame, said in queries.unasked_responses(frames):
         judge.failed("V1-GEN-02", said, came=frame)
-    for frame, said in looking.bad_responses(frames):
+    for frame, said in queries.bad_responses(frames):
         judge.failed("V1-GEN-03", said, came=frame)
-    if any(frame.is_response for frame in looking.received(frames)):
+    if any(frame.is_response for frame in queries.received(frames)):
         judge.passed("V1-GEN-02", "V1-GEN-03")
 
 
 @monitor("D26-20", "D26-33", role="client", version="draft")
 def words(frames: Sequence[Frame], judge: Findings) -> None:
     """Methods are the draft's or begin with an underscore; codes of other versions do not come."""
-    for frame in looking.received(frames):
+    for frame in queries.received(frames):
         if frame.method is not None and not frame.method.startswith("$/"):
             ok = frame.method in METHODS or frame.method.startswith("_")
             judge.judge("D26-20", ok, f"{frame.method} is not a method of the draft", came=frame)
-    for frame, error in looking.errors(frames):
+    for frame, error in queries.errors(frames):
         ok = error.get("code") not in OFFICIAL_ONLY
         judge.judge("D26-33", ok, f"{error.get('code')} is not of the draft", came=frame)
 
@@ -79,7 +79,9 @@ async def leaves_agents_that_need_more(stage: ClientStage) -> None:
         came.append(await talk.request("session/new", "session/load", timeout=LEAVE_SECONDS))
     except Unanswered:
         pass
-    stage.judge.judge("D26-18", not came, "it goes on without what is needed", came=came)
+    stage.judge.judge(
+        "D26-18", not came, "the client continues without a required capability", came=came
+    )
 
 
 @check("D26-17", role="client", version="draft")
@@ -113,7 +115,9 @@ async def answers_permission_requests(stage: ClientStage) -> None:
     await talk.update("tool_call", **data)
     answer = await talk.peer.call("session/request_permission", permission())
     known = error_code(answer) != NO_METHOD
-    if stage.judge.judge("D26-12", known, "permission requests are not known", came=answer):
+    if stage.judge.judge(
+        "D26-12", known, "the client does not know permission requests", came=answer
+    ):
         granted, scope = result(answer).get("granted"), result(answer).get("scope")
         ok = isinstance(granted, bool)
         stage.judge.judge("D26-10", ok, f"granted is {as_json(granted)}", came=answer)
@@ -207,5 +211,5 @@ async def what_is_foreign_does_no_harm(stage: ClientStage) -> None:
     for meta in ({"x.example/y": {"z": None}}, 5):
         params = {"sessionId": SESSION, "type": "agent_message_chunk", "data": {"content": "x"}}
         await talk.peer.notify("session/update", params | {"_meta": meta})
-        stage.judge.judge("D26-19", await talk.alive(), "the client does not go on", sent=meta)
+        stage.judge.judge("D26-19", await talk.alive(), "the client does not continue", sent=meta)
     await talk.end_turn(prompt)

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from accord.errors import AccordError
 from accord.machine.errors import FileFailure, FileMissing
-from accord.machine.filesystem.local_files import Existing, LocalFiles
+from accord.machine.filesystem.local_files import LocalFiles, ReplacedFile
 
 FILE_BYTES_MAX = 2 * 1024 * 1024
 """Changes of larger files are not journaled."""
@@ -94,7 +94,7 @@ class JournalFiles:
             self._files.delete(path)
             return
 
-        def encode(name: str, content: str, existing: Existing | None) -> bytes:
+        def encode(name: str, content: str, existing: ReplacedFile | None) -> bytes:
             if existing is not None and self.now(name) != expected:
                 raise ChangedSince(path)
             return content.encode()

@@ -35,7 +35,7 @@ from accord.terminal.model.changes.file_change import (
 )
 from accord.terminal.model.changes.git_state import GitMark, GitState, read_git_state
 from accord.terminal.model.changes.original_text import texts_of_all
-from accord.terminal.model.changes.tool_call_reports import Glimpse, Reports, Told
+from accord.terminal.model.changes.tool_call_reports import ReportedDiff, Reports, UpcomingChange
 from accord.terminal.model.changes.undo_redo import Outcome, switched
 from accord.terminal.model.chat import Chat
 from accord.transcript import ToolCall, Update
@@ -126,21 +126,21 @@ class Journal:
                 for key in self._reports.take_looks():
                     await self._glimpse(key)
                 # All reports about a file are combined: the file may be newer than the first one.
-                files: dict[str, list[Told]] = {}
+                files: dict[str, list[ReportedDiff]] = {}
                 for told in self._reports.take_told():
                     path = await self._place(self._absolute(told.diff.path))
                     files.setdefault(path, []).append(told)
                 for path, told_of_it in files.items():
                     await self._take(path, told_of_it)
 
-    async def _glimpse(self, key: Glimpse) -> None:
+    async def _glimpse(self, key: UpcomingChange) -> None:
         try:
             text = await self._do(JournalFiles.read, self._absolute(key.path))
         except Unreadable:
             return
         self._reports.saw(key, text)
 
-    async def _take(self, path: str, told: Sequence[Told]) -> None:
+    async def _take(self, path: str, told: Sequence[ReportedDiff]) -> None:
         seen = [self._reports.seen(one) for one in told]
         diffs = [one.diff for one in told]
         known = self._changes.get(path)

@@ -15,19 +15,19 @@ from accord.transcript import ToolCall
 from accord.transcript.items.tool_call import FileDiff
 
 CALLS_MAX = 4096
-GLIMPSES_MAX = 64
+UPCOMING_MAX = 64
 
 _CHANGING = frozenset({"edit", "delete", "move"})
 
 
-class Glimpse(NamedTuple):
+class UpcomingChange(NamedTuple):
     """A file that a call is about to change."""
 
     call_id: str
     path: str
 
 
-class Told(NamedTuple):
+class ReportedDiff(NamedTuple):
     """A diff of a finished call."""
 
     call_id: str
@@ -39,10 +39,10 @@ class Reports:
 
     def __init__(self) -> None:
         self._taken: dict[str, list[FileDiff]] = {}
-        self._asked: dict[Glimpse, None] = {}
-        self._texts: dict[Glimpse, str | None] = {}
-        self._to_look: list[Glimpse] = []
-        self._told: list[Told] = []
+        self._asked: dict[UpcomingChange, None] = {}
+        self._texts: dict[UpcomingChange, str | None] = {}
+        self._to_look: list[UpcomingChange] = []
+        self._told: list[ReportedDiff] = []
 
     @property
     def is_waiting(self) -> bool:
@@ -57,7 +57,7 @@ class Reports:
             named = [place.path for place in call.locations]
             named += [diff.old_path or diff.path for diff in call.diffs]
             for path in named:
-                key = Glimpse(call.tool_call_id, path)
+                key = UpcomingChange(call.tool_call_id, path)
                 if key not in self._asked:
                     self._asked[key] = None
                     self._to_look.append(key)
@@ -71,27 +71,27 @@ class Reports:
         # Content may still be added to a call that is finished.
         fresh = diffs[len(known) :] if diffs[: len(known)] == known else diffs
         self._taken[call.tool_call_id] = list(diffs)
-        self._told += [Told(call.tool_call_id, diff) for diff in fresh]
+        self._told += [ReportedDiff(call.tool_call_id, diff) for diff in fresh]
         if len(self._taken) > CALLS_MAX:
             del self._taken[next(iter(self._taken))]
 
-    def take_looks(self) -> list[Glimpse]:
+    def take_looks(self) -> list[UpcomingChange]:
         """Return the files to read now."""
         found, self._to_look = self._to_look, []
         return found
 
-    def take_told(self) -> list[Told]:
+    def take_told(self) -> list[ReportedDiff]:
         """Return the diffs of finished calls, in order."""
         found, self._told = self._told, []
         return found
 
-    def saw(self, key: Glimpse, text: str | None) -> None:
+    def saw(self, key: UpcomingChange, text: str | None) -> None:
         """Store the content of a file."""
         self._texts[key] = text
-        if len(self._texts) > GLIMPSES_MAX:
+        if len(self._texts) > UPCOMING_MAX:
             del self._texts[next(iter(self._texts))]
 
-    def seen(self, told: Told) -> str | None:
+    def seen(self, told: ReportedDiff) -> str | None:
         """Return the content of the file before the call, if it was read."""
         path = told.diff.old_path or told.diff.path
-        return self._texts.pop(Glimpse(told.call_id, path), None)
+        return self._texts.pop(UpcomingChange(told.call_id, path), None)

@@ -28,7 +28,7 @@ AskedKind: TypeAlias = Literal["command", "file"]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CompletionQuery:
     """The query, and its first column in the line."""
 
     kind: AskedKind
@@ -36,17 +36,17 @@ class Asked:
     start: int
 
 
-def asked_in(line: str, column: int, *, is_first_line: bool) -> Asked | None:
+def asked_in(line: str, column: int, *, is_first_line: bool) -> CompletionQuery | None:
     """What is to be completed at this place of a line."""
     before = line[:column]
     if is_first_line:
         command = _COMMAND.fullmatch(before)
         if command is not None:
-            return Asked("command", command[1], 0)
+            return CompletionQuery("command", command[1], 0)
     found = _FILE.search(before[-QUERY_CHARACTERS_MAX:])
     if found is None:
         return None
-    return Asked("file", found[1], column - len(found[1]) - 1)
+    return CompletionQuery("file", found[1], column - len(found[1]) - 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ class PromptError(ValueError):
 async def blocks_of(
     draft: Draft, capabilities: AgentCapabilities, roots: Sequence[str]
 ) -> list[Any]:
-    """The content of the prompt for an agent that takes so much: text and content blocks.
+    """The prompt as text and content blocks, as far as the agent accepts them.
 
     Files are read here, in a thread.
 

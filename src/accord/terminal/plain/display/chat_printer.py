@@ -83,7 +83,7 @@ class ChatPrinter(ConversationPrinter):
 
     def said(self, first: str, text: str, style: str = "") -> None:
         """Print text after a label; a label that ends with a colon gets its own line."""
-        self._hush()
+        self._end_speech()
         if first.endswith(":"):
             self._blank()
             self._paragraph("", first)
@@ -92,7 +92,7 @@ class ChatPrinter(ConversationPrinter):
 
     def exactly(self, first: str, text: str, style: str = "") -> None:
         """Print text unchanged, with invisible characters written out."""
-        self._hush()
+        self._end_speech()
         super()._verbatim(first, exact(text), style)
 
     def _verbatim(self, first: str, text: str, style: str = "") -> None:
@@ -171,7 +171,7 @@ class ChatPrinter(ConversationPrinter):
             self._paragraph("      ", f"(unknown kind: {kind_word(call)})", "dim")
 
     def _show_places(self, call: ToolCall) -> None:
-        """Print the locations of a call once, unless its title names them."""
+        """Print the locations of a call once, except files that its title names."""
         if not call.locations or call.tool_call_id in self._placed:
             return
         self._placed.add(call.tool_call_id)
@@ -180,6 +180,7 @@ class ChatPrinter(ConversationPrinter):
         for place in call.locations:
             where = self._near(place.path)
             is_said = where == self.folder or os.path.basename(where) in title
+            is_said = is_said and place.column is None and place.end_line is None
             if not is_said and place.path not in changed:
                 line = "" if place.line is None else f":{place.position}"
                 places[f"{where}{line}"] = None
@@ -281,7 +282,7 @@ class ChatPrinter(ConversationPrinter):
     def output(self, text: str) -> None:
         """Print whole lines of a command's output."""
         if text.strip():
-            self._hush()
+            self._end_speech()
             self._verbatim("      ", text, "dim")
 
     def command_ended(self, status: ExitStatus) -> None:

@@ -142,12 +142,12 @@ class ConversationPrinter:
 
     def _blank(self) -> None:
         """End the current message and print an empty line."""
-        self._hush()
+        self._end_speech()
         self._call = None
         self._plan_is_last = False
         self._out.write("\n")
 
-    def _hush(self) -> None:
+    def _end_speech(self) -> None:
         if self._speech is not None:
             self._speech.end()
             self._speech = self._speaker = None
@@ -159,7 +159,7 @@ class ConversationPrinter:
 
     def pause(self) -> None:
         """End the current line, because something else will be printed next."""
-        self._hush()
+        self._end_speech()
 
     def prompt(self, text: str) -> None:
         """Print the user's prompt."""
@@ -207,7 +207,7 @@ class ConversationPrinter:
             return
         if self._call != call_id:
             self._blank()
-        self._hush()
+        self._end_speech()
         self._call = call_id
         self._titles[call_id] = title
         self._paragraph(f"  {self._mark('call')} ", title, "bold")
@@ -287,7 +287,7 @@ class ConversationPrinter:
         self._show_diffs(call, asked=True)
 
     def _fact(self, fact: Fact) -> None:
-        self._hush()
+        self._end_speech()
         if fact.kind == "command":
             # As in a shell: each line behind a prompt of ours.
             for number, line in enumerate(fact.text.split("\n")):

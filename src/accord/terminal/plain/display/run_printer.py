@@ -180,7 +180,7 @@ class TurnPrinter(ConversationPrinter):
         if lines and caller is not None:
             self._head(caller, self._titles[caller])
         for line in lines:
-            self._hush()
+            self._end_speech()
             self._verbatim("      ", line, "dim")
 
     def denied(self, request: PermissionRequest, why: str) -> None:

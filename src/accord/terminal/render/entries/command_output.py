@@ -187,7 +187,7 @@ RECENT_CALLS = 64
 """How many of the last calls are checked for new terminals."""
 
 
-class _Showing:
+class _ShownTerminals:
     """Tracks which call shows which terminal."""
 
     __slots__ = ("calls", "revision", "scanned")
@@ -198,14 +198,14 @@ class _Showing:
         self.revision = -1
 
 
-_showing: WeakKeyDictionary[Transcript, _Showing] = WeakKeyDictionary()
+_showing: WeakKeyDictionary[Transcript, _ShownTerminals] = WeakKeyDictionary()
 
 
 def is_embedded(terminal_id: str, chat: Chat) -> bool:
     """Whether a call shows the terminal; cheap for any number of calls."""
     showing = _showing.get(chat.transcript)
     if showing is None:
-        showing = _showing[chat.transcript] = _Showing()
+        showing = _showing[chat.transcript] = _ShownTerminals()
     if showing.revision != chat.revision:
         showing.revision = chat.revision
         calls = chat.transcript.tool_calls

@@ -1,7 +1,7 @@
 """Render the body of a tool call: locations, diffs, output, text and raw values.
 
 This module does not know states and titles.  Everything is built again when the call changes,
-except for what `Kept` caches: output, diffs and rendered Markdown.
+except for what `CachedResults` caches: output, diffs and rendered Markdown.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _DIFFS = ("Diff", "DiffOutput")
 
 
 @dataclass(slots=True)
-class Kept:
+class CachedResults:
     """Results that are reused when a call changes a little."""
 
     outputs: dict[str, OutputRows] = field(default_factory=dict[str, OutputRows])
@@ -71,7 +71,14 @@ class Body:
     """Builds the lines of one card.  `found` has each line with its target."""
 
     def __init__(
-        self, call: ToolCall, look: Look, chat: Chat, kept: Kept, *, folded: bool, details: bool
+        self,
+        call: ToolCall,
+        look: Look,
+        chat: Chat,
+        kept: CachedResults,
+        *,
+        folded: bool,
+        details: bool,
     ) -> None:
         self.call = call
         self.look = look

@@ -34,7 +34,7 @@ from accord.terminal.model.labels.tool_calls import (
 from accord.terminal.model.text.output_lines import OutputLines
 from accord.terminal.render.block import Block, CachedBlock, OpenFile
 from accord.terminal.render.conversation_colours import Palette
-from accord.terminal.render.entries.tool_body import BODY_INDENT, Body, Kept, guess_body
+from accord.terminal.render.entries.tool_body import BODY_INDENT, Body, CachedResults, guess_body
 from accord.terminal.render.json_lines import json_text
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import Run, shortened, strip_of, width_of, wrapped
@@ -78,7 +78,7 @@ class ToolCard(CachedBlock[ToolCall]):
         super().__init__(entry, folded=True)
         # Whether the raw input and output are shown.
         self.details = False
-        self._kept: Kept | None = None
+        self._kept: CachedResults | None = None
 
     def lines(self, look: Look, chat: Chat) -> list[Strip]:
         call = self.entry
@@ -90,7 +90,7 @@ class ToolCard(CachedBlock[ToolCall]):
             lines = wrapped(state.why, max(look.width - BODY_INDENT, 4))
             found += [strip_of((f"{indent}{line}", look.palette.dim)) for line in lines[:6]]
         if self._kept is None:
-            self._kept = Kept()
+            self._kept = CachedResults()
         body = Body(call, look, chat, self._kept, folded=self.folded, details=self.details)
         body.build()
         for strip, target in body.found:

@@ -28,7 +28,7 @@ from accord.terminal.screen.dialogs.text_in_view import (
     READ_FIRST,
     Extent,
     ExtentLine,
-    Reading,
+    ReadProgress,
     extent_lines,
     view_of,
 )
@@ -92,7 +92,7 @@ class ChoiceDialog(Dialog):
         self.focused_row: int | None = None
         # What `body` said last about its parts, and which of them have been in view.
         self.extent = Extent()
-        self._reading = Reading()
+        self._reading = ReadProgress()
         self._extent_rows = 0
         # Why the last key or click had no effect.
         self._refused = ""

@@ -27,7 +27,7 @@ from accord.terminal.screen.widget_themes import palette_for
 HEIGHT_SHARE = 0.66
 """The maximum height of a dialog, as a share of the screen."""
 LOW_ROWS = 18
-"""On a low screen so much, if the conversation, the status and the footer keep `ROWS_LEFT`: in 80
+"""This much on a low screen, if the conversation, the status and the footer keep `ROWS_LEFT`: in 80
 by 24 a small change is seen before it is allowed."""
 ROWS_LEFT = 6
 

@@ -38,7 +38,7 @@ TOO_NARROW = "Make the window wider to see the question."
 UNSEEN = Extent(ends=(sys.maxsize,))
 
 
-class Covered(Lines, can_focus=False):
+class CoverageText(Lines, can_focus=False):
     """What the answer under the cursor would cover, in full."""
 
 
@@ -110,7 +110,7 @@ class PermissionDialog(ChoiceDialog):
     def compose(self) -> ComposeResult:
         """The words, the answers, and what the one that was gone to covers."""
         yield from super().compose()
-        yield Covered(lambda width: self._covered(self.look(width)))
+        yield CoverageText(lambda width: self._covered(self.look(width)))
 
     # ---- answering
 
@@ -133,7 +133,7 @@ class PermissionDialog(ChoiceDialog):
 
     def moved(self) -> None:
         """Show what the answer under the cursor covers."""
-        self.query_one(Covered).rebuild()
+        self.query_one(CoverageText).rebuild()
         self.call_after_refresh(self.fit)
 
     # ---- inside

@@ -44,7 +44,7 @@ def ending_of(begin: int, end: int) -> range:
     return range(max(begin, end - ENDING_LINES), end)
 
 
-class Reading:
+class ReadProgress:
     """The ends that have been in view.  Guards: a new question is read from the beginning."""
 
     def __init__(self) -> None:

@@ -160,7 +160,7 @@ def option_rows(chat: Chat) -> list[Row]:
     if chat.roots:
         group = _FOLDERS
         rows.append(_folder_row(chat.folder, "the project", group))
-        rows += [_folder_row(root, "named by you", group) for root in chat.roots]
+        rows += [_folder_row(root, "added by you", group) for root in chat.roots]
     return rows
 
 

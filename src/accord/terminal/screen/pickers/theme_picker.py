@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from accord.terminal.screen.pickers.picker import NamePicker
 from accord.terminal.screen.pickers.rows import Row
-from accord.terminal.screen.widget_themes import THEME_TEXTS, THEMES, wear
+from accord.terminal.screen.widget_themes import THEME_TEXTS, THEMES, apply_theme
 
 
 class ThemeScreen(NamePicker):
@@ -27,9 +27,9 @@ class ThemeScreen(NamePicker):
     def meant(self, row: Row | None) -> None:
         """Preview the theme under the cursor."""
         if row is not None and row.key != self.app.theme:
-            wear(self.app, row.key)
+            apply_theme(self.app, row.key)
 
     def action_close(self) -> None:
         """Restore the old theme and close."""
-        wear(self.app, self._before)
+        apply_theme(self.app, self._before)
         super().action_close()

@@ -19,7 +19,7 @@ from textual.widget import Widget
 
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.prompt.completion import (
-    Asked,
+    CompletionQuery,
     asked_in,
     choices_of,
     fitting,
@@ -75,7 +75,7 @@ class Completer:
         """The argument hint of the typed command."""
         return hint_for(choices_of(self._chat.transcript.commands), text)
 
-    def asked(self) -> Asked | None:
+    def asked(self) -> CompletionQuery | None:
         """What can be completed at the cursor."""
         area = self._area
         if area.selection.start != area.selection.end:
@@ -111,13 +111,13 @@ class Completer:
         self._closed_at = None if asked is None else (self._area.cursor_location[0], asked.start)
         return True
 
-    def _offer_commands(self, asked: Asked) -> None:
+    def _offer_commands(self, asked: CompletionQuery) -> None:
         found = fitting(choices_of(self._chat.transcript.commands), asked.query)
         self.list.show(
             [Choice(one.name, f"/{one.name} {one.hint}".rstrip(), one.description) for one in found]
         )
 
-    def _offer_files(self, asked: Asked) -> None:
+    def _offer_files(self, asked: CompletionQuery) -> None:
         index = self.files
         choices: list[Choice] = []
         for name in index.find(asked.query, FILES_MAX):

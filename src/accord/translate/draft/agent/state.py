@@ -27,7 +27,8 @@ SESSIONS_MAX: Final = 1024
 CALLS_MAX: Final = 1024
 # Of the input of a call that may be asked about; a longer one is not kept.
 INPUT_BYTES_MAX: Final = 16 * 1024
-# What calls that may be asked about show, for the question: of so many, each of so many bytes.
+# What calls show that may be asked about, for the question: at most this many calls, and this
+# many bytes of each.
 SHOWN_CALLS_MAX: Final = 16
 SHOWN_BYTES_MAX: Final = 1024 * 1024
 # Prompts that wait for a turn which an agent that cannot be cancelled has not ended yet.

@@ -73,7 +73,7 @@ class _Terminal:
     # The command was ended because its time was over.
     timed_out: bool = False
     waiting: bool = False
-    # Who waits for the end, each with the timer of its patience.
+    # The requests that wait for the end, each with the timer of its time limit.
     waiters: list[tuple[Request, int | None]] = field(default_factory=list)
 
 
@@ -225,7 +225,7 @@ class Terminals:
         return self._go_on(terminal)
 
     def _go_on(self, terminal: _Terminal) -> Outs:
-        """Poll again: at once for the last time if the command has ended."""
+        """Poll again; if the command has ended, at once and for the last time."""
         if not self._is_live(terminal):
             return self._tell_waiters(terminal)
         if terminal.exit is not None:
@@ -269,7 +269,7 @@ class Terminals:
         timeout = params.pop("timeout", None)
         terminal = self._terminals.get(params["terminalId"])
         if terminal is None:
-            # Not of our making: the client judges it, and what it says is of no terminal here.
+            # Not made here: the client decides, and its answer is about no terminal here.
             terminal = _Terminal(params["terminalId"], session.id, drained=True)
         if terminal.exit is not None:
             terminal.waiters.append((request, None))
@@ -290,7 +290,7 @@ class Terminals:
         return [self._bridge.ask(CLIENT, "terminal/wait_for_exit", params, then)]
 
     def _give_up(self, terminal: _Terminal, request: Request) -> Outs:
-        """The agent's patience is over; the client's wait goes on for whoever asks next."""
+        """The agent's time limit is over; the client's wait continues for the next request."""
         terminal.waiters = [one for one in terminal.waiters if one[0] is not request]
         return [(AGENT, Result(request.key, {"exitCode": UNKNOWN_EXIT, "timedOut": True}))]
 
@@ -311,7 +311,7 @@ class Terminals:
         return self._tell_waiters(terminal)
 
     def _tell_waiters(self, terminal: _Terminal) -> Outs:
-        """Tell the end to whoever waits, once the output is out."""
+        """Answer the waiting requests, once the output is sent."""
         if terminal.exit is None or self._is_live(terminal):
             return NOTHING
         waiters, terminal.waiters = terminal.waiters, []

@@ -35,7 +35,7 @@ from accord.translate.message import (
 
 
 class Permissions:
-    """Asks the draft client, or, where it has no dialogs, says no."""
+    """Asks the draft client; without dialogs there the answer is no."""
 
     def __init__(self, bridge: DraftBridge, state: State, calls: Calls) -> None:
         self._bridge = bridge
@@ -65,7 +65,7 @@ class Permissions:
         reason = _reason(tool_call) or call.title
         if reason not in ("", f"{operation}: {asked['resource']}"):
             asked["reason"] = reason
-        # For the eye: what is offered there is not what the draft can say.
+        # Only for display: the draft cannot say what is offered there.
         keep_all(asked, {"options": copied(options)})
 
         def then(answer: Answer) -> Outs:

@@ -76,7 +76,7 @@ class Sessions:
             session.opening = True
             session.folder, session.servers = folder, servers
             session.describe(copied(answer.result))
-            opening = _Opening(self._bridge, self._settings, session, request, answer.result)
+            opening = _NewSession(self._bridge, self._settings, session, request, answer.result)
             mode = wished.get("initialMode", DEFAULT_MODE)
             return [*others, *opening.follow(mode, wished.get("configOptions", {}))]
 
@@ -204,7 +204,7 @@ def _loaded(session: Session, answer: Json) -> Json:
     return result
 
 
-class _Opening:
+class _NewSession:
     """What follows `session/new`: the mode, then one option after the other, then the answer."""
 
     def __init__(

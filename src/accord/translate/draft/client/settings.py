@@ -286,7 +286,7 @@ def _mode_key(session: Session, options: list[Json]) -> str | None:
 
 
 def _as_told(data: Json, had: Json) -> None:
-    """Who changed it, as a draft agent behind had said; the rest is our own finding."""
+    """What changed an option, as the draft agent behind said; the rest is found here."""
     if isinstance(had.get("source"), str):
         data["source"] = had["source"]
 

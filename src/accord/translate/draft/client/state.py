@@ -51,6 +51,8 @@ class Call:
     # The announcement, while it is held back, and what sends it when nothing else does.
     unsaid: Json | None = None
     timer: int = 0
+    # A model writes it, and the tool has not said yet what it will do.
+    is_forming: bool = False
     # What it shows that is not text.
     shown: list[Json] = field(default_factory=list)
     # The last text among its contents: the reason, should it fail.
@@ -192,8 +194,8 @@ class State:
     def opened(self) -> list[Out]:
         """One less session is asked for.
 
-        When none is any more, sessions that turned up meanwhile are no new ones of the client's:
-        what was held back of them goes out.
+        When no session is being opened any more, those that turned up meanwhile are not new ones
+        of the client: what was held back of them goes out.
         """
         self.openings -= 1
         if self.openings:

@@ -25,7 +25,8 @@ from accord.translate.message import CLIENT, Json, Message, Notification, Out, R
 from accord.translate.meta_store import DRAFT, kept
 
 HOLD_SECONDS: Final = 0.1
-# How long the announcement of a call waits for its input, while a model still writes it.
+# How long the announcement of a call waits while a model still writes its input, and until the
+# tool says what it will do.
 INPUT_SECONDS_MAX: Final = 10.0
 _STATUSES: Final = frozenset({"pending", "in_progress", "completed", "failed"})
 # What names the thing that a call is about, in the input of tools as they are met.
@@ -102,12 +103,12 @@ class Calls:
 
     def _hold_back(self, session: Session, call: Call, update: Json) -> list[Out]:
         """The draft tells a call's input once: wait for it, and for whether permission is asked."""
-        timers, is_forming = self._bridge.timers, _is_forming(update)
+        timers = self._bridge.timers
         timers.cancel(call.timer)
-        call.unsaid = update
-        seconds = INPUT_SECONDS_MAX if is_forming else HOLD_SECONDS
+        call.unsaid, call.is_forming = update, _is_forming(call, update)
+        seconds = INPUT_SECONDS_MAX if call.is_forming else HOLD_SECONDS
         call.timer = timers.start(self._bridge.after(seconds), lambda: self.announce(session, call))
-        if not is_forming:
+        if not call.is_forming:
             self.ready = session, call
         return []
 
@@ -149,7 +150,10 @@ class Calls:
         if call.unsaid is None:
             return self._changed(session, call, update, made=made)
         merged = {**call.unsaid, **_said(update)}
-        if self._may_wait(session, update) and "content" not in update:
+        if self._may_wait(session, update) and (call.is_forming or "content" not in update):
+            if "content" in update:
+                # A tool says what it will do and shows the change; permission is asked for next.
+                merged["content"] = update["content"]
             return self._hold_back(session, call, merged)
         call.unsaid = merged
         rest = {name: value for name, value in update.items() if name not in _ANNOUNCED}
@@ -262,10 +266,14 @@ def _is_update(message: Message, call: Call) -> bool:
     return bool(update.get("toolCallId") == call.id)
 
 
-def _is_forming(update: Json) -> bool:
-    """Whether a model still writes the input: nothing is known of the call but its tool."""
+def _is_forming(call: Call, update: Json) -> bool:
+    """Whether a model writes the call: its title is only the tool's name until the tool begins.
+
+    A call that has its input from the start is not a model's.
+    """
     name = update.get("name")
-    return update.get("rawInput") is None and name is not None and name == update.get("title")
+    is_bare = name is not None and name == update.get("title")
+    return is_bare and (call.is_forming or update.get("rawInput") is None)
 
 
 def _said(update: Json) -> Json:

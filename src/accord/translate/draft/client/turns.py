@@ -96,7 +96,7 @@ class Turns:
         return [ask(AGENT, "session/prompt", asked, then, instead_of=request, of=CLIENT)]
 
     def _final_message(self, session: Session, result: Json) -> list[Out]:
-        """The end of the message that is open, and, for the eye, why the turn failed."""
+        """The end of the open message, and a text that says why the turn failed."""
         if not self._bridge.details:
             return []
         outs = close_message(session)

@@ -1,6 +1,6 @@
 """A tool call of the draft as v1 tells it, and the fields of v1's calls in the draft's words.
 
-Must not know: the order of a call's statuses; whoever sends to the draft keeps it.
+Must not know: the order of a call's statuses; the callers keep it.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def _status_from_draft(made: Json, had: Json, *, details: bool) -> None:
         return
     if status is None:
         if had.get("status") in _OFFICIAL_STATUSES:
-            # Said once more, which the draft has no step for.
+            # Repeated, which the draft has no step for.
             made["status"] = had.pop("status")
         return
     official = STATUSES_FROM_DRAFT.get(status)

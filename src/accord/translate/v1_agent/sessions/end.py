@@ -37,7 +37,7 @@ PASSED_ON: Final = (
 )
 
 
-class Closing:
+class SessionEnds:
     """Closing, deleting and archiving sessions, and their status and title."""
 
     def __init__(self, core: Core) -> None:

@@ -37,7 +37,7 @@ from accord.translate.v1_agent.updates import Updates
 EARLY_UPDATES_MAX: Final = 1024
 # How long the answer to `session/resume` waits for the commands that belong into it.
 ANSWERED_AFTER: Final = 0.2
-# What v1 wants to be there of an MCP server, by its type.
+# The required keys of an MCP server in v1, by its type.
 SERVER_LISTS: Final[dict[str, tuple[str, ...]]] = {
     "stdio": ("args", "env"),
     "http": ("headers",),
@@ -45,7 +45,7 @@ SERVER_LISTS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-class Opening:
+class SessionStarts:
     """New, forked and resumed sessions, and the list of them."""
 
     def __init__(self, core: Core, options: Options, updates: Updates) -> None:
@@ -103,7 +103,7 @@ class Opening:
         return outs
 
     def _unknown(self, params: Json) -> Outs:
-        """An update of a session that nobody has named yet, or nobody knows."""
+        """An update of a session that is not announced yet, or unknown."""
         if not self._unnamed:
             self._core.around.log("an update of a session that is not open is dropped")
             self._core.lost("update of an unknown session")
@@ -212,7 +212,7 @@ class Opening:
     # ---- both
 
     def _complete(self, params: Json) -> None:
-        """What v1 wants to be there, and nothing that it does not know."""
+        """The keys that v1 requires, without those that it does not know."""
         params["mcpServers"] = servers_to_v1(params.get("mcpServers"), self._core.can)
         system: Any = params.get("systemPrompt")
         if system is not None:

@@ -10,14 +10,14 @@ from typing import Any, Final
 
 from accord.translate.message import Json
 from accord.translate.meta_store import OFFICIAL, keep, take
-from accord.translate.v2_agent.session_context import Voice
+from accord.translate.v2_agent.session_context import TranslationContext
 from accord.translate.v2_agent.updates.git_patches import Hunk, hunks_of, texts
 
 VERBS: Final = {"add": "added", "delete": "deleted", "modify": "modified"}
 PAIRS: Final = {"move": "moved", "copy": "copied"}
 
 
-def diff_to_v1(diff: Json, voice: Voice) -> list[Json]:
+def diff_to_v1(diff: Json, context: TranslationContext) -> list[Json]:
     """What v1 shows of a diff."""
     # The first drafts of v2 said it as v1 does.
     early: Json = {name: diff[name] for name in ("path", "oldText", "newText") if name in diff}
@@ -27,12 +27,12 @@ def diff_to_v1(diff: Json, voice: Voice) -> list[Json]:
         return [exact]
     changes: list[Json] = diff.get("changes") or []
     patch = _patch_text(diff)
-    said = [_change_to_v1(one, patch, len(changes) == 1, voice) for one in changes]
+    said = [_change_to_v1(one, patch, len(changes) == 1, context) for one in changes]
     if any(one["type"] == "content" for one in said):
         if patch is not None and not any(one["type"] == "diff" for one in said):
             # Nothing of it can be shown as texts: the patch says more than a line per file.
             said = [text_item(patch)]
-        voice.lost("diff")
+        context.lost("diff")
     if not said:
         said = [text_item(patch or "no changes")]
     first, *others = said
@@ -78,7 +78,7 @@ def _patch_text(diff: Json) -> str | None:
     return patch["text"] if isinstance(patch, dict) and patch["format"] == "git_patch" else None
 
 
-def _change_to_v1(change: Json, patch: str | None, only: bool, voice: Voice) -> Json:
+def _change_to_v1(change: Json, patch: str | None, only: bool, context: TranslationContext) -> Json:
     operation, path = change["operation"], change.get("path")
     if operation in PAIRS:
         return text_item(f"{PAIRS[operation]} {change['oldPath']} -> {path}")
@@ -86,7 +86,9 @@ def _change_to_v1(change: Json, patch: str | None, only: bool, voice: Voice) -> 
         return text_item(f"{operation} {path or ''}".rstrip())
     assert isinstance(path, str)
     hunks = hunks_of(patch, path, only=only) if patch is not None else []
-    found = _texts(operation, path, hunks, is_empty=patch is not None and not hunks, voice=voice)
+    found = _texts(
+        operation, path, hunks, is_empty=patch is not None and not hunks, context=context
+    )
     if found is None:
         return text_item(f"{VERBS[operation]} {path}")
     old_text, new_text = found
@@ -97,11 +99,11 @@ def _change_to_v1(change: Json, patch: str | None, only: bool, voice: Voice) -> 
 
 
 def _texts(
-    operation: str, path: str, hunks: list[Hunk], *, is_empty: bool, voice: Voice
+    operation: str, path: str, hunks: list[Hunk], *, is_empty: bool, context: TranslationContext
 ) -> tuple[str | None, str] | None:
-    read_text = voice.around.read_text
+    read_text = context.around.read_text
     if operation == "delete":
-        voice.lost("deleted file")
+        context.lost("deleted file")
         old = "".join(line for hunk in hunks for line in hunk.old) if hunks else read_text(path)
         return old or "", ""
     if operation == "add":

@@ -18,7 +18,7 @@ from typing import Final
 from accord.translate.content_json import block_to_v1, blocks_to_v1, size_of
 from accord.translate.message import Json
 from accord.translate.meta_store import OFFICIAL, keep
-from accord.translate.v2_agent.session_context import Voice, copied, merged_meta
+from accord.translate.v2_agent.session_context import TranslationContext, copied, merged_meta
 
 MESSAGES_KEPT: Final = 1024
 MESSAGE_CHARS_KEPT: Final = 1024 * 1024
@@ -52,8 +52,8 @@ class _Said:
 class Messages:
     """The messages of one session; see above."""
 
-    def __init__(self, voice: Voice) -> None:
-        self._voice = voice
+    def __init__(self, context: TranslationContext) -> None:
+        self._context = context
         self._said: dict[tuple[str, str], _Said] = {}
         self._chars = 0
         self._redacted: list[Json] = []
@@ -69,7 +69,7 @@ class Messages:
             part: Part = block["text"]
             size = len(part) + 64
         else:
-            update["content"] = block_to_v1(block, self._voice.lost)
+            update["content"] = block_to_v1(block, self._context.lost)
             part = copied(update["content"])
             size = size_of(part)
         parts = said.parts
@@ -92,7 +92,7 @@ class Messages:
             said.meta = merged_meta(said.meta, update["_meta"])[1]
         if "content" not in update:
             return ()
-        blocks = blocks_to_v1(update["content"] or [], self._voice.lost)
+        blocks = blocks_to_v1(update["content"] or [], self._context.lost)
         parts = [_part(copied(block)) for block in blocks]
         if said.replaces is None and said.parts != []:
             rest = None if said.parts is None else _rest(said.parts, parts)
@@ -110,7 +110,7 @@ class Messages:
         """A message of the user that the client knows, because it is its own prompt."""
         key = (CHUNKS["user_message"], message_id)
         said = self._said.get(key) or self._new(key)
-        blocks = blocks_to_v1([copied(block) for block in prompt], self._voice.lost)
+        blocks = blocks_to_v1([copied(block) for block in prompt], self._context.lost)
         self._remember(said, [_part(block) for block in blocks])
 
     def rested(self) -> None:
@@ -118,7 +118,9 @@ class Messages:
         for said in self._said.values():
             if said.meta:
                 said.meta = None
-                self._voice.around.log("what was attached to a message without content is dropped")
+                self._context.around.log(
+                    "what was attached to a message without content is dropped"
+                )
 
     # ---- inside
 
@@ -149,15 +151,15 @@ class Messages:
         """v1 keeps showing it: the next chunk says so, and what follows is a new message."""
         self._redacted.append({"sessionUpdate": kind, "messageId": said.v1_id})
         del self._redacted[:-REDACTIONS_KEPT]
-        if self._voice.features.redactions:
+        if self._context.features.redactions:
             self.to_tell.append({"messageId": said.v1_id})
         self._replaced(said)
         self._remember(said, [])
-        self._voice.lost("redacted message")
+        self._context.lost("redacted message")
 
     def _replaced(self, said: _Said) -> None:
         said.replaces = said.v1_id
-        said.v1_id = f"m-{self._voice.around.fresh()}"
+        said.v1_id = f"m-{self._context.around.fresh()}"
 
     def _said_chunk(self, kind: str, said: _Said, block: Json) -> Json:
         update: Json = {"sessionUpdate": kind, "messageId": said.v1_id, "content": block}
@@ -176,7 +178,7 @@ class Messages:
         if said.replaces is not None:
             keep(update, OFFICIAL, "replaces", said.replaces)
             said.replaces = None
-            self._voice.lost("replaced message")
+            self._context.lost("replaced message")
 
 
 def _part(block: Json) -> Part:

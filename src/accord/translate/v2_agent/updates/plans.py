@@ -13,7 +13,7 @@ from typing import Final
 
 from accord.translate.message import Json
 from accord.translate.meta_store import OFFICIAL, is_text, keep, kept
-from accord.translate.v2_agent.session_context import Voice, copied
+from accord.translate.v2_agent.session_context import TranslationContext, copied
 
 PLANS_KEPT: Final = 32
 
@@ -27,13 +27,13 @@ TYPES: Final = frozenset({"items", "file", "markdown"})
 class Plans:
     """The plans of one session."""
 
-    def __init__(self, voice: Voice) -> None:
-        self._voice = voice
+    def __init__(self, context: TranslationContext) -> None:
+        self._context = context
         self._tasks: dict[str, list[Json]] = {}
         self._said: dict[str, None] = {}
 
     def update(self, update: Json) -> Sequence[Json]:
-        """A plan is this from now on."""
+        """Replace a plan as a whole."""
         gone = kept(update, OFFICIAL).get("raw")
         if isinstance(gone, dict) and gone.get("sessionUpdate") == "plan_removed":
             # v1's words, which only unstable v2 has.
@@ -43,7 +43,7 @@ class Plans:
         update["plan"] = plan
         if plan["type"] == "items":
             plan["entries"] = [self._entry(entry) for entry in plan["entries"]]
-        if self._voice.features.plans:
+        if self._context.features.plans:
             return self._as_it_is(update)
         plan_id = plan["planId"]
         if plan["type"] == "items":
@@ -58,8 +58,8 @@ class Plans:
         return [*said, *self._text(plan_id, plan)]
 
     def removed(self, update: Json) -> Sequence[Json]:
-        """A plan is gone."""
-        if self._voice.features.plans:
+        """Remove a plan from the list."""
+        if self._context.features.plans:
             return (update,)
         plan_id: str = update["planId"]
         self._said.pop(plan_id, None)
@@ -74,7 +74,7 @@ class Plans:
         if plan["type"] not in TYPES:
             empty: Json = {"type": "items", "planId": plan["planId"], "entries": []}
             update["plan"] = empty
-            self._voice.lose(empty, "raw", plan, "plan")
+            self._context.lose(empty, "raw", plan, "plan")
         return (update,)
 
     def _one_plan(self, plan_id: str, update: Json) -> Json:
@@ -85,12 +85,12 @@ class Plans:
         keep(said, OFFICIAL, "planId", plan_id)
         if len(self._tasks) > 1:
             plans = [{"planId": one, "count": len(tasks)} for one, tasks in self._tasks.items()]
-            self._voice.lose(said, "plans", plans, "several plans")
+            self._context.lose(said, "plans", plans, "several plans")
         return said
 
     def _text(self, plan_id: str, plan: Json) -> Sequence[Json]:
         if plan_id in self._said:
-            self._voice.lost("plan as text")
+            self._context.lost("plan as text")
             return ()
         self._said[plan_id] = None
         if len(self._said) > PLANS_KEPT:
@@ -100,20 +100,20 @@ class Plans:
         )
         said: Json = {
             "sessionUpdate": "agent_message_chunk",
-            "messageId": f"plan-{self._voice.around.fresh()}",
+            "messageId": f"plan-{self._context.around.fresh()}",
             "content": {"type": "text", "text": text or f"[{plan['type']}]"},
         }
-        self._voice.lose(said, "raw", {"sessionUpdate": "plan_update", "plan": plan}, "plan")
+        self._context.lose(said, "raw", {"sessionUpdate": "plan_update", "plan": plan}, "plan")
         return [said]
 
     def _entry(self, entry: Json) -> Json:
         status, priority = entry["status"], entry["priority"]
         if status not in STATUSES:
             entry["status"] = OTHER_STATUS
-            self._voice.lose(entry, "status", status, "plan entry status")
+            self._context.lose(entry, "status", status, "plan entry status")
         if priority not in PRIORITIES:
             entry["priority"] = "medium"
-            self._voice.lose(entry, "priority", priority, "plan entry priority")
+            self._context.lose(entry, "priority", priority, "plan entry priority")
         return entry
 
 

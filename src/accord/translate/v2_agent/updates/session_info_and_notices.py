@@ -12,9 +12,9 @@ from typing import Any, Final
 from accord.translate.content_json import block_to_v1, blocks_to_v1
 from accord.translate.message import Json
 from accord.translate.meta_store import OFFICIAL, is_text, is_valid, kept, restore, take
-from accord.translate.v2_agent.session_context import Voice, merged_meta
+from accord.translate.v2_agent.session_context import TranslationContext, merged_meta
 
-# Of so many compactions, child sessions and the like, what was attached to them is known.
+# For this many compactions, child sessions and the like, what was attached to them is kept.
 ENTITIES_KEPT: Final = 128
 
 STATES: Final = frozenset({"running", "idle", "requires_action", "unknown"})
@@ -28,8 +28,8 @@ COMPACTION_LINES: Final = {
 class Facts:
     """The rest of what is told of one session."""
 
-    def __init__(self, voice: Voice) -> None:
-        self._voice = voice
+    def __init__(self, context: TranslationContext) -> None:
+        self._context = context
         self._metas: dict[tuple[str, Any], Json | None] = {}
 
     # ---- commands, title, usage
@@ -54,7 +54,7 @@ class Facts:
         """How full the context is."""
         if "cost" in update and update["cost"] is None:
             del update["cost"]
-            self._voice.lose(update, "cost", None, "cleared cost")
+            self._context.lose(update, "cost", None, "cleared cost")
         return (update,)
 
     def _command(self, command: Json) -> Json:
@@ -62,11 +62,11 @@ class Facts:
         restore(command, {"name": is_text})
         if kind != "command":
             said: Json = {"name": command["name"], "description": command["description"]}
-            self._voice.lose(said, "raw", {"type": kind, **command}, "command")
+            self._context.lose(said, "raw", {"type": kind, **command}, "command")
             return said
         spoken = command.get("input")
         if spoken is not None and spoken.get("type", "text") != "text":
-            self._voice.lose(command, "input", command.pop("input"), "command input")
+            self._context.lose(command, "input", command.pop("input"), "command input")
         elif spoken is not None:
             spoken.pop("type", None)
         return command
@@ -75,19 +75,19 @@ class Facts:
 
     def notice(self, update: Json) -> Sequence[Json]:
         """Something to tell the user now."""
-        if self._voice.features.notices:
+        if self._context.features.notices:
             return (update,)
         if update["severity"] not in ("warning", "error"):
-            self._voice.lost("notice")
+            self._context.lost("notice")
             return ()
         parts = [update["title"], update.get("description")]
         return [self._words("\n".join(part for part in parts if part), update, "notice")]
 
     def compaction(self, update: Json) -> Sequence[Json]:
         """The context is, or was, being compacted."""
-        if self._voice.features.compaction:
+        if self._context.features.compaction:
             if update.get("summary"):
-                update["summary"] = blocks_to_v1(update["summary"], self._voice.lost)
+                update["summary"] = blocks_to_v1(update["summary"], self._context.lost)
             return self._same(update, update["compactionId"])
         key = ("compaction", update["compactionId"])
         status = update["status"]
@@ -102,52 +102,52 @@ class Facts:
 
     def compaction_chunk(self, update: Json) -> Sequence[Json]:
         """One more block of a summary."""
-        if not self._voice.features.compaction:
-            self._voice.lost("compaction summary")
+        if not self._context.features.compaction:
+            self._context.lost("compaction summary")
             return ()
-        update["content"] = block_to_v1(update["content"], self._voice.lost)
+        update["content"] = block_to_v1(update["content"], self._context.lost)
         return (update,)
 
     def _words(self, text: str, update: Json, kind: str) -> Json:
         said: Json = {
             "sessionUpdate": "agent_message_chunk",
-            "messageId": f"{kind}-{self._voice.around.fresh()}",
+            "messageId": f"{kind}-{self._context.around.fresh()}",
             "content": {"type": "text", "text": text},
         }
-        self._voice.lose(said, "raw", update, kind)
+        self._context.lose(said, "raw", update, kind)
         return said
 
     # ---- child sessions
 
     def subagent(self, update: Json) -> Sequence[Json]:
-        if not self._voice.features.subagents:
-            self._voice.hide(update["sessionId"])
-            self._voice.lost("subagent")
+        if not self._context.features.subagents:
+            self._context.hide(update["sessionId"])
+            self._context.lost("subagent")
             return ()
         state = update.get("state")
         if state is not None:
             if "background" in state:
-                self._voice.lose(state, "background", state.pop("background"), "background")
+                self._context.lose(state, "background", state.pop("background"), "background")
             if state["state"] not in STATES:
-                self._voice.lose(state, "state", state["state"], "state")
+                self._context.lose(state, "state", state["state"], "state")
                 state["state"] = "unknown"
         return self._same(update, update["sessionId"])
 
     def session_message(self, update: Json) -> Sequence[Json]:
         """A message between sessions, whole."""
-        if not self._voice.features.subagents:
-            self._voice.lost("session message")
+        if not self._context.features.subagents:
+            self._context.lost("session message")
             return ()
         if update.get("content"):
-            update["content"] = blocks_to_v1(update["content"], self._voice.lost)
+            update["content"] = blocks_to_v1(update["content"], self._context.lost)
         return self._same(update, update["messageId"])
 
     def session_message_chunk(self, update: Json) -> Sequence[Json]:
         """One more block of such a message."""
-        if not self._voice.features.subagents:
-            self._voice.lost("session message")
+        if not self._context.features.subagents:
+            self._context.lost("session message")
             return ()
-        update["content"] = block_to_v1(update["content"], self._voice.lost)
+        update["content"] = block_to_v1(update["content"], self._context.lost)
         return (update,)
 
     # ---- inside

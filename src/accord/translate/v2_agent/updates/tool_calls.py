@@ -21,7 +21,7 @@ from accord.protocol.tool_status import is_final
 from accord.translate.content_json import block_to_v1, size_of
 from accord.translate.message import CannotTranslate, Json
 from accord.translate.meta_store import OFFICIAL, keep, restore
-from accord.translate.v2_agent.session_context import Voice, copied, merged_meta
+from accord.translate.v2_agent.session_context import TranslationContext, copied, merged_meta
 from accord.translate.v2_agent.updates.diffs import diff_to_v1, text_item
 from accord.translate.v2_agent.updates.terminals import TERMINALS_KEPT, Terminals
 
@@ -61,8 +61,8 @@ class _Call:
 class ToolCalls:
     """The tool calls and terminals of one session; see above."""
 
-    def __init__(self, voice: Voice, session_id: str) -> None:
-        self._voice = voice
+    def __init__(self, context: TranslationContext, session_id: str) -> None:
+        self._context = context
         self._session_id = session_id
         self._calls: dict[str, _Call] = {}
         self._ended: deque[str] = deque()
@@ -113,7 +113,7 @@ class ToolCalls:
     def _attach(self, items: Sequence[Json | str], meta: Json) -> None:
         first = next((item for item in items if not isinstance(item, str)), None)
         if first is None:
-            self._voice.lost("_meta of a piece of content")
+            self._context.lost("_meta of a piece of content")
         else:
             keep(first, OFFICIAL, "_meta", meta)
 
@@ -158,7 +158,7 @@ class ToolCalls:
 
     def flush(self) -> Sequence[Json]:
         """Everything that waits, now."""
-        dues = self._voice.dues
+        dues = self._context.dues
         waiting = [key for key in dues if key[0] == self._session_id]
         said: list[Json] = []
         for key in waiting:
@@ -200,8 +200,8 @@ class ToolCalls:
             del update[name]
         self._fields(update, call)
         for name in cleared:
-            self._voice.lose(update, name, None, f"cleared {name}")
-        if self._voice.dues.pop((self._session_id, update["toolCallId"]), None) is not None:
+            self._context.lose(update, name, None, f"cleared {name}")
+        if self._context.dues.pop((self._session_id, update["toolCallId"]), None) is not None:
             # What waited goes along.
             update.setdefault("content", self._shown(call))
 
@@ -219,19 +219,19 @@ class ToolCalls:
             call.content, call.chars = [], 0
             self._add(update["toolCallId"], call, update["content"])
             update["content"] = self._shown(call)
-            call.told_at = self._voice.around.now()
+            call.told_at = self._context.around.now()
 
     def _words(self, update: Json) -> None:
         kind = update.get("kind")
         if kind is not None and kind not in KINDS:
             update["kind"] = "other"
-            self._voice.lose(update, "kind", kind, "tool kind")
+            self._context.lose(update, "kind", kind, "tool kind")
         status = update.get("status")
         if status is None:
             return
         if status not in STATUSES:
             update["status"] = OTHER_STATUSES.get(status, "in_progress")
-            self._voice.lose(update, "status", status, "tool status")
+            self._context.lose(update, "status", status, "tool status")
         if is_final(status):
             self._end(update["toolCallId"])
 
@@ -246,7 +246,7 @@ class ToolCalls:
 
     def _let_go(self, call_id: str, call: _Call) -> None:
         """Keep of a call only that it was told, unless it has still to be told."""
-        if (self._session_id, call_id) not in self._voice.dues:
+        if (self._session_id, call_id) not in self._context.dues:
             self._chars -= call.chars
             call.content, call.chars, call.terminals = [], 0, frozenset()
 
@@ -258,7 +258,7 @@ class ToolCalls:
             call.chars += size_of(said)
         while call.chars > CONTENT_CHARS_KEPT and len(call.content) > 1:
             call.chars -= size_of(call.content.pop(0))
-            self._voice.lost("content of a long tool call")
+            self._context.lost("content of a long tool call")
         self._chars += call.chars - before
         if self._chars > SESSION_CHARS_KEPT:
             self._let_some_go(call)
@@ -278,16 +278,16 @@ class ToolCalls:
     def _item(self, item: Json) -> list[Json | str]:
         kind = item["type"]
         if kind == "content":
-            item["content"] = block_to_v1(item["content"], self._voice.lost)
+            item["content"] = block_to_v1(item["content"], self._context.lost)
             return [item]
         if kind == "diff":
-            return list[Json | str](diff_to_v1(item, self._voice))
+            return list[Json | str](diff_to_v1(item, self._context))
         if kind == "terminal":
-            self._voice.lost("terminal")
+            self._context.lost("terminal")
             terminal_id: str = item["terminalId"]
             return [terminal_id]
         said = text_item(f"[{kind}]")
-        self._voice.lose(said, "raw", item, "tool call content")
+        self._context.lose(said, "raw", item, "tool call content")
         return [said]
 
     def _shown(self, call: _Call) -> list[Json]:
@@ -308,14 +308,14 @@ class ToolCalls:
 
     def _soon(self, call_id: str, call: _Call, seconds: float) -> Sequence[Json]:
         """The call again, at once or when enough time has passed."""
-        if self._voice.around.now() >= call.told_at + seconds:
-            self._voice.dues.pop((self._session_id, call_id), None)
+        if self._context.around.now() >= call.told_at + seconds:
+            self._context.dues.pop((self._session_id, call_id), None)
             return [self._whole(call_id, call)]
-        self._voice.dues.setdefault((self._session_id, call_id), call.told_at + seconds)
+        self._context.dues.setdefault((self._session_id, call_id), call.told_at + seconds)
         return ()
 
     def _whole(self, call_id: str, call: _Call) -> Json:
-        call.told_at = self._voice.around.now()
+        call.told_at = self._context.around.now()
         said: Json = {
             "sessionUpdate": "tool_call_update",
             "toolCallId": call_id,

@@ -236,7 +236,7 @@ class RemoteServer:
                 break
             socket = self._sockets.popleft()
             if not socket.is_gone:
-                # It is looked at again after so many seconds.
+                # It is looked at again after this many seconds.
                 socket.check_alive(loop.time(), CHECK_ROUNDS * CHECK_SECONDS)
                 self._sockets.append(socket)
         silence = self.application.limits.silence_seconds - CHECK_SECONDS

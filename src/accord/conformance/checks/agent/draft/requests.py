@@ -12,7 +12,7 @@ from accord.conformance.agent.turn import asked_to_edit, begun, calls_of
 from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.sessions import asked_of, comes_true
 from accord.conformance.checks.agent.v1.wire import alive
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.error_codes import INVALID_PARAMS, NO_METHOD
 from accord.conformance.frames.raw_peer import NotAsked, NotReady, TooLate, as_json, same
 
@@ -54,7 +54,7 @@ async def initialize_has_its_fields(stage: AgentStage) -> None:
         ok = "error" in answer
         if key == "capabilities":
             # Version 1 and a name is also how a client of the official version 1 may begin.
-            ok = ok or isinstance(looking.at(answer, "result.agentCapabilities"), dict)
+            ok = ok or isinstance(queries.at(answer, "result.agentCapabilities"), dict)
         stage.judge.judge("D26-04", ok, f"it is taken without {key}", came=answer)
 
 
@@ -66,9 +66,9 @@ async def logins_say_whether_they_worked(stage: AgentStage) -> None:
     for method in (login,) if login else LOGINS:
         params = {"method": method, "credentials": {"apiKey": "accord-check-wrong"}}
         answer = await talk.peer.call("authenticate", params)
-        if not login and looking.at(answer, "error.code") in NO_LOGIN:
+        if not login and queries.at(answer, "error.code") in NO_LOGIN:
             continue
-        ok = isinstance(looking.at(answer, "result.success"), bool)
+        ok = isinstance(queries.at(answer, "result.success"), bool)
         stage.judge.judge("D26-05", ok, "the result has no success", sent=params, came=answer)
         return
     stage.judge.skip_open("the agent has none of the three logins")
@@ -111,7 +111,7 @@ async def turns_are_told_of(stage: AgentStage) -> None:
     session = await talk.session()
     await talk.prompt(session, stage.scenario.prompt("say") or "")
     ok = bool(talk.peer.received("session/update"))
-    stage.judge.judge("D26-13", ok, "a turn without any update")
+    stage.judge.judge("D26-13", ok, "the turn has no update")
     # The monitor sees whether what fails in a turn is an error of its prompt.
     for purpose in ("fail", "crash"):
         prompt = stage.scenario.prompt(purpose)
@@ -128,7 +128,7 @@ async def cancelled_turns_cancel_their_calls_first(stage: AgentStage) -> None:
     going_on = await begun(talk, since, command=True)
     calls = calls_of(talk, since).values()
     if not going_on or not any(one.get("status") == "in_progress" for one in calls):
-        stage.judge.close("the prompt made no call that runs", failing=False)
+        stage.judge.close("the prompt led to no running tool call", failing=False)
         return
     stage.judge.brought_about()
     await talk.peer.notify("session/cancel", {"sessionId": session})
@@ -178,13 +178,13 @@ async def modes_are_answered_and_announced(stage: AgentStage) -> None:
             await talk.peer.quiet(0.1)
             came = told(talk, "current_mode_update", since)
             ok = [one.get("currentMode") for one in came] == [mode]
-            stage.judge.judge("D26-35", ok, "not announced once", came=came)
+            stage.judge.judge("D26-35", ok, "the change is not announced exactly once", came=came)
             before = mode
 
 
 @check("D26-09", "D26-35", version="draft")
 async def options_are_answered_and_announced(stage: AgentStage) -> None:
-    """What an option may be set to, the draft does not say.
+    """The draft does not say which values an option takes.
 
     It is set to what it is, a switch over, and any other to what the scenario says: one that the
     agent refuses is none of its values.
@@ -192,7 +192,7 @@ async def options_are_answered_and_announced(stage: AgentStage) -> None:
     talk = stage.talk
     await talk.initialize()
     if not looking_at(talk, "configOptions") or not talk.can("loadSession"):
-        stage.judge.skip_open("the agent has no options, or none whose values it tells")
+        stage.judge.skip_open("the agent has no options, or does not list their values")
         return
     session = str((await talk.new_session())["sessionId"])
     loaded = await talk.prepare("session/load", {"sessionId": session})
@@ -224,7 +224,9 @@ async def _set_option(
         if one.get("key") == key
     ]
     ok = came == [wanted] or not (came or changed)
-    stage.judge.judge("D26-35", ok, "not announced once", sent=params, came=came)
+    stage.judge.judge(
+        "D26-35", ok, "the change is not announced exactly once", sent=params, came=came
+    )
 
 
 def looking_at(talk: Talk, key: str) -> list[Any]:
@@ -274,8 +276,8 @@ async def needs_are_told_at_the_start(stage: AgentStage) -> None:
     talk = stage.talk
     answer = await talk.peer.call("initialize", talk.hello(capabilities={}))
     if "error" in answer:
-        clear = bool(str(looking.at(answer, "error.message") or "").strip())
-        stage.judge.judge("D26-18", clear, "the error says nothing", came=answer)
+        clear = bool(str(queries.at(answer, "error.message") or "").strip())
+        stage.judge.judge("D26-18", clear, "the error has no message", came=answer)
         return
     wanted = (answer.get("result") or {}).get("requiredClientCapabilities")
     stage.judge.judge("D26-18", not wanted, "a need that is not met", came=answer)
@@ -312,7 +314,7 @@ async def what_a_client_cannot_is_not_asked(stage: AgentStage) -> None:
         if prompt is not None:
             await talk.say(session, prompt)
     if stage.scenario.tries and not calls_of(talk, 0):
-        stage.judge.close("the prompts made no tool call", failing=False)
+        stage.judge.close("the prompts led to no tool call", failing=False)
         return
     stage.judge.passed("D26-17")
 
@@ -363,7 +365,7 @@ async def nothing_outside_is_taken_for_granted(stage: AgentStage) -> None:
         if written:
             stage.judge.failed("D26-24", said, sent=outside)
     if ok and stage.scenario.tries and not calls_of(talk, 0):
-        stage.judge.close("the prompts made no tool call", failing=False)
+        stage.judge.close("the prompts led to no tool call", failing=False)
         return
     stage.judge.judge("D26-24", ok, "a file outside was read without permission")
 

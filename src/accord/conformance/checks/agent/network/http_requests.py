@@ -1,4 +1,4 @@
-"""How a server answers requests over Streamable HTTP: status codes, headers, who may."""
+"""How a server answers requests over Streamable HTTP: status codes, headers, access."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from accord.conformance.network.http_caller import CONNECTION, JSON_TYPE, SESSIO
 H2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
 FRAME_HEAD_BYTES = 9
 SETTINGS = 4
-# Longer than anybody's limit for a message.
+# Longer than any limit for a message.
 LONG_BODY_BYTES = 40 * 1024 * 1024
 TOO_LONG = (400, 413)
 

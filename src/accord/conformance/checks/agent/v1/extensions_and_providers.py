@@ -9,7 +9,7 @@ from typing import Any
 from accord.conformance.agent.check_environment import AgentStage
 from accord.conformance.check_definition import Findings, check, monitor
 from accord.conformance.checks.agent.v1.sessions import ROOTS, listed
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.error_codes import TAKEN
 from accord.conformance.frames.raw_peer import Frame
 
@@ -28,15 +28,15 @@ MEMBERS = re.compile(r"^$|^[^=,]+=[^,]*(,[^=,]+=[^,]*)*$")
 @monitor("V1-EXT-01", "V1-EXT-06", "V1-EXT-08", "V1-AUTH-17")
 def extensions(frames: Sequence[Frame], judge: Findings) -> None:
     announced: Any = UNKNOWN
-    for _, _, _, result in looking.answers(frames, "initialize"):
+    for _, _, _, result in queries.answers(frames, "initialize"):
         # Asked for a later version, an agent answers in the words of that one.
-        is_v1 = looking.at(result, "protocolVersion") == 1
-        announced = looking.at(result, "agentCapabilities._meta") if is_v1 else UNKNOWN
+        is_v1 = queries.at(result, "protocolVersion") == 1
+        announced = queries.at(result, "agentCapabilities._meta") if is_v1 else UNKNOWN
     last: Any = None
-    for frame in looking.received(frames):
+    for frame in queries.received(frames):
         judge_extension(frame, announced, judge)
         if frame.method == "auth/status_update":
-            judge.judge("V1-AUTH-17", frame.params != last, "told without a change", came=frame)
+            judge.judge("V1-AUTH-17", frame.params != last, "reported without a change", came=frame)
             last = frame.params
     judge_denials(frames, judge)
 
@@ -50,7 +50,7 @@ def judge_extension(frame: Frame, announced: Any, judge: Findings) -> None:
         trace = meta.get("traceparent")
         if trace is not None:
             ok = isinstance(trace, str) and bool(TRACEPARENT.match(trace))
-            judge.judge("V1-EXT-01", ok, "traceparent is none", came=frame)
+            judge.judge("V1-EXT-01", ok, "traceparent is not valid", came=frame)
         for key in ("tracestate", "baggage"):
             if meta.get(key) is not None:
                 ok = isinstance(meta[key], str) and bool(MEMBERS.match(meta[key]))
@@ -64,16 +64,16 @@ def _metas(frame: Frame) -> list[dict[str, Any]]:
     """The metadata of a message: of its params or result, and of what these hold."""
     parts = [frame.params, frame.object.get("result")]
     inner = [one for part in parts if isinstance(part, dict) for one in part.values()]
-    found = [looking.at(one, "_meta") for one in (*parts, *inner)]
+    found = [queries.at(one, "_meta") for one in (*parts, *inner)]
     return [one for one in found if isinstance(one, dict)]
 
 
 def judge_denials(frames: Sequence[Frame], judge: Findings) -> None:
     """Errors of the range for implementations say their reason."""
-    for frame, error in looking.errors(frames):
+    for frame, error in queries.errors(frames):
         code = error.get("code")
         if isinstance(code, int) and -32099 <= code <= -32001 and code not in NO_DENIALS:
-            ok = isinstance(looking.at(error, "data.reason"), str)
+            ok = isinstance(queries.at(error, "data.reason"), str)
             judge.judge("V1-EXT-08", ok, f"{code} without a reason in its data", came=frame)
 
 
@@ -91,7 +91,7 @@ async def roots_are_not_dropped_in_silence(stage: AgentStage) -> None:
         stage.judge.passed("V1-SESS-11")
         return
     if not talk.can("sessionCapabilities.list"):
-        stage.judge.close("it is taken, and no list shows what became of it", failing=False)
+        stage.judge.close("it is accepted, but no list shows the result", failing=False)
         return
     session = answer["result"]["sessionId"]
     entry = [one for one in await listed(talk) if one.get("sessionId") == session]
@@ -107,12 +107,12 @@ async def servers_inside_the_connection_have_their_own_ids(stage: AgentStage) ->
     talk = stage.talk
     await talk.initialize()
     if not talk.can("mcpCapabilities.acp"):
-        stage.judge.skip_open("the agent takes no servers inside the connection")
+        stage.judge.skip_open("the agent does not accept MCP servers over ACP")
         return
     twice = [{"type": "acp", "name": name, "serverId": "same"} for name in ("one", "two")]
     params = {"cwd": str(talk.folder), "mcpServers": twice}
     error = await talk.error_of("session/new", params)
-    stage.judge.judge("V1-MCP-07", bool(error), "an id is taken twice", sent=params)
+    stage.judge.judge("V1-MCP-07", bool(error), "an id is accepted twice", sent=params)
 
 
 @check("V1-PROV-09", "V1-PROV-06")

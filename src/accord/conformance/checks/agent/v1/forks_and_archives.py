@@ -52,7 +52,9 @@ async def _judge_roots(stage: AgentStage, fork: str) -> None:
     for entry in await listed(talk):
         if entry.get("sessionId") in forks:
             roots = entry.get("additionalDirectories")
-            stage.judge.judge("V1-CLOSE-19", not roots, "a fork has roots unasked", came=entry)
+            stage.judge.judge(
+                "V1-CLOSE-19", not roots, "a fork has roots that were not requested", came=entry
+            )
 
 
 async def _judge_source(stage: AgentStage, session: str, fork: str) -> None:

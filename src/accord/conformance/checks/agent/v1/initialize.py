@@ -18,7 +18,7 @@ from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.modes_and_options import values_of
 from accord.conformance.checks.agent.v1.session_history import TAKING_UP
 from accord.conformance.checks.agent.v1.wire import CODES, judge_refusal
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.error_codes import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -54,7 +54,7 @@ async def unknown_versions_get_the_newest(stage: AgentStage) -> None:
         answer = await talk.peer.call("initialize", params)
         found = (answer.get("result") or {}).get("protocolVersion")
         # An agent that speaks version 2 too has no version at or below 0 (V2-INIT-03).
-        is_too_old = asked == 0 and looking.at(answer, "error.code") == UNSUPPORTED_VERSION
+        is_too_old = asked == 0 and queries.at(answer, "error.code") == UNSUPPORTED_VERSION
         ok = is_too_old or (type(found) is int and 1 <= found < 99)
         said = f"asked {asked}, answered {as_json(found)}: not a version that exists"
         if not stage.judge.judge("V1-INIT-07", ok, said, sent=params, came=answer):
@@ -144,7 +144,7 @@ async def what_a_client_cannot_is_not_asked(stage: AgentStage) -> None:
         if calls_of(talk, since) or not stage.scenario.tries:
             done.add(purpose)
     if not done:
-        stage.judge.close("the prompts made no tool call", failing=False)
+        stage.judge.close("the prompts led to no tool call", failing=False)
         return
     if done & {"read", "edit", "tool"}:
         stage.judge.passed("V1-FS-01")
@@ -258,7 +258,7 @@ async def after_logout_a_login_is_needed(stage: AgentStage) -> None:
         # Some let a session be made without a login, and nothing be said in it.
         session = str((answer.get("result") or {}).get("sessionId"))
         answer = await talk.answered(session, talk.plain)
-        if looking.at(answer, "error.code") == talk.dialect.login_needed:
+        if queries.at(answer, "error.code") == talk.dialect.login_needed:
             stage.judge.passed("V1-AUTH-08")
         else:
             # A login may be optional, and an agent need not say so.
@@ -267,11 +267,11 @@ async def after_logout_a_login_is_needed(stage: AgentStage) -> None:
 
 
 async def login_state(talk: Talk) -> Any:
-    """How the agent says that its login stands; None where it cannot be asked."""
+    """The login state that the agent reports; None if it cannot be asked."""
     if not talk.can("auth.status"):
         return None
     answer = await talk.peer.call("auth/status", {}, timeout=talk.seconds)
-    return looking.at(answer, "result.state")
+    return queries.at(answer, "result.state")
 
 
 @check("V1-AUTH-13", "V1-AUTH-16")
@@ -289,7 +289,7 @@ async def the_login_can_be_asked_for(stage: AgentStage) -> None:
 
 
 async def judge_status(stage: AgentStage) -> Message:
-    """Ask twice how the login stands: it needs none, and asking changes nothing."""
+    """Ask twice for the login state: this needs no login and changes nothing."""
     first, second = [await stage.talk.peer.call("auth/status", {}) for _ in range(2)]
     for answer in (first, second):
         error = answer.get("error")
@@ -297,7 +297,7 @@ async def judge_status(stage: AgentStage) -> Message:
             raise NotReady(f"auth/status does not work: {error}")
         said = "auth/status needs a login"
         stage.judge.judge("V1-AUTH-13", error is None, said, came=answer)
-    states = [looking.at(one, "result.state") for one in (first, second)]
+    states = [queries.at(one, "result.state") for one in (first, second)]
     said = "asking changes the state"
     stage.judge.judge("V1-AUTH-13", states[0] == states[1], said, came=[first, second])
     return first

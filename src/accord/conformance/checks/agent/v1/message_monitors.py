@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from accord.conformance.check_definition import Findings, monitor
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Frame, as_json
 from accord.conformance.frames.schema_validation import Flaw, flaws
 
@@ -54,16 +54,16 @@ SHAPED = (
 def shapes(frames: Sequence[Frame], judge: Findings) -> None:
     for flaw in flaws(frames, "1", of_agent=True):
         if flaw.where.endswith(".category"):
-            # Decoration: a category that nobody knows is nobody's trouble.
+            # Only for display: an unknown category does no harm.
             continue
         if flaw.is_own and flaw.method == "elicitation/create":
             continue
         judge.failed(rule_of(flaw), str(flaw), came=flaw.frame)
-    if any(looking.answers(frames, "initialize")):
+    if any(queries.answers(frames, "initialize")):
         judge.passed("V1-INIT-04", "V1-GEN-09", "V1-INIT-09")
-    if any(looking.answers(frames, "session/prompt")):
+    if any(queries.answers(frames, "session/prompt")):
         judge.passed("V1-PROMPT-08")
-    for _, _, _, update in looking.updates(frames):
+    for _, _, _, update in queries.updates(frames):
         judge.passed("V1-SESS-23")
         if update.get("locations") or _diffs(update):
             judge.passed("V1-TOOL-10", "V1-GEN-06")
@@ -79,8 +79,8 @@ def _diffs(update: dict[str, Any]) -> bool:
 
 @monitor("V1-CAP-01", "V1-CAP-08", "V1-FS-01", "V1-TERM-01", "V1-ELIC-01")
 def gated_requests(frames: Sequence[Frame], judge: Findings) -> None:
-    offered = looking.hello(frames).get("clientCapabilities")
-    for frame in looking.received(frames):
+    offered = queries.hello(frames).get("clientCapabilities")
+    for frame in queries.received(frames):
         if not frame.is_request:
             continue
         method = frame.method or ""
@@ -89,7 +89,7 @@ def gated_requests(frames: Sequence[Frame], judge: Findings) -> None:
             gate, rule = f"elicitation.{frame.params.get('mode')}", "V1-ELIC-01"
         if not gate:
             continue
-        if looking.at(offered, gate) in (None, False):
+        if queries.at(offered, gate) in (None, False):
             for broken in ("V1-CAP-01", "V1-CAP-08", rule):
                 judge.failed(broken, f"{method} without the client's {gate}", came=frame)
         else:
@@ -98,17 +98,17 @@ def gated_requests(frames: Sequence[Frame], judge: Findings) -> None:
 
 @monitor("V1-PLAN-05", "V1-USAGE-05", "V1-USAGE-09", "V1-PROXY-09")
 def gated_updates(frames: Sequence[Frame], judge: Findings) -> None:
-    offered = looking.hello(frames).get("clientCapabilities")
-    for _, frame, _, update in looking.updates(frames, *GATED_UPDATES):
+    offered = queries.hello(frames).get("clientCapabilities")
+    for _, frame, _, update in queries.updates(frames, *GATED_UPDATES):
         gate, rule = GATED_UPDATES[update["sessionUpdate"]]
-        missing = looking.at(offered, gate) in (None, False)
+        missing = queries.at(offered, gate) in (None, False)
         said = f"{update['sessionUpdate']} without the client's {gate}"
         judge.judge(rule, not missing, said, came=frame)
 
 
 @monitor("V1-CFG-07")
 def gated_options(frames: Sequence[Frame], judge: Findings) -> None:
-    offered = looking.at(looking.hello(frames), "clientCapabilities.session.configOptions.boolean")
+    offered = queries.at(queries.hello(frames), "clientCapabilities.session.configOptions.boolean")
     for frame, options in _option_lists(frames):
         flags = [one for one in options if isinstance(one, dict) and one.get("type") == "boolean"]
         if offered is None:
@@ -118,7 +118,7 @@ def gated_options(frames: Sequence[Frame], judge: Findings) -> None:
 
 def _option_lists(frames: Sequence[Frame]) -> list[tuple[Frame, list[Any]]]:
     found: list[tuple[Frame, list[Any]]] = []
-    for frame in looking.received(frames):
+    for frame in queries.received(frames):
         for holder in (frame.object.get("result"), frame.params.get("update")):
             options = holder.get("configOptions") if isinstance(holder, dict) else None
             if isinstance(options, list):
@@ -143,18 +143,18 @@ def look_at_updates_of_options(
     `key` is what the id of an option is called.
     """
     lists = _whole_lists(frames, key)
-    for _, frame, session, update in looking.updates(frames, "config_option_update"):
+    for _, frame, session, update in queries.updates(frames, "config_option_update"):
         names = _option_names(update, key)
         known = lists.get(session, [])
         full = names is not None and (not known or any(one <= names for one in known))
-        judge.judge(rule, full, "an update has not all options", came=frame)
+        judge.judge(rule, full, "an update does not have all options", came=frame)
 
 
 def _whole_lists(frames: Sequence[Frame], key: str) -> dict[str, list[set[str]]]:
     """The ids of the options in each result, by session."""
     found: dict[str, list[set[str]]] = {}
     for method in OPTION_RESULTS:
-        for asked, _, _, result in looking.answers(frames, method):
+        for asked, _, _, result in queries.answers(frames, method):
             params, names = frames[asked].params, _option_names(result, key)
             # A result with the changed option alone is judged by another rule.
             if names and names != {str(params.get("configId"))}:
@@ -167,22 +167,22 @@ def _option_names(holder: dict[str, Any], key: str) -> set[str] | None:
     options = holder.get("configOptions")
     if not isinstance(options, list):
         return None
-    return {str(looking.at(one, key)) for one in options}
+    return {str(queries.at(one, key)) for one in options}
 
 
 @monitor("V1-INIT-05", "V1-CAP-04", "V1-CAP-07", "V1-AUTH-02", "V1-MCP-02")
 def introductions(frames: Sequence[Frame], judge: Findings) -> None:
-    for asked, _, frame, result in looking.answers(frames, "initialize"):
+    for asked, _, frame, result in queries.answers(frames, "initialize"):
         if result.get("protocolVersion") != 1:
             continue
         info, can = result.get("agentInfo"), result.get("agentCapabilities")
         named = isinstance(info, dict) and bool(info.get("name")) and bool(info.get("version"))
         judge.judge("V1-INIT-05", named, "the result has no agentInfo", came=frame)
         judge.judge("V1-CAP-04", isinstance(can, dict), "no agentCapabilities", came=frame)
-        if looking.at(can, "sessionCapabilities.archive") is not None:
-            listed = looking.at(can, "sessionCapabilities.list") is not None
+        if queries.at(can, "sessionCapabilities.archive") is not None:
+            listed = queries.at(can, "sessionCapabilities.list") is not None
             judge.judge("V1-CAP-07", listed, "archive without list", came=frame)
-        http = looking.at(can, "mcpCapabilities.http") is True
+        http = queries.at(can, "mcpCapabilities.http") is True
         judge.judge("V1-MCP-02", http, "mcpCapabilities.http is not true", came=frame)
         methods = result.get("authMethods")
         terminal = [
@@ -190,23 +190,23 @@ def introductions(frames: Sequence[Frame], judge: Findings) -> None:
             for one in (methods if isinstance(methods, list) else [])
             if isinstance(one, dict) and one.get("type") == "terminal"
         ]
-        if looking.at(frames[asked].params, "clientCapabilities.auth.terminal") is not True:
+        if queries.at(frames[asked].params, "clientCapabilities.auth.terminal") is not True:
             said = "a terminal login for a client that cannot run one"
             judge.judge("V1-AUTH-02", not terminal, said, came=frame)
 
 
 @monitor("V1-AUTH-11")
 def login_errors(frames: Sequence[Frame], judge: Findings) -> None:
-    for frame, error in looking.errors(frames, -32000):
-        ok = looking.at(error, "data.reason") == "auth_required" and isinstance(
-            looking.at(error, "data.authMethods"), list
+    for frame, error in queries.errors(frames, -32000):
+        ok = queries.at(error, "data.reason") == "auth_required" and isinstance(
+            queries.at(error, "data.authMethods"), list
         )
         judge.judge("V1-AUTH-11", ok, "-32000 without reason and authMethods", came=frame)
 
 
 @monitor("V1-PLAN-02")
 def plans(frames: Sequence[Frame], judge: Findings) -> None:
-    look_at_plans(frames, judge, "V1-PLAN-02", looking.updates(frames, "plan"))
+    look_at_plans(frames, judge, "V1-PLAN-02", queries.updates(frames, "plan"))
 
 
 def look_at_plans(
@@ -229,7 +229,7 @@ def look_at_plans(
             continue
         # Another turn may have another plan of the same steps.
         session += f" {sum(1 for one in prompts if one < at)}"
-        now = {str(looking.at(one, "content")) for one in entries}
+        now = {str(queries.at(one, "content")) for one in entries}
         # Entries may be dropped; what comes back was only left out.
         back = now & dropped.get(session, set())
         said = f"an earlier plan left out {as_json(sorted(back))}"
@@ -240,11 +240,11 @@ def look_at_plans(
 
 @monitor("V1-USAGE-02", "V1-USAGE-06", "V1-USAGE-10", "V1-USAGE-11", "V1-USAGE-15")
 def reports(frames: Sequence[Frame], judge: Findings) -> None:
-    for _, frame, _, update in looking.updates(frames, "usage_update"):
+    for _, frame, _, update in queries.updates(frames, "usage_update"):
         size = update.get("size")
         ok = isinstance(size, int) and size > 0
         judge.judge("V1-USAGE-02", ok, f"usage with the size {as_json(size)}", came=frame)
-    for _, frame, _, update in looking.updates(frames, "notice"):
+    for _, frame, _, update in queries.updates(frames, "notice"):
         ok = bool(str(update.get("title") or "").strip())
         judge.judge("V1-USAGE-06", ok, "a notice has no title", came=frame)
     _compactions(frames, judge)
@@ -252,7 +252,7 @@ def reports(frames: Sequence[Frame], judge: Findings) -> None:
 
 def _compactions(frames: Sequence[Frame], judge: Findings) -> None:
     state: dict[tuple[str, str], str] = {}
-    for _, frame, session, update in looking.updates(
+    for _, frame, session, update in queries.updates(
         frames, "compaction_update", "compaction_summary_chunk"
     ):
         name = session, str(update.get("compactionId"))

@@ -8,7 +8,7 @@ from accord.conformance.agent.check_environment import AgentStage, went_well
 from accord.conformance.agent.turn import end_by_cancel, long_turn
 from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.wire import CODES, judge_refusal
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered, as_json
 
 # So many options are set; some agents have one for each of many tools.
@@ -34,7 +34,7 @@ async def modes_change(stage: AgentStage) -> None:
     for bad in ("accord-check-no-mode", "", 5, None):
         params = {"sessionId": session, "modeId": bad}
         error = await talk.error_of("session/set_mode", params)
-        said = "a mode that does not exist is taken"
+        said = "a mode that does not exist is accepted"
         stage.judge.judge("V1-MODE-02", bool(error), said, sent=params)
     sent = await long_turn(stage, session)
     if sent is not None:
@@ -47,7 +47,7 @@ async def modes_change(stage: AgentStage) -> None:
     prompt = stage.scenario.prompt("mode")
     if prompt is not None:
         made = await talk.new_session()
-        now = looking.at(made, "modes.currentModeId")
+        now = queries.at(made, "modes.currentModeId")
         await _judge_own_change(stage, str(made["sessionId"]), prompt, now)
 
 
@@ -63,7 +63,7 @@ async def _judge_own_change(stage: AgentStage, session: str, prompt: str, before
     for method, path in (("load", "loadSession"), ("resume", "sessionCapabilities.resume")):
         if talk.can(path) and now in (None, before):
             answer = await talk.peer.call(f"session/{method}", params, timeout=talk.seconds)
-            now = looking.at(answer, "result.modes.currentModeId") or now
+            now = queries.at(answer, "result.modes.currentModeId") or now
     # One that takes up its sessions in the mode of the start may do so.
     if now not in (None, before, announced):
         said = f"the mode is {as_json(now)} now, and {as_json(announced)} by what was announced"
@@ -131,12 +131,12 @@ async def _set_options(stage: AgentStage, made: Message) -> None:
             await talk.peer.settled()
             told = talk.updates(since=since, kind="current_mode_update", session=session)
             ok = any(one.get("currentModeId") == other for one in told)
-            said = "a mode set as an option is not told as a mode"
+            said = "a mode that is set as an option is not reported as a mode"
             stage.judge.judge("V1-CFG-03", ok, said, sent=other, came=told)
             await _judge_mode_as_option(stage, session, option["id"], now)
         back = await talk.prepare("session/set_config_option", base | {"value": now})
         full = option_names(back) == option_names(made) and option["id"] in option_names(changed)
-        said = "the result has not all options"
+        said = "the result does not have all options"
         stage.judge.judge("V1-CFG-05", full, said, sent=base, came=[changed, back])
 
 
@@ -156,7 +156,7 @@ async def _judge_mode_as_option(stage: AgentStage, session: str, option: Any, mo
         for one in entries
         if isinstance(one, dict)
     )
-    said = "a mode that is set is not told as an option"
+    said = "a mode change is not reported as an option"
     stage.judge.judge("V1-CFG-03", ok, said, sent=mode, came=told)
 
 

@@ -11,14 +11,14 @@ from accord.conformance.check_definition import Findings, check, monitor
 from accord.conformance.checks.agent.v1.session_history import old, taken_up
 from accord.conformance.checks.agent.v1.sessions import comes_true
 from accord.conformance.checks.agent.v1.turns import prompt_with_form
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Frame, Message, NotReady, Reply, Unanswered, as_json
 
 
 @monitor("V1-TOOL-10")
 def paths(frames: Sequence[Frame], judge: Findings) -> None:
     """The paths of diffs and locations are absolute."""
-    for _, frame, _, update in looking.updates(frames, "tool_call", "tool_call_update"):
+    for _, frame, _, update in queries.updates(frames, "tool_call", "tool_call_update"):
         for key in ("content", "locations"):
             entries = update.get(key)
             for one in entries if isinstance(entries, list) else []:
@@ -33,13 +33,13 @@ def paths(frames: Sequence[Frame], judge: Findings) -> None:
 @monitor("V1-GEN-07")
 def lines(frames: Sequence[Frame], judge: Findings) -> None:
     """The lines of files that are read or named are counted from 1."""
-    for frame in looking.received(frames):
+    for frame in queries.received(frames):
         if frame.method == "fs/read_text_file":
             _judge_line(frame, frame.params.get("line"), judge)
-    for _, frame, _, update in looking.updates(frames, "tool_call", "tool_call_update"):
+    for _, frame, _, update in queries.updates(frames, "tool_call", "tool_call_update"):
         places = update.get("locations")
         for one in places if isinstance(places, list) else []:
-            _judge_line(frame, looking.at(one, "line"), judge)
+            _judge_line(frame, queries.at(one, "line"), judge)
 
 
 def _judge_line(frame: Frame, line: Any, judge: Findings) -> None:
@@ -146,7 +146,7 @@ async def notices_are_not_replayed(stage: AgentStage) -> None:
     session = str((await talk.new_session())["sessionId"])
     await talk.say(session, stage.scenario.prompt("notice"))
     if not talk.updates(kind="notice"):
-        stage.judge.close("the prompt made no notice", failing=False)
+        stage.judge.close("the prompt led to no notice", failing=False)
         return
     talk = await taken_up(stage, session, "session/load")
     since = len(talk.peer.frames)

@@ -10,12 +10,12 @@ from accord.conformance.agent.turn import ASKING, asked_to_edit, is_instant
 from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.sessions import comes_true, more_sessions
 from accord.conformance.checks.agent.v1.wire import asking
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.error_codes import INTERNAL_ERROR
 from accord.conformance.frames.raw_peer import as_json
 
 OPEN_REQUESTS_MAX = 1_024
-# A session works on one prompt and holds so many more; so many sessions go beyond the limit.
+# A session works on one prompt and holds this many more; this many sessions exceed the limit.
 HELD_MAX = 16
 SESSIONS = OPEN_REQUESTS_MAX // (HELD_MAX + 1) + 4
 
@@ -46,16 +46,16 @@ async def refuse_beyond_the_limit(stage: AgentStage, sessions: int, held: int) -
 
 
 def judge_open_requests(stage: AgentStage, names: list[Any], since: int) -> None:
-    """Judge what became of so many requests: those beyond the limit are refused for that reason."""
+    """Judge the answers: the requests beyond the limit are refused for that reason."""
     frames = [one for one in stage.talk.peer.frames[since:] if not one.sent and one.is_response]
-    reasons = [looking.at(one.object, "error.data.reason") for one in frames]
+    reasons = [queries.at(one.object, "error.data.reason") for one in frames]
     refused = [
         one for one, reason in zip(frames, reasons, strict=True) if reason == "too_many_requests"
     ]
     answered = {as_json(one.object.get("id")) for one in frames}
     left = [name for name in names if as_json(name) not in answered]
     if refused:
-        codes = {looking.at(one.object, "error.code") for one in refused}
+        codes = {queries.at(one.object, "error.code") for one in refused}
         said = f"too many requests are refused with {codes}, not with -32603"
         stage.judge.judge("LIM-02", codes == {INTERNAL_ERROR}, said, came=refused[0])
     elif len(left) > OPEN_REQUESTS_MAX:

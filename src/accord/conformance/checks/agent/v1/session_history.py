@@ -101,7 +101,7 @@ async def loading_replays_the_whole_conversation(stage: AgentStage) -> None:
         replayed = said_in(stage.talk, 0)
         if holds_in_order(replayed, said):
             stage.judge.passed("V1-LOAD-03")
-        stage.judge.failed("V1-LOAD-04", f"no result comes: {error}", came=replayed)
+        stage.judge.failed("V1-LOAD-04", f"there is no result: {error}", came=replayed)
         raise
     since = len(talk.peer.frames)
     sent = await talk.peer.ask("session/load", old(stage, session))
@@ -127,7 +127,7 @@ async def loading_replays_the_whole_conversation(stage: AgentStage) -> None:
     if any(map(call_of, lived)) and not any(map(call_of, replay)):
         stage.judge.failed("V1-LOAD-03", "the replay has no tool calls", came=replay)
     ok = holds_in_order(replayed, said)
-    what = "the replay has not both sides' messages in their order"
+    what = "the replay does not have the messages of both sides in order"
     if ok or not await _answers_late(stage):
         stage.judge.judge("V1-LOAD-03", ok, what, sent=said, came=replayed or answer)
 
@@ -284,7 +284,7 @@ async def old_roots_are_not_restored(stage: AgentStage) -> None:
     await talk.initialize()
     methods = [method for method, path in TAKING_UP if talk.can(path)]
     if not (talk.can(ROOTS) and methods and talk.can("sessionCapabilities.list")):
-        said = "the agent has no additional directories, or no list, or takes up no old sessions"
+        said = "the agent has no additional directories, has no list, or cannot reopen sessions"
         stage.judge.skip_open(said)
         return
     other, secret = stage.root / "other", stage.root / "secret.txt"
@@ -305,7 +305,7 @@ async def old_roots_are_not_restored(stage: AgentStage) -> None:
         stage.judge.judge("V1-LOAD-06", not roots, said, came=entry)
         still = await _reads(stage, session, kept, "of a former root")
         if still and not await _reads(stage, session, secret, "what-is-outside"):
-            said = f"after {method} a file under a root of before is read, and no other outside"
+            said = f"after {method} a file under a former root is read, but no other file outside"
             stage.judge.failed("V1-LOAD-06", said, sent=str(kept))
 
 
@@ -370,7 +370,7 @@ async def sessions_are_listed(stage: AgentStage) -> None:
     stage.judge.judge("V1-CLOSE-05", ok, "no empty list for an unused folder", came=empty)
     for cursor in ("accord-check-no-cursor", "zzz", 5):
         error = await talk.error_of("session/list", {"cursor": cursor})
-        stage.judge.judge("V1-CLOSE-08", bool(error), "a foreign cursor is taken", sent=cursor)
+        stage.judge.judge("V1-CLOSE-08", bool(error), "an invalid cursor is accepted", sent=cursor)
     # A session that nothing was said in yet, which the list may leave out.
     fresh = await talk.session()
     await talk.ask("session/list", {})

@@ -17,7 +17,7 @@ from accord.conformance.agent.fake_client import choosing
 from accord.conformance.agent.turn import calls_of, tool_calls
 from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.wire import CODES, OPENED_AGAIN, judge_refusal
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Message, NotReady, Unanswered, as_json
 
 SESSIONS = 20
@@ -47,7 +47,7 @@ async def listed(talk: Talk, **filters: Any) -> list[dict[str, Any]]:
 
 
 async def more_sessions(talk: Talk, count: int) -> list[Any]:
-    """The ids of so many new sessions, or of as many as are made within a bound."""
+    """The ids of this many new sessions, or of as many as are made within a bound."""
     ids: list[Any] = []
     with anyio.move_on_after(MAKING_SECONDS):
         while len(ids) < count:
@@ -67,7 +67,7 @@ async def session_ids_differ(stage: AgentStage) -> None:
         await other.initialize()
         ids.append((await other.new_session()).get("sessionId"))
     ok = len({json.dumps(one) for one in ids}) == len(ids) and all(isinstance(i, str) for i in ids)
-    stage.judge.judge("V1-SESS-02", ok, "ids of sessions repeat or are no strings", came=ids)
+    stage.judge.judge("V1-SESS-02", ok, "session ids repeat or are not strings", came=ids)
 
 
 @check("V1-SESS-10", "V1-SESS-20", "V1-SESS-19", "V1-SESS-08", CODES)
@@ -152,7 +152,7 @@ def texts_of_calls(talk: Talk, since: int) -> list[str]:
     for update in tool_calls(talk, since):
         content = update.get("content")
         for one in content if isinstance(content, list) else []:
-            text = looking.at(one, "content.text")
+            text = queries.at(one, "content.text")
             found += [text] if isinstance(text, str) else []
         raw = update.get("rawOutput")
         found += [raw if isinstance(raw, str) else json.dumps(raw)] if raw is not None else []
@@ -224,7 +224,7 @@ async def _reads_through_links(stage: AgentStage, other: Path | None) -> None:
     read = await _is_read(stage, session) or await _is_read(stage, session)
     asks = len(talk.peer.received("session/request_permission")) > asked == 0
     said = "permission is asked for a file" if asks else "a file is not read"
-    said += " in a folder that is named through a link, and not so by the folder's own name"
+    said += " in a folder that is named through a link, but not by the folder's own name"
     stage.judge.judge("V1-SESS-05", read and not asks, said, sent=str(stage.root / "linked"))
     known = stage.judge.found.get("V1-SESS-12")
     if roots and read and not asks and known is not None and known.verdict == "pass":
@@ -337,7 +337,7 @@ async def links_do_not_lead_out(stage: AgentStage) -> None:
     await talk.say(session, prompt)
     ok = "what-is-outside" not in talk.came()
     if ok and stage.scenario.tries and not calls_of(talk, 0):
-        stage.judge.close("the prompt made no tool call", failing=False)
+        stage.judge.close("the prompt led to no tool call", failing=False)
         return
     stage.judge.judge("V1-SESS-13", ok, "a link out of the root was followed", sent=prompt)
     (talk.folder / "linked-out").symlink_to(stage.root, target_is_directory=True)
@@ -366,9 +366,9 @@ async def nothing_is_written_outside_unasked(stage: AgentStage) -> None:
         await talk.say(session, prompt.replace("../outside.txt", name))
     ok = not outside.exists() and not beside.exists()
     if ok and stage.scenario.tries and not calls_of(talk, 0):
-        stage.judge.close("the prompt made no tool call", failing=False)
+        stage.judge.close("the prompt led to no tool call", failing=False)
         return
-    stage.judge.judge("V1-SESS-06", ok, "a file outside of the roots was written unasked")
+    stage.judge.judge("V1-SESS-06", ok, "a file outside the roots was written without permission")
 
 
 @check("V1-SESS-25")
@@ -520,7 +520,7 @@ async def judge_relative_server(stage: AgentStage, server: Message, log: Path) -
     elif warned():
         stage.judge.passed("V1-MCP-06")
     elif stage.scenario.tries or prompt is None:
-        stage.judge.close(f"nothing was told{prompted_for_servers(stage)}", failing=False)
+        stage.judge.close(f"nothing was reported{prompted_for_servers(stage)}", failing=False)
     else:
         said = "a server with a relative command is dropped, and nothing is said about that"
         stage.judge.failed("V1-MCP-06", said, sent=server)
@@ -552,6 +552,6 @@ async def judge_odd_server(stage: AgentStage, rule: str, server: Message, said: 
         return name in talk.came() + talk.program.stderr.decode("utf-8", "replace")
 
     if not await comes_true(talk, told) and (stage.scenario.tries or prompt is None):
-        stage.judge.close(f"nothing was told{prompted_for_servers(stage)}", failing=False)
+        stage.judge.close(f"nothing was reported{prompted_for_servers(stage)}", failing=False)
         return
     stage.judge.judge(rule, told(), said, sent=server)

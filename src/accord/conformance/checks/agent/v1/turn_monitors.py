@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from accord.conformance.check_definition import Findings, monitor
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Frame, as_json
 
 WORK = frozenset(
@@ -58,14 +58,14 @@ def updates_come_before_the_result(frames: Sequence[Frame], judge: Findings) -> 
             if "result" in frame.object:
                 judge.passed("V1-PROMPT-09")
         elif not frame.sent and frame.method == "session/update" and session in over:
-            kind = looking.at(frame.params, "update.sessionUpdate")
+            kind = queries.at(frame.params, "update.sessionUpdate")
             if kind in WORK:
                 judge.failed("V1-PROMPT-09", f"{kind} after the result of the turn", came=frame)
 
 
 @monitor("V1-PROMPT-17")
 def chunks_have_ids(frames: Sequence[Frame], judge: Findings) -> None:
-    for _, frame, _, update in looking.updates(
+    for _, frame, _, update in queries.updates(
         frames, "agent_message_chunk", "agent_thought_chunk", "user_message_chunk"
     ):
         ok = isinstance(update.get("messageId"), str)
@@ -79,9 +79,9 @@ def tool_calls(frames: Sequence[Frame], judge: Findings) -> None:
     turns: dict[tuple[str, str], int] = {}
     ends = [
         (at, str(frames[asked].params.get("sessionId")))
-        for asked, at, _, _ in looking.answers(frames, "session/prompt")
+        for asked, at, _, _ in queries.answers(frames, "session/prompt")
     ]
-    for at, frame, session, update in looking.updates(frames, "tool_call", "tool_call_update"):
+    for at, frame, session, update in queries.updates(frames, "tool_call", "tool_call_update"):
         if any(first < at < last for first, last in loading):
             continue
         key = session, str(update.get("toolCallId"))
@@ -123,7 +123,7 @@ def _replays(frames: Sequence[Frame]) -> list[tuple[int, int]]:
     methods = ("session/load", "session/fork", "session/resume")
     found: list[tuple[int, int]] = []
     for method in methods:
-        for first, last, _, _ in looking.answers(frames, method):
+        for first, last, _, _ in queries.answers(frames, method):
             session = frames[first].params.get("sessionId")
             asked = (
                 at
@@ -151,7 +151,7 @@ def allowed_calls_run(frames: Sequence[Frame], judge: Findings) -> None:
         elif frame.sent and frame.is_response and key in asked:
             request = asked.pop(key)
             if _allows(request, frame):
-                call = str(looking.at(request.params, "toolCall.toolCallId"))
+                call = str(queries.at(request.params, "toolCall.toolCallId"))
                 statuses[str(request.params.get("sessionId")), call] = []
         elif not frame.sent and frame.is_response and key in prompts:
             session = prompts.pop(key)
@@ -159,14 +159,14 @@ def allowed_calls_run(frames: Sequence[Frame], judge: Findings) -> None:
             if session not in prompts.values():
                 _judge_allowed(statuses, session, judge)
         update = frame.params.get("update") if not frame.sent else None
-        status = looking.at(update, "status")
+        status = queries.at(update, "status")
         if isinstance(status, str):
-            statuses.get((session, str(looking.at(update, "toolCallId"))), []).append(status)
+            statuses.get((session, str(queries.at(update, "toolCallId"))), []).append(status)
 
 
 def _allows(request: Frame, answer: Frame) -> bool:
     """Whether the option that was chosen is of a kind that allows."""
-    chosen = looking.at(answer.object, "result.outcome.optionId")
+    chosen = queries.at(answer.object, "result.outcome.optionId")
     options = request.params.get("options")
     kinds = [
         str(one.get("kind"))
@@ -189,12 +189,12 @@ def _judge_allowed(
 @monitor("V1-TOOL-14")
 def calls_are_over_with_their_turn(frames: Sequence[Frame], judge: Findings) -> None:
     """At the answer of a turn that was not cancelled, each of its calls has a final status."""
-    for first, last, answer, result in looking.answers(frames, "session/prompt"):
+    for first, last, answer, result in queries.answers(frames, "session/prompt"):
         if result.get("stopReason") == "cancelled":
             continue
         session = str(frames[first].params.get("sessionId"))
         last_status: dict[str, Any] = {}
-        for _, _, name, update in looking.updates(
+        for _, _, name, update in queries.updates(
             frames[first:last], "tool_call", "tool_call_update"
         ):
             call = str(update.get("toolCallId"))
@@ -221,7 +221,7 @@ def terminals(frames: Sequence[Frame], judge: Findings) -> None:
             creating.add(key)
         elif frame.sent and frame.is_response and key in creating:
             creating.discard(key)
-            name = looking.at(frame.object, "result.terminalId")
+            name = queries.at(frame.object, "result.terminalId")
             if isinstance(name, str):
                 made[name] = at
         elif not frame.sent and frame.method == "terminal/release":
@@ -244,7 +244,7 @@ def terminals(frames: Sequence[Frame], judge: Findings) -> None:
 
 def _later_turns(frames: Sequence[Frame]) -> list[int]:
     """Where prompts stand that were sent while no other was open, and that were answered."""
-    turns = [(first, last) for first, last, _, _ in looking.answers(frames, "session/prompt")]
+    turns = [(first, last) for first, last, _, _ in queries.answers(frames, "session/prompt")]
     asked = [at for at, one in enumerate(frames) if one.sent and one.method == "session/prompt"]
     ends = dict(turns)
     return [
@@ -256,7 +256,7 @@ def _later_turns(frames: Sequence[Frame]) -> list[int]:
 def _shown(frame: Frame) -> list[str]:
     """The terminals that a tool call has in this frame of the agent's."""
     holder = frame.params.get("toolCall") or frame.params.get("update")
-    content = looking.at(holder, "content") if not frame.sent else None
+    content = queries.at(holder, "content") if not frame.sent else None
     return [
         str(one.get("terminalId"))
         for one in (content if isinstance(content, list) else [])
@@ -281,7 +281,7 @@ def look_at_questions(frames: Sequence[Frame], judge: Findings) -> None:
         if frame.sent:
             # What was not accepted is not open any more.
             name = asked.pop(repr(frame.object.get("id")), "") if frame.is_response else ""
-            if looking.at(frame.object, "result.action") != "accept":
+            if queries.at(frame.object, "result.action") != "accept":
                 open_ids.discard(name)
             continue
         if frame.method == "elicitation/complete":
@@ -295,10 +295,10 @@ def look_at_questions(frames: Sequence[Frame], judge: Findings) -> None:
         judge.judge("V1-ELIC-27", own, f"the mode {as_json(mode)} has no underscore", came=frame)
         if mode == "form":
             ok = isinstance(schema, dict) and schema.get("type") == "object"
-            ok = ok and isinstance(looking.at(schema, "properties"), dict)
+            ok = ok and isinstance(queries.at(schema, "properties"), dict)
             judge.judge("V1-ELIC-20", ok, "a schema without type and properties", came=frame)
             secrets = _secrets(schema) or _asked_in_words(frame.params.get("message"), schema)
-            judge.judge("V1-ELIC-10", not secrets, "a form asks a secret", came=frame)
+            judge.judge("V1-ELIC-10", not secrets, "a form asks for a secret", came=frame)
             if secrets:
                 judge.failed("V1-ELIC-11", "a secret is asked for by a form", came=frame)
             for kind in _own_types(schema):
@@ -316,29 +316,29 @@ def look_at_questions(frames: Sequence[Frame], judge: Findings) -> None:
 
 def _own_types(schema: Any) -> list[str]:
     """The types of fields that are neither the protocol's nor marked as somebody's own."""
-    fields = looking.at(schema, "properties")
-    kinds = [looking.at(one, "type") for one in fields.values()] if isinstance(fields, dict) else []
+    fields = queries.at(schema, "properties")
+    kinds = [queries.at(one, "type") for one in fields.values()] if isinstance(fields, dict) else []
     odd = [one for one in kinds if isinstance(one, str) and one not in FIELD_TYPES]
     return [one for one in odd if not one.startswith("_")]
 
 
 def _secrets(schema: Any) -> list[str]:
     """The fields of a form whose names, as they are written or shown, are those of secrets."""
-    fields = looking.at(schema, "properties")
+    fields = queries.at(schema, "properties")
     found: list[str] = []
     for name, field in fields.items() if isinstance(fields, dict) else ():
-        words = [str(name), str(looking.at(field, "title") or "")]
+        words = [str(name), str(queries.at(field, "title") or "")]
         plain = [re.sub(r"(?<=[a-z])(?=[A-Z])|[_\-.:?]+", " ", one).strip() for one in words]
-        if looking.at(field, "format") == "password" or any(SECRETS.search(one) for one in plain):
+        if queries.at(field, "format") == "password" or any(SECRETS.search(one) for one in plain):
             found.append(str(name))
     return found
 
 
 def _asked_in_words(message: Any, schema: Any) -> bool:
     """Whether the message of a form with one free text asks for a secret by its name."""
-    fields = looking.at(schema, "properties")
+    fields = queries.at(schema, "properties")
     only = list(fields.values()) if isinstance(fields, dict) else []
-    free = len(only) == 1 and looking.at(only[0], "type") == "string"
+    free = len(only) == 1 and queries.at(only[0], "type") == "string"
     chosen = free and any(key in only[0] for key in ("enum", "oneOf"))
     return free and not chosen and bool(ASKING_A_SECRET.search(str(message)))
 
@@ -357,12 +357,12 @@ def _url(frame: Frame, judge: Findings) -> None:
 @monitor("V1-PROMPT-06", "V1-CANCEL-05")
 def turns_end(frames: Sequence[Frame], judge: Findings) -> None:
     """Every prompt is answered, whatever it asks for and whether it is cancelled, with a reason."""
-    for _, _, frame, result in looking.answers(frames, "session/prompt"):
+    for _, _, frame, result in queries.answers(frames, "session/prompt"):
         reason = result.get("stopReason")
         said = f"the turn ends with the reason {as_json(reason)}"
         judge.judge("V1-PROMPT-06", reason in STOP_REASONS, said, came=frame)
-    for frame in looking.unended_turns(frames):
+    for frame in queries.unended_turns(frames):
         judge.failed("V1-PROMPT-06", f"the turn has no end: {frame.unanswered}", sent=frame)
-    for frame in looking.unanswered_cancels(frames):
+    for frame in queries.unanswered_cancels(frames):
         said = f"the cancelled prompt has no result: {frame.unanswered}"
         judge.failed("V1-CANCEL-05", said, sent=frame)

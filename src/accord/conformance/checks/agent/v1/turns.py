@@ -28,7 +28,7 @@ from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.extensions_and_providers import NOBODYS
 from accord.conformance.checks.agent.v1.sessions import comes_true
 from accord.conformance.checks.agent.v1.turn_monitors import STOP_REASONS
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import (
     Gone,
     Message,
@@ -41,15 +41,15 @@ from accord.conformance.frames.raw_peer import (
 
 CANCEL_SECONDS = 5.0
 CANCEL_SECONDS_MAX = 10.0
-# On a busy machine everything takes longer: so many times what an answer takes is added.
+# On a busy machine everything takes longer: this many times the time of an answer is added.
 SLOWNESS = 20
 CANCELS = ("V1-CANCEL-05", "V1-CANCEL-04", "V1-CANCEL-06", "V1-CANCEL-09", "V1-CAP-05")
-# A turn that goes on for so long as if nothing was, was not cancelled at all.
+# A turn that goes on unchanged for this long was not cancelled at all.
 UNHEARD_SECONDS = 3.0
 # How long nothing of a turn may follow its result.
 LATE_SECONDS = 2.0
 READING = "fs/read_text_file"
-# A text of so many characters is long enough to be streamed.
+# A text of this many characters is long enough to be streamed.
 LONG_CHARACTERS = 200
 
 
@@ -97,7 +97,7 @@ async def prompted_with_image(
     talk = stage.talk
     session = await talk.session()
     if not talk.can(capability):
-        stage.judge.skip_open("the agent takes no images")
+        stage.judge.skip_open("the agent does not accept images")
         return None
     # What is refused without an image too says nothing about images.
     await talk.say(session, stage.scenario.prompt("say"))
@@ -130,7 +130,7 @@ async def tool_calls_are_reported(stage: AgentStage) -> None:
         await talk.say(session, stage.scenario.prompt("tool"))
     calls = [one.get("toolCallId") for one in talk.updates(kind="tool_call")]
     if not calls:
-        stage.judge.close("the prompt made no tool call", failing=False)
+        stage.judge.close("the prompt led to no tool call", failing=False)
         return
     first = next(
         f for f in talk.peer.received() if '"tool_call' in f.raw.decode("utf-8", "replace")
@@ -180,11 +180,11 @@ async def cancelled(
         stage.judge.failed("V1-CAP-05", "a cancel does nothing")
         raise NotReady("the cancelled turn does not end") from None
     took = time.monotonic() - began
-    reason = looking.at(answer, "result.stopReason")
+    reason = queries.at(answer, "result.stopReason")
     done = "result" in answer and reason != "cancelled" and not waited
     if done and await is_short(talk, sent, stopped):
         raise TooLate(OVER)
-    said = f"over only {took:.1f} s after the cancel"
+    said = f"the turn ended only {took:.1f} s after the cancel"
     stage.judge.judge("V1-CANCEL-04", took <= limit, said)
     for rule in ("V1-CANCEL-06", "V1-CANCEL-09"):
         stage.judge.judge(rule, "error" not in answer, "the cancel is an error", came=answer)
@@ -277,10 +277,10 @@ async def files_that_come_too_late_or_not_at_all(stage: AgentStage) -> None:
     await talk.peer.notify("session/cancel", {"sessionId": session})
     let_go.set()
     await cancelled(talk, stage, sent, limit, waited=True)
-    talk.peer.responders[READING] = always(Reply.refused(NOBODYS, "an error nobody knows"))
+    talk.peer.responders[READING] = always(Reply.refused(NOBODYS, "an unknown error"))
     await talk.answered(session, stage.scenario.prompt("read"))
     result = await talk.prompt(session, stage.scenario.prompt("say") or "")
-    said = "after an unknown error code the session does not go on"
+    said = "the session does not continue after an unknown error code"
     stage.judge.judge("V1-GEN-11", went_well(result), said, came=result)
 
 
@@ -302,7 +302,7 @@ async def cancelled_requests_are_answered_once(stage: AgentStage) -> None:
             await ended_by_cancel(stage)
             stage.judge.failed("V1-CREQ-02", f"a withdrawn prompt has no answer: {error}")
             return
-        stage.judge.skipped("V1-CREQ-02", "the agent does not listen to it, which it may")
+        stage.judge.skipped("V1-CREQ-02", "the agent ignores it, which is allowed")
     else:
         code = (answer.get("error") or {}).get("code")
         ok = "result" in answer or code == -32800
@@ -316,7 +316,7 @@ async def cancelled_requests_are_answered_once(stage: AgentStage) -> None:
 async def nothing_happens_without_permission(stage: AgentStage) -> None:
     talk = stage.talk
     session = await talk.session()
-    strange = Reply.refused(NOBODYS, "an error nobody knows")
+    strange = Reply.refused(NOBODYS, "an unknown error")
     unoffered = Reply({"outcome": {"outcome": "selected", "optionId": "accord-check-no-option"}})
     last = always(strange)
     for decide in (choosing("reject"), choosing("cancelled"), always(unoffered), last):
@@ -341,7 +341,7 @@ async def nothing_happens_without_permission(stage: AgentStage) -> None:
             return
     talk.host.permission = choosing("allow")
     result = await talk.prompt(session, stage.scenario.prompt("say") or "")
-    said = "after an unknown error code the session does not go on"
+    said = "the session does not continue after an unknown error code"
     stage.judge.judge("V1-GEN-11", went_well(result), said, came=result)
 
 
@@ -406,7 +406,9 @@ async def judge_releases(stage: AgentStage) -> None:
         return [name for name, one in talk.host.terminals.items() if not one.released]
 
     if not talk.host.terminals:
-        stage.judge.close("the prompt made no terminal of the client's", failing=False)
+        stage.judge.close(
+            "the prompt did not make the agent use a terminal of the client", failing=False
+        )
         return
     await comes_true(talk, lambda: not left())
     stage.judge.judge("V1-TERM-07", not left(), f"never released: {', '.join(left())}")
@@ -474,7 +476,7 @@ async def _done_after(stage: AgentStage, answer: str) -> list[tuple[Any, Any]] |
 
     async def decide(params: Message) -> Reply:
         asked.append(params)
-        fields = looking.at(params, "requestedSchema.properties")
+        fields = queries.at(params, "requestedSchema.properties")
         content = dict.fromkeys(fields if isinstance(fields, dict) else {}, answer == "yes")
         accepted = {"action": "accept", "content": content}
         return Reply(accepted if answer in ("yes", "no") else {"action": answer})
@@ -486,8 +488,8 @@ async def _done_after(stage: AgentStage, answer: str) -> list[tuple[Any, Any]] |
         await talk.say(session, stage.scenario.prompt("elicitation"))
     except NotReady:
         return None
-    fields = looking.at(asked[0], "requestedSchema.properties") if asked else None
-    kinds = {looking.at(one, "type") for one in (fields or {}).values()}
+    fields = queries.at(asked[0], "requestedSchema.properties") if asked else None
+    kinds = {queries.at(one, "type") for one in (fields or {}).values()}
     if kinds != {"boolean"}:
         return None
     calls = calls_of(talk, since).values()

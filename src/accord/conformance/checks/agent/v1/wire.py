@@ -169,7 +169,7 @@ async def judge_late_answers(stage: AgentStage) -> None:
     talk = stage.talk
     came = [one for one in await talk.peer.quiet() if one.is_response]
     stage.judge.judge("V1-GEN-04", not came, "a notification was answered", came=came)
-    stage.judge.judge("V1-GEN-04", await alive(talk), "afterwards nothing is answered")
+    stage.judge.judge("V1-GEN-04", await alive(talk), "nothing is answered afterwards")
 
 
 @check("V1-GEN-14")
@@ -264,7 +264,7 @@ async def malformed_optional_values_count_as_absent(stage: AgentStage) -> None:
         ("session/prompt", {"prompt": [{"type": "text", "text": said_plainly(stage)}]}),
     ):
         error = await talk.error_of(method, params)
-        said = f"{method} without a key that it must have is not refused"
+        said = f"{method} without a required key is not refused"
         judge_refusal(stage, "V1-GEN-12", error, said, sent=params)
     talk = await stage.another()
     params = talk.hello(protocolVersion=None)
@@ -355,7 +355,7 @@ async def bad_lines_do_not_end_the_connection(stage: AgentStage) -> None:
 
 
 async def survive_bad_lines(stage: AgentStage, rule: str) -> None:
-    """One error for the first bad line after a good frame, none for the next; life goes on."""
+    """One error for the first bad line after a good frame, none for the next, and no end."""
     talk = stage.talk
     await talk.initialize()
     for raw, code in ((b"xx\n" * 50, -32700), (b"\xff\xfe\n", -32700), (b"5\n", INVALID_REQUEST)):
@@ -434,11 +434,11 @@ async def waiting_prompts_keep_their_order(stage: AgentStage) -> None:
     refused = [one for one in answers if "error" in one]
     if refused:
         # The official documents leave it open: it is Accord's decision, and so advice.
-        said = "a prompt is refused while another one is worked on, and does not wait in line"
+        said = "a prompt is refused while another one runs, instead of waiting"
         stage.judge.failed("LIM-04", said, came=refused[0])
         return
     places = [talk.peer.place_of_answer(one) for one in ids]
-    said = "prompts that waited were not worked on in their order"
+    said = "waiting prompts were not processed in order"
     came = [talk.peer.frames[at - 1] for at in sorted(places)]
     stage.judge.judge("LIM-04", places == sorted(places), said, sent=ids, came=came)
 

@@ -7,7 +7,7 @@ from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.v1.notices_and_forms import prompted
 from accord.conformance.checks.agent.v1.sessions import comes_true
 from accord.conformance.checks.agent.v2.sessions import AFTER_CLOSE_SECONDS, FINAL
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Message, NotReady, as_json
 
 # How long work in the background is waited for.
@@ -91,7 +91,7 @@ async def _judge_cancel_behind(stage: AgentStage, session: str, name: str, began
     talk = stage.talk
     told = [one for one in talk.updates(since=began, session=session) if name_of(one) == name]
     offers = [one["capabilities"] for one in told if "capabilities" in one]
-    if not offers or looking.at(offers[-1], "cancel") is None:
+    if not offers or queries.at(offers[-1], "cancel") is None:
         return
     kind = "terminal" if "terminalId" in told[-1] else "tool_call"
     key = {"terminal": "terminalId", "tool_call": "toolCallId"}[kind]

@@ -12,7 +12,7 @@ from typing import Any
 from accord.conformance.agent.check_environment import AgentStage
 from accord.conformance.check_definition import Findings, check, monitor
 from accord.conformance.checks.agent.v1.wire import ARRAYS, alive, answers_to_array, null_error
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.error_codes import INVALID_REQUEST, NO_METHOD
 from accord.conformance.frames.raw_peer import Frame, Message, same
 
@@ -96,7 +96,7 @@ BEGINNINGS = frozenset(
 
 def look_at_arrays(frames: Sequence[Frame], judge: Findings) -> None:
     """What a program puts into an array that it sends, which it need not."""
-    sends = list(looking.arrays(frames))
+    sends = list(queries.arrays(frames))
     if not sends:
         judge.skip_open("no array was sent")
     for frame, calls in sends:
@@ -104,8 +104,8 @@ def look_at_arrays(frames: Sequence[Frame], judge: Findings) -> None:
             begun = sorted({str(one["method"]) for one in calls} & BEGINNINGS)
             judge.judge("TR-BATCH-07", not begun, f"{', '.join(begun)} in an array", came=frame)
             continue
-        updates = [looking.at(one, "params.update") for one in calls]
-        names = [looking.at(one, "terminalId") for one in updates]
+        updates = [queries.at(one, "params.update") for one in calls]
+        names = [queries.at(one, "terminalId") for one in updates]
         twice = sorted({str(one) for one in names if one is not None and names.count(one) > 1})
         said = f"several updates of {', '.join(twice)} in one array"
         judge.judge("TR-BATCH-08", not twice, said, came=frame)

@@ -326,7 +326,7 @@ async def _judge_bad_servers(stage: AgentStage) -> None:
     ):
         params = {"cwd": str(talk.folder), "mcpServers": [*good, bad]}
         error = await talk.error_of("session/new", params)
-        judge_refusal(stage, "V2-GEN-07", error, "a malformed server is taken", sent=params)
+        judge_refusal(stage, "V2-GEN-07", error, "a malformed server is accepted", sent=params)
 
 
 def is_user_message(update: Message) -> bool:

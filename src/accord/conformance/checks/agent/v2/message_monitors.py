@@ -13,7 +13,7 @@ from accord.conformance.checks.agent.v1.message_monitors import (
     look_at_updates_of_options,
 )
 from accord.conformance.checks.agent.v1.turn_monitors import look_at_questions
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Frame, as_json
 from accord.conformance.frames.schema_validation import Flaw, flaws
 
@@ -42,7 +42,7 @@ PARTICULAR = {
 def rule_of(flaw: Flaw) -> str:
     """The rule that a wrong shape breaks: the most particular one."""
     # A word of the first drafts stands for the one that took its place.
-    last = looking.quoted(flaw.why, "read as") or flaw.where.rpartition(".")[2]
+    last = queries.quoted(flaw.why, "read as") or flaw.where.rpartition(".")[2]
     if "unknown variant" in flaw.why or "unknown value" in flaw.why:
         return "V2-UPS-11" if last in ("kind", "status", "stopReason") else "V2-GEN-08"
     if flaw.method == "initialize":
@@ -77,17 +77,17 @@ def shapes(frames: Sequence[Frame], judge: Findings) -> None:
         if flaw.is_own:
             continue
         judge.failed(rule_of(flaw), str(flaw), came=flaw.frame)
-        if looking.quoted(flaw.why, "read as"):
+        if queries.quoted(flaw.why, "read as"):
             judge.failed("V2-GEN-04", str(flaw), came=flaw.frame)
         if is_bad_marker(flaw):
             judge.failed("V2-INIT-09", str(flaw), came=flaw.frame)
-    for _, _, _, result in looking.answers(frames, "initialize"):
+    for _, _, _, result in queries.answers(frames, "initialize"):
         judge.passed("V2-GEN-04", "V1-GEN-09")
         if result.get("protocolVersion") == 2:
             judge.passed("V2-INIT-01")
         if result.get("authMethods"):
             judge.passed("V2-AUTH-03")
-    for _, _, _, update in looking.updates(frames):
+    for _, _, _, update in queries.updates(frames):
         kind = update.get("sessionUpdate")
         judge.passed("V2-GEN-08")
         if kind in MESSAGES:
@@ -102,7 +102,7 @@ def shapes(frames: Sequence[Frame], judge: Findings) -> None:
 
 @monitor("V2-PERM-02", "V2-PERM-06", version="2")
 def permissions(frames: Sequence[Frame], judge: Findings) -> None:
-    for frame in looking.received(frames):
+    for frame in queries.received(frames):
         if frame.method != "session/request_permission":
             continue
         options = frame.params.get("options")
@@ -119,7 +119,7 @@ def permissions(frames: Sequence[Frame], judge: Findings) -> None:
 def tool_calls(frames: Sequence[Frame], judge: Findings) -> None:
     seen: dict[tuple[str, str], dict[str, Any]] = {}
     offered: set[tuple[str, str]] = set()
-    for _, frame, session, update in looking.updates(frames, "tool_call_update"):
+    for _, frame, session, update in queries.updates(frames, "tool_call_update"):
         key = session, str(update.get("toolCallId"))
         known = seen.get(key)
         if known is None:
@@ -129,11 +129,11 @@ def tool_calls(frames: Sequence[Frame], judge: Findings) -> None:
         if before in FINAL and key[1] not in _replayed(frames):
             judge.judge("V1-TOOL-13", status in (None, before), f"{status} after {before}")
         now = known | update
-        if looking.at(now, "capabilities.cancel") is not None:
+        if queries.at(now, "capabilities.cancel") is not None:
             offered.add(key)
         if now.get("status") in FINAL:
             judge.passed("V1-TOOL-13")
-            can = looking.at(now, "capabilities.cancel")
+            can = queries.at(now, "capabilities.cancel")
             if key in offered:
                 judge.judge("V2-CANCEL-19", can is None, "cancel is offered on an ended call")
         seen[key] = now
@@ -142,8 +142,8 @@ def tool_calls(frames: Sequence[Frame], judge: Findings) -> None:
 def _replayed(frames: Sequence[Frame]) -> set[str]:
     """Ids of calls in replays: their history is told once more."""
     found: set[str] = set()
-    for first, last, _, _ in looking.answers(frames, "session/resume"):
-        for _, _, _, update in looking.updates(frames[first:last], "tool_call_update"):
+    for first, last, _, _ in queries.answers(frames, "session/resume"):
+        for _, _, _, update in queries.updates(frames[first:last], "tool_call_update"):
             found.add(str(update.get("toolCallId")))
     return found
 
@@ -163,7 +163,7 @@ class _Terminal:
 def terminals(frames: Sequence[Frame], judge: Findings) -> None:
     seen: dict[tuple[str, str], _Terminal] = {}
     replayed = _replayed_terminals(frames)
-    for _, frame, session, update in looking.updates(frames):
+    for _, frame, session, update in queries.updates(frames):
         for name in _shown_terminals(update):
             call = str(update.get("toolCallId"))
             shown = seen.setdefault((session, name), _Terminal())
@@ -213,8 +213,8 @@ def _shown_terminals(update: dict[str, Any]) -> list[str]:
 
 def _replayed_terminals(frames: Sequence[Frame]) -> set[str]:
     found: set[str] = set()
-    for first, last, _, _ in looking.answers(frames, "session/resume"):
-        for _, _, _, update in looking.updates(frames[first:last], "terminal_update"):
+    for first, last, _, _ in queries.answers(frames, "session/resume"):
+        for _, _, _, update in queries.updates(frames[first:last], "terminal_update"):
             found.add(str(update.get("terminalId")))
     return found
 
@@ -227,7 +227,7 @@ def diffs(frames: Sequence[Frame], judge: Findings) -> None:
             judge.failed("V2-UPS-18", "a diff has no changes", came=frame)
             continue
         paths = [str(one.get("path")) for one in changes if isinstance(one, dict)]
-        text = str(looking.at(diff, "patch.text") or "")
+        text = str(queries.at(diff, "patch.text") or "")
         ok = all(ABSOLUTE.match(path) for path in paths) and not MAIL.search(text)
         ok = ok and not PREFIXED.search(text)
         named = not text or all(path.lstrip("/") in text for path in paths)
@@ -241,7 +241,7 @@ def diffs(frames: Sequence[Frame], judge: Findings) -> None:
 
 
 def _diffs(frames: Sequence[Frame]) -> Iterator[tuple[Frame, dict[str, Any]]]:
-    for _, frame, _, update in looking.updates(
+    for _, frame, _, update in queries.updates(
         frames, "tool_call_update", "tool_call_content_chunk"
     ):
         content = update.get("content")
@@ -252,7 +252,7 @@ def _diffs(frames: Sequence[Frame]) -> Iterator[tuple[Frame, dict[str, Any]]]:
 
 @monitor("V2-CFG-03", "V2-CFG-06", "V2-SESS-03", version="2")
 def options_and_commands(frames: Sequence[Frame], judge: Findings) -> None:
-    for frame in looking.received(frames):
+    for frame in queries.received(frames):
         for holder in (frame.object.get("result"), frame.params.get("update")):
             if not isinstance(holder, dict):
                 continue
@@ -280,9 +280,9 @@ def whole_options(frames: Sequence[Frame], judge: Findings) -> None:
 @monitor("V2-CFG-08", version="2")
 def plans(frames: Sequence[Frame], judge: Findings) -> None:
     told = [
-        (at, frame, f"{session} {looking.at(update, 'plan.planId')}", update["plan"])
-        for at, frame, session, update in looking.updates(frames, "plan_update")
-        if looking.at(update, "plan.type") == "items"
+        (at, frame, f"{session} {queries.at(update, 'plan.planId')}", update["plan"])
+        for at, frame, session, update in queries.updates(frames, "plan_update")
+        if queries.at(update, "plan.type") == "items"
     ]
     look_at_plans(frames, judge, "V2-CFG-08", told)
 
@@ -290,11 +290,11 @@ def plans(frames: Sequence[Frame], judge: Findings) -> None:
 @monitor("V2-PROMPT-06", version="2")
 def taken_prompts(frames: Sequence[Frame], judge: Findings) -> None:
     """A prompt that was echoed is not answered with an error."""
-    told = list(looking.updates(frames, *ECHOES))
-    for asked, answered, frame in looking.refusals(frames, "session/prompt"):
+    told = list(queries.updates(frames, *ECHOES))
+    for asked, answered, frame in queries.refusals(frames, "session/prompt"):
         session = frames[asked].params.get("sessionId")
         echoes = [update for at, _, of, update in told if asked <= at < answered and of == session]
-        if echoes and looking.is_alone(frames, asked, answered):
+        if echoes and queries.is_alone(frames, asked, answered):
             judge.failed("V2-PROMPT-06", "an error after the echo", sent=echoes[0], came=frame)
 
 
@@ -325,9 +325,9 @@ def _values(option: dict[str, Any]) -> list[Any]:
 
 @monitor("V2-AUTH-04", version="2")
 def logins(frames: Sequence[Frame], judge: Findings) -> None:
-    for asked, _, frame, result in looking.answers(frames, "initialize"):
+    for asked, _, frame, result in queries.answers(frames, "initialize"):
         terminal = [o for o in _list(result.get("authMethods")) if o.get("type") == "terminal"]
-        offered = looking.at(frames[asked].params, "capabilities.auth.terminal") is not None
+        offered = queries.at(frames[asked].params, "capabilities.auth.terminal") is not None
         judge.judge("V2-AUTH-04", offered or not terminal, "an unasked terminal login", came=frame)
         for one in terminal:
             names = [env.get("name") for env in _list(one.get("env"))]
@@ -341,7 +341,7 @@ def logins(frames: Sequence[Frame], judge: Findings) -> None:
 def questions(frames: Sequence[Frame], judge: Findings) -> None:
     look_at_questions(frames, judge)
     open_ids: set[str] = set()
-    offered = looking.hello(frames).get("capabilities")
+    offered = queries.hello(frames).get("capabilities")
     for frame in frames:
         key = repr(frame.object.get("id"))
         if frame.sent and frame.is_request:
@@ -356,10 +356,10 @@ def questions(frames: Sequence[Frame], judge: Findings) -> None:
             ok = repr(frame.params["requestId"]) in open_ids
             judge.judge("V2-ELIC-02", ok, "a request that is not open", came=frame)
         mode = str(frame.params.get("mode"))
-        can = isinstance(looking.at(offered, f"elicitation.{mode}"), dict)
+        can = isinstance(queries.at(offered, f"elicitation.{mode}"), dict)
         judge.judge("V1-ELIC-01", can or mode.startswith("_"), f"{mode} unasked", came=frame)
         if mode == "form":
             schema = frame.params.get("requestedSchema")
-            ok = looking.at(schema, "type") == "object"
-            ok = ok and isinstance(looking.at(schema, "properties"), dict)
+            ok = queries.at(schema, "type") == "object"
+            ok = ok and isinstance(queries.at(schema, "properties"), dict)
             judge.judge("V2-ELIC-03", ok, "no type or no properties", came=frame)

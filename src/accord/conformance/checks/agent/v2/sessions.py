@@ -57,7 +57,7 @@ async def session_ids_differ(stage: AgentStage) -> None:
     ids = [(await talk.ask("session/new", params)).get("sessionId") for _ in range(2)]
     ids += await more_sessions(talk, 8)
     ok = len(set(map(str, ids))) == len(ids) and all(isinstance(one, str) for one in ids)
-    stage.judge.judge("V2-SESS-02", ok, "ids repeat, or mcpServers is needed", came=ids)
+    stage.judge.judge("V2-SESS-02", ok, "ids repeat, or mcpServers is required", came=ids)
 
 
 @check("V2-SESS-05", version="2")
@@ -108,10 +108,10 @@ async def resuming_replays_what_is_asked(stage: AgentStage) -> None:
         # That it works is V2-INIT-10's matter; nothing was replayed.
         raise NotReady(str(refused)) from None
     came = spoken(fold(talk.updates(since=since, session=session)))
-    stage.judge.judge("V2-SESS-09", not came, "history unasked", came=came)
+    stage.judge.judge("V2-SESS-09", not came, "history was replayed without a request", came=came)
     told = talk.updates(since=since, session=session)
     calls = [one for one in told if call_of(one) is not None and call_of(one) in lived]
-    stage.judge.judge("V2-SESS-09", not calls, "history unasked", came=calls)
+    stage.judge.judge("V2-SESS-09", not calls, "history was replayed without a request", came=calls)
     _state_last(stage, talk, session, since)
     await talk.prepare("session/close", {"sessionId": session})
     since = len(talk.peer.frames)
@@ -121,7 +121,7 @@ async def resuming_replays_what_is_asked(stage: AgentStage) -> None:
     until = talk.peer.place_of_answer(sent)
     came = spoken(fold(talk.updates(since=since, until=until, session=session)))
     ok = holds_in_order("\n".join(came), spoken(said))
-    what = "the replay has not both sides' messages in their order"
+    what = "the replay does not have the messages of both sides in order"
     stage.judge.judge("V2-SESS-10", ok, what, sent=spoken(said), came=came or answer)
     _state_last(stage, talk, session, since)
     await talk.prepare("session/close", {"sessionId": session})
@@ -150,7 +150,7 @@ async def a_replay_does_not_double_what_is_held(stage: AgentStage) -> None:
     if not spoken(replayed):
         stage.judge.close("nothing was replayed", failing=False)
         return
-    # Who holds a message ends with the same text as who has never seen it.
+    # A client that holds a message ends with the same text as one that has never seen it.
     doubled = {
         f"{kind} {name}": now[kind, name]
         for kind, name in replayed
@@ -377,7 +377,7 @@ async def options_change(stage: AgentStage) -> None:
     name, now = select["configId"], select["currentValue"]
     base = {"sessionId": session, "configId": name}
     error = await talk.error_of("session/set_config_option", base | {"value": now})
-    judge_refusal(stage, "V2-CFG-01", error, "a value without type is taken", sent=base)
+    judge_refusal(stage, "V2-CFG-01", error, "a value without a type is accepted", sent=base)
     for change in (
         {"type": "id", "configId": "accord-check-no-option", "value": now},
         {"type": "id", "value": "accord-check-no-value"},
@@ -394,7 +394,7 @@ async def options_change(stage: AgentStage) -> None:
     stage.judge.judge("V2-CFG-04", full, "not the full list", came=result)
     await _set_options(stage, session, options)
     ok = found.get(name, {}).get("currentValue") == now
-    stage.judge.judge("V2-CFG-02", ok, "a refused value was taken", came=result)
+    stage.judge.judge("V2-CFG-02", ok, "a refused value was stored", came=result)
 
 
 async def _set_options(stage: AgentStage, session: str, options: list[Message]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from accord.conformance.check_definition import Findings, monitor
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.message_fold import fold, text_of
 from accord.conformance.frames.raw_peer import Frame, as_json
 
@@ -24,7 +24,7 @@ CONTENT_OF = {
 
 def states(frames: Sequence[Frame]) -> list[tuple[int, Frame, str, dict[str, Any]]]:
     """State updates in their order."""
-    return list(looking.updates(frames, "state_update"))
+    return list(queries.updates(frames, "state_update"))
 
 
 BUSY = ("running", "requires_action")
@@ -33,7 +33,7 @@ BUSY = ("running", "requires_action")
 @monitor("V2-PROMPT-09", "V2-PROMPT-10", "V2-PROMPT-14", "V2-PROMPT-04", version="2")
 def turns(frames: Sequence[Frame], judge: Findings) -> None:
     """Between a prompt's insertion and idle the session runs."""
-    for asked, answered, frame, result in looking.answers(frames, "session/prompt"):
+    for asked, answered, frame, result in queries.answers(frames, "session/prompt"):
         session = str(frames[asked].params.get("sessionId"))
         ok = isinstance(result.get("messageId"), str)
         judge.judge("V2-PROMPT-04", ok, "the result has no messageId", came=frame)
@@ -82,7 +82,7 @@ def work_goes_on_running(frames: Sequence[Frame], judge: Findings) -> None:
                 blocked.add(session)
                 told.pop(session, None)
             elif state == "idle" and session in told:
-                said = "a tool works after an answer of the user, and the session does not run"
+                said = "a tool works after the user's answer, but the session is not running"
                 judge.failed("V2-PROMPT-09", said, came=told.pop(session))
             elif state == "running":
                 told.pop(session, None)
@@ -101,7 +101,7 @@ def _works(update: dict[str, Any]) -> bool:
 @monitor("V2-PROMPT-04", version="2")
 def idle_sessions_have_answered(frames: Sequence[Frame], judge: Findings) -> None:
     """A prompt has its result when its session is idle, unless it was stopped."""
-    answered = {repr(one.object.get("id")) for one in looking.received(frames) if one.is_response}
+    answered = {repr(one.object.get("id")) for one in queries.received(frames) if one.is_response}
     told = states(frames)
     for at, asked in enumerate(frames):
         session = asked.params.get("sessionId")
@@ -110,7 +110,7 @@ def idle_sessions_have_answered(frames: Sequence[Frame], judge: Findings) -> Non
         later = [one for one in frames[at:] if one.sent and one.is_notification]
         stops = any(one.sent and one.method == "session/close" for one in frames[at:])
         last = [one for place, one, name, _ in told if place > at and name == session]
-        idle = bool(last) and looking.at(last[-1].params, "update.state") == "idle"
+        idle = bool(last) and queries.at(last[-1].params, "update.state") == "idle"
         if repr(asked.object.get("id")) in answered or later or stops or not idle:
             continue
         if frames[-1].at - last[-1].at >= STAYS_SECONDS:
@@ -120,10 +120,10 @@ def idle_sessions_have_answered(frames: Sequence[Frame], judge: Findings) -> Non
 @monitor("V2-PROMPT-05", "V2-PROMPT-07", version="2")
 def echoes(frames: Sequence[Frame], judge: Findings) -> None:
     """Each accepted prompt is echoed with its id, whatever is added to it; no refused one is."""
-    answered = list(looking.answers(frames, "session/prompt"))
+    answered = list(queries.answers(frames, "session/prompt"))
     live = [
         update
-        for at, _, _, update in looking.updates(frames, "user_message", "user_message_chunk")
+        for at, _, _, update in queries.updates(frames, "user_message", "user_message_chunk")
         if not _within_resume(frames, at)
     ]
     whole = {name: text for (_, name), text in fold(live).items()}
@@ -149,7 +149,7 @@ def echoes(frames: Sequence[Frame], judge: Findings) -> None:
     prompts = [at for at, one in enumerate(frames) if one.sent and one.method == "session/prompt"]
     _judge_second_echoes(frames, extra, prompts, judge)
     told = [place for place, _, _, _ in states(frames)]
-    for asked, _, frame in looking.refusals(frames, "session/prompt"):
+    for asked, _, frame in queries.refusals(frames, "session/prompt"):
         sent = text_of(frames[asked].params.get("prompt"))
         # What began to be worked on was inserted; an error then is the matter of V2-PROMPT-06.
         until = next((at for at in prompts if at > asked), len(frames))
@@ -168,7 +168,7 @@ def _judge_second_echoes(
 
     One of a prompt that was refused, or has no answer yet, is another matter.
     """
-    results = [asked for asked, _, _, _ in looking.answers(frames, "session/prompt")]
+    results = [asked for asked, _, _, _ in queries.answers(frames, "session/prompt")]
     texts = [text_of(frames[at].params.get("prompt")) for at in prompts]
     if len(results) < len(prompts):
         return
@@ -204,7 +204,7 @@ def missing_blocks(sent: Any, echoed: Sequence[Any]) -> list[dict[str, Any]]:
 
 def _is_same_block(sent: dict[str, Any], echoed: dict[str, Any]) -> bool:
     keys = ("type", *CONTENT_OF[str(sent["type"])])
-    return all(looking.at(sent, key) == looking.at(echoed, key) for key in keys)
+    return all(queries.at(sent, key) == queries.at(echoed, key) for key in keys)
 
 
 def _within_resume(frames: Sequence[Frame], at: int) -> bool:
@@ -216,7 +216,7 @@ def _resumes(frames: Sequence[Frame]) -> list[tuple[int, int]]:
     return [
         (first, last)
         for method in ("session/resume", "session/fork")
-        for first, last, _, _ in looking.answers(frames, method)
+        for first, last, _, _ in queries.answers(frames, method)
     ]
 
 
@@ -233,7 +233,7 @@ def idle_states(frames: Sequence[Frame], judge: Findings) -> None:
             judge.judge("V2-PROMPT-11", ok, "idle without a stop reason", came=frame)
         if update.get("stopReason") == "error":
             ok = isinstance(update.get("error"), dict)
-            judge.judge("V2-PROMPT-18", ok, "an error stop without its error", came=frame)
+            judge.judge("V2-PROMPT-18", ok, "a stop by an error without the error", came=frame)
         before[session] = state
     for session, state in before.items():
         # A conversation that the check ended early says nothing.
@@ -279,7 +279,7 @@ class _Background:
 def background(frames: Sequence[Frame], judge: Findings) -> None:
     """What is listed was announced, ends before it leaves the list, and is listed once."""
     sessions: dict[str, _Background] = {}
-    for _, frame, session, update in looking.updates(frames):
+    for _, frame, session, update in queries.updates(frames):
         of = sessions.setdefault(session, _Background())
         if update.get("sessionUpdate") == "state_update":
             _judge_list(of, frame, update, judge)
@@ -302,7 +302,7 @@ def _judge_list(of: _Background, frame: Frame, update: dict[str, Any], judge: Fi
     items = update.get("background")
     if of.reported:
         ok = "background" in update
-        judge.judge("V2-PROMPT-22", ok, "background is not told any more", came=frame)
+        judge.judge("V2-PROMPT-22", ok, "background work is no longer reported", came=frame)
     if not isinstance(items, list):
         return
     of.reported = True
@@ -369,7 +369,7 @@ def _judge_front(of: _Front, frame: Frame, judge: Findings) -> None:
     state, name = update.get("state"), update.get("terminalId") or update.get("toolCallId")
     if state == "idle":
         if of.runs is not None and not of.works and (of.listed or of.behind):
-            said = "an idle session runs and is idle again, and only what is behind it goes on"
+            said = "an idle session ran and was idle again, for background work only"
             judge.failed("V2-PROMPT-21", said, came=of.runs)
         of.asked, of.runs = bool(of.prompts), None
         of.listed = bool(update.get("background"))
@@ -388,5 +388,5 @@ def _judge_front(of: _Front, frame: Frame, judge: Findings) -> None:
 @monitor("V2-PROMPT-10", version="2")
 def turns_end(frames: Sequence[Frame], judge: Findings) -> None:
     """Every turn ends idle, whatever its prompt asks for."""
-    for frame in looking.unended_turns(frames, answer_ends=False):
+    for frame in queries.unended_turns(frames, answer_ends=False):
         judge.failed("V2-PROMPT-10", f"the turn has no end: {frame.unanswered}", sent=frame)

@@ -149,7 +149,7 @@ async def _cancelled(stage: AgentStage, session: str, since: int, limit: float) 
         stage.judge.failed("V2-CANCEL-03", f"the cancelled turn does not end: {error}")
         raise NotReady("the cancelled turn does not end") from None
     took = time.monotonic() - began
-    said = f"idle only {took:.1f} s after the cancel"
+    said = f"the session was idle only {took:.1f} s after the cancel"
     stage.judge.judge("V2-CANCEL-02", took <= limit, said)
     return state
 
@@ -205,7 +205,7 @@ async def a_cancel_does_not_wait_for_permission(stage: AgentStage) -> None:
     await talk.peer.settled()
     await talk.peer.quiet()
     same = stage.target() == stage.target_before
-    stage.judge.judge("V2-PROMPT-26", same, "a late permission was taken")
+    stage.judge.judge("V2-PROMPT-26", same, "a late permission was accepted")
     stage.judge.judge("V2-CANCEL-06", same, "what was cancelled was done")
 
 
@@ -276,7 +276,7 @@ async def held_prompts_keep_their_order(stage: AgentStage) -> None:
         stage.judge.failed("V2-PROMPT-20", "a held prompt was not inserted", came=answers)
         return
     if len(set(map(str, names))) < len(names):
-        stage.judge.close("the messages have no names to tell them apart by", failing=False)
+        stage.judge.close("the messages cannot be told apart", failing=False)
         return
     await talk.idle(session, since=since)
     await talk.peer.quiet(0.3)
@@ -462,7 +462,7 @@ async def unknown_actions_are_a_cancel(stage: AgentStage) -> None:
         said = talk.said(since=since).replace(action, "cancel")
         outcomes.append((state.get("stopReason"), said))
     if not talk.peer.received("elicitation/create"):
-        stage.judge.close("the prompt made no form", failing=False)
+        stage.judge.close("the prompt led to no form", failing=False)
         return
     # One that words a cancel in two ways is known by how its turns end.
     words = 2 if outcomes[0] == outcomes[1] else 1
@@ -532,7 +532,7 @@ async def questions_are_withdrawn_by_a_cancel(stage: AgentStage) -> None:
     sent = await talk.send_prompt(session, stage.scenario.prompt("elicitation") or "")
     frame = await asked_in(talk, "elicitation/create", sent, since)
     if frame is None:
-        stage.judge.close("the prompt made no form", failing=False)
+        stage.judge.close("the prompt led to no form", failing=False)
         return
     stage.judge.brought_about()
     since = len(talk.peer.frames)

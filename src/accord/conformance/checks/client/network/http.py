@@ -144,7 +144,7 @@ async def deletes_its_connection(stage: ClientStage) -> None:
     await whole_turn(stage)
     assert stage.client is not None
     if await stage.client.ended(LEAVING_SECONDS) is None:
-        stage.leave_open("the client goes on when its turn is over")
+        stage.leave_open("the client continues when its turn is over")
     deleted = [one for one in stage.listener.seen if one.method == "DELETE"]
     stage.judge.judge("TR-CLIENT-05", bool(deleted), "the client ends without a DELETE")
 

@@ -14,7 +14,7 @@ import anyio
 from accord.conformance.check_definition import check
 from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import SESSION, Conversation, error_code
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Frame, Message, NotReady, Unanswered, as_json
 
 TEN_LINES = "".join(f"line {n}\n" for n in range(1, 11))
@@ -342,8 +342,8 @@ async def refuses_one_request_too_many(stage: ClientStage) -> None:
 def is_over_limit(answers: dict[Any, Frame], name: Any) -> bool:
     """Whether a request was refused because too many are open."""
     error = answers[name].object.get("error") if name in answers else None
-    reason = looking.at(error, "data.reason")
-    return bool(looking.at(error, "code") == -32603 and reason == "too_many_requests")
+    reason = queries.at(error, "data.reason")
+    return bool(queries.at(error, "code") == -32603 and reason == "too_many_requests")
 
 
 @check("V1-TERM-03", role="client")

@@ -16,7 +16,7 @@ from accord.conformance.client.fake_agent import (
     always,
     modes,
 )
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Frame, Message, Unanswered, as_json
 
 # How long a client has to leave an agent that it cannot speak with.
@@ -86,7 +86,7 @@ def offered(frames: Sequence[Frame], key: str) -> Any:
     asked = [repr(one.object.get("id")) for one in frames if one.method == "initialize"]
     for frame in frames:
         if frame.sent and frame.is_response and repr(frame.object.get("id")) in asked:
-            return looking.at(frame.object, f"result.{key}")
+            return queries.at(frame.object, f"result.{key}")
     return None
 
 
@@ -100,7 +100,7 @@ def without(whole: Message, path: str) -> Message:
 
 def is_on(capabilities: Any, path: str) -> bool:
     """Whether a capability of v1 is there and not off."""
-    return looking.at(capabilities, path) not in (None, False)
+    return queries.at(capabilities, path) not in (None, False)
 
 
 def is_omitted(capabilities: Any, path: str) -> bool:
@@ -145,7 +145,7 @@ def gates(frames: Sequence[Frame], judge: Findings) -> None:
 def blocks(frames: Sequence[Frame], judge: Findings) -> None:
     """Every prompt has only blocks that the agent takes."""
     can = offered(frames, "agentCapabilities")
-    for frame in looking.received(frames):
+    for frame in queries.received(frames):
         if frame.method == "session/prompt":
             wrong = unwanted_blocks(frame, partial(takes_block, can))
             said = f"the agent takes no blocks of {', '.join(wrong)}"
@@ -177,7 +177,7 @@ def block_types(prompt: Frame) -> set[str]:
 def openings(frames: Sequence[Frame], judge: Findings) -> None:
     """Sessions are opened with the folders, servers and system prompts that the agent takes."""
     can = offered(frames, "agentCapabilities")
-    for frame in looking.received(frames):
+    for frame in queries.received(frames):
         if frame.method not in (*OPENING, "session/fork"):
             continue
         roots = frame.params.get("additionalDirectories")
@@ -200,7 +200,7 @@ def openings(frames: Sequence[Frame], judge: Findings) -> None:
 
 
 def relative_paths(roots: Any) -> list[Any]:
-    """The entries of a list of folders that are no absolute paths."""
+    """The entries of a list of folders that are not absolute paths."""
     entries = roots if isinstance(roots, list) else [roots]
     return [one for one in entries if not (isinstance(one, str) and ABSOLUTE.match(one))]
 
@@ -212,10 +212,10 @@ def _system_prompt(frame: Frame, can: Any, judge: Findings) -> None:
         return
     said = "a system prompt was not offered"
     judge_use(judge, "V1-SESS-26", can, SYSTEM_PROMPT, frame, said)
-    if looking.at(prompt, "mode") == "override" and is_on(can, SYSTEM_PROMPT):
+    if queries.at(prompt, "mode") == "override" and is_on(can, SYSTEM_PROMPT):
         said = "to replace the system prompt was not offered"
         judge_use(judge, "V1-SESS-26", can, OVERRIDE, frame, said)
-    content = looking.at(prompt, "content")
+    content = queries.at(prompt, "content")
     texts = [
         one.get("text") if isinstance(one, dict) and one.get("type") == "text" else None
         for one in (content if isinstance(content, list) else [])
@@ -230,7 +230,7 @@ def disabled_providers(frames: Sequence[Frame], judge: Findings) -> None:
     """A provider that the agent listed as required is not disabled."""
     required: set[Any] = set()
     for frame in frames:
-        listed = looking.at(frame.object, "result.providers") if frame.sent else None
+        listed = queries.at(frame.object, "result.providers") if frame.sent else None
         for one in listed if isinstance(listed, list) else []:
             if isinstance(one, dict) and one.get("required"):
                 required.add(one.get("providerId"))
@@ -254,7 +254,7 @@ def set_modes(frames: Sequence[Frame], judge: Findings) -> None:
         result = frame.object.get("result")
         if opened is not None and opened.method in OPENING and isinstance(result, dict):
             session = result.get("sessionId", opened.params.get("sessionId"))
-            available = looking.at(result, "modes.availableModes") or []
+            available = queries.at(result, "modes.availableModes") or []
             known[session] = [one.get("id") for one in available if isinstance(one, dict)]
         if not frame.sent and frame.method == "session/set_mode":
             mode = frame.params.get("modeId")
@@ -302,7 +302,7 @@ async def _judge_newer(stage: ClientStage, talk: Conversation, asked: Frame) -> 
         frame = await talk.request(*OPENING, "session/list", timeout=LEAVE_SECONDS)
     except Unanswered:
         return
-    said = f"it asks for version {asked.params['protocolVersion']}, and goes on with version 1"
+    said = f"it asks for version {asked.params['protocolVersion']}, and continues with version 1"
     stage.judge.failed("V1-INIT-02", said, sent=asked, came=frame)
 
 
@@ -488,8 +488,10 @@ async def takes_protocols_that_it_does_not_know(stage: ClientStage) -> None:
             asked = talk.peer.received("providers/list")
             stage.need(bool(asked), "the client does not look at providers")
             if protocols[-1] == "openai":
-                stage.leave_open(f"the client does not go on, whatever the providers are: {error}")
-            said = f"it does not go on after an unknown protocol of a provider: {error}"
+                stage.leave_open(
+                    f"the client does not continue, whatever the providers are: {error}"
+                )
+            said = f"it does not continue after an unknown protocol of a provider: {error}"
             stage.judge.failed("V1-PROV-09", said, sent=[main, spare], came=asked)
             return
         stage.need(bool(talk.peer.received("providers/list")), "the client has no providers")

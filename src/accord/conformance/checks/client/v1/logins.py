@@ -12,7 +12,7 @@ from accord.conformance.checks.client.v1.initialize import LEAVE_SECONDS, OPENIN
 from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import SESSION, Conversation, Offer, modes
 from accord.conformance.client.launch import FAILING_LOGIN
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Frame, Message, NotAsked, Unanswered, as_json
 
 KEY = {"id": "key", "name": "Key"}
@@ -40,7 +40,7 @@ def used_logins(
     for frame in frames:
         if frame.sent and frame.is_response:
             for path in ("result.authMethods", "error.data.authMethods"):
-                found = looking.at(frame.object, path)
+                found = queries.at(frame.object, path)
                 listed += found if isinstance(found, list) else []
         elif not frame.sent and frame.method == call:
             name = frame.params.get("methodId")

@@ -11,7 +11,7 @@ from typing import Any
 
 from accord.conformance.check_definition import Findings, monitor
 from accord.conformance.checks.client.v1.initialize import ROOTS, SYSTEM_PROMPT, is_on, offered
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Frame, Message, as_json
 
 AGAIN = ("session/load", "session/resume")
@@ -26,7 +26,7 @@ def known_places(frames: Sequence[Frame]) -> Iterator[tuple[Frame, Message]]:
     """
     given: dict[Any, Message] = {}
     listed: dict[Any, Message] = {}
-    for frame, result in looking.served_calls(frames):
+    for frame, result in queries.served_calls(frames):
         if frame.method == "session/new" and result is not None:
             given[result.get("sessionId")] = {"mcpServers": [], **frame.params}
         for entry in _entries(result) if frame.method == "session/list" else ():
@@ -70,8 +70,8 @@ def taken_up_again(frames: Sequence[Frame], judge: Findings) -> None:
 def spellings(frames: Sequence[Frame], judge: Findings) -> None:
     """One folder is written in one way, wherever it stands."""
     known: dict[str, str] = {}
-    for frame, result in looking.served_calls(frames):
-        if frame.method not in (*looking.OPENS, "session/list"):
+    for frame, result in queries.served_calls(frames):
+        if frame.method not in (*queries.OPENS, "session/list"):
             continue
         for path in _folders(frame.params):
             before = known.get(os.path.normpath(path))
@@ -96,7 +96,7 @@ def statuses(frames: Sequence[Frame], judge: Findings) -> None:
     told: dict[str, Frame] = {}
     archived: set[Any] = set()
     ever: set[Any] = set()
-    for frame, opened in looking.with_open_sessions(frames):
+    for frame, opened in queries.with_open_sessions(frames):
         if frame.sent or not frame.is_request:
             continue
         name = frame.params.get("sessionId")
@@ -121,7 +121,7 @@ def cursors(frames: Sequence[Frame], judge: Findings) -> None:
     page: Message | None = None
     followed = False
     same, last = 0, None
-    for frame, result in looking.served_calls(frames):
+    for frame, result in queries.served_calls(frames):
         if frame.method != "session/list":
             same = 0
             continue
@@ -144,9 +144,9 @@ def cursors(frames: Sequence[Frame], judge: Findings) -> None:
 def mode_options(frames: Sequence[Frame], judge: Findings) -> None:
     """Where a session has modes and an option for them, the option is set."""
     both: set[Any] = set()
-    for frame, result in looking.served_calls(frames):
+    for frame, result in queries.served_calls(frames):
         options = (result or {}).get("configOptions")
-        if frame.method in looking.OPENS and (result or {}).get("modes") and options:
+        if frame.method in queries.OPENS and (result or {}).get("modes") and options:
             both.add((result or {}).get("sessionId", frame.params.get("sessionId")))
         if frame.params.get("sessionId") in both:
             if frame.method == "session/set_mode":

@@ -130,7 +130,7 @@ async def replaces_whole_lists(stage: ClientStage) -> None:
 async def folds_compactions(stage: ClientStage) -> None:
     """The first update fixes the place; null clears the summary, chunks append."""
     talk, prompt = await begun(stage)
-    stage.need(talk.can("session", "compaction"), "the client takes no compactions")
+    stage.need(talk.can("session", "compaction"), "the client does not accept compactions")
     name = {"compactionId": "k1"}
     await talk.update("compaction_update", **name, status="in_progress")
     await talk.say("later", "m9")

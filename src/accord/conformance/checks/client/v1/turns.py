@@ -7,13 +7,13 @@ from typing import Any
 from accord.conformance.check_definition import check
 from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import SESSION, Conversation, error_code, modes
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Message, Unanswered, as_json
 
 # How a client may ask its user.
 MODES = ("form", "url")
 LONG_TITLE = "a long title " * 800
-# Backtracking engines need longer than the sun will shine for this one.
+# A backtracking engine takes practically for ever for this one.
 EVIL_PATTERN = "^(([a-z])+.)+[A-Z]([a-z])+$"
 
 
@@ -114,14 +114,14 @@ async def takes_notices_as_such(stage: ClientStage) -> None:
     ok = alive and not came and not talk.peer.closed.is_set()
     stage.judge.judge("V1-USAGE-08", ok, "the turn was stopped", came=came)
     await talk.update("session_info_update", title=LONG_TITLE)
-    stage.judge.judge("V1-USAGE-14", await talk.alive(), "the client does not go on")
+    stage.judge.judge("V1-USAGE-14", await talk.alive(), "the client does not continue")
     await talk.end_turn(prompt)
 
 
 def offers_nothing(talk: Conversation) -> list[str]:
     """The modes of forms that the client mentions without an offer: as null, or in an empty one."""
     key = "capabilities" if talk.version == "2" else "clientCapabilities"
-    offer = looking.at(talk.hello, f"{key}.elicitation")
+    offer = queries.at(talk.hello, f"{key}.elicitation")
     if not isinstance(offer, dict):
         return []
     nulls = [mode for mode in MODES if mode in offer and offer[mode] is None]
@@ -173,7 +173,7 @@ async def fills_in_forms_safely(stage: ClientStage) -> None:
     try:
         answer = await talk.call("elicitation/create", **params)
     except Unanswered:
-        # A client that lives waits for somebody to fill it in.
+        # A client that still runs waits for a user to fill it in.
         if not await talk.alive():
             raise
         stage.leave_open("the client leaves forms to a person")
@@ -208,11 +208,11 @@ async def _judge_values(stage: ClientStage, talk: Conversation) -> None:
             answer = await talk.call("elicitation/create", **params)
         except Unanswered:
             return
-        if looking.at(answer, "result.action") == "accept":
+        if queries.at(answer, "result.action") == "accept":
             accepted = True
-            given = looking.at(answer, "result.content.count")
+            given = queries.at(answer, "result.content.count")
             ok = type(given) is int and 1 <= given <= 3
-            ok = ok and looking.at(answer, "result.content.colour") in colour["enum"]
+            ok = ok and queries.at(answer, "result.content.colour") in colour["enum"]
             said = "a form is accepted with values that its fields do not take"
             stage.judge.judge("V1-ELIC-19", ok, said, sent=params, came=answer)
     if not accepted:
@@ -247,11 +247,11 @@ async def drops_malformed_entries_where_it_may(stage: ClientStage) -> None:
     await talk.update("available_commands_update", availableCommands=[5, command, {}])
     await talk.update("tool_call", toolCallId="call-1", title="Look", content=[5], locations=[5])
     ok = await talk.alive()
-    stage.judge.judge("V1-GEN-13", ok, "it does not go on after a malformed entry", sent=fields)
+    stage.judge.judge("V1-GEN-13", ok, "it does not continue after a malformed entry", sent=fields)
     params = talk.permission()
     params |= {"options": [*params["options"], {"name": "no id", "kind": "allow_once"}]}
     answer = await talk.call("session/request_permission", **params)
-    ok = looking.at(outcome(answer), "outcome") != "selected"
+    ok = queries.at(outcome(answer), "outcome") != "selected"
     said = "a malformed option of a permission request is dropped"
     stage.judge.judge("V1-GEN-13", ok, said, sent=params, came=answer)
     await talk.end_turn(prompt)

@@ -24,7 +24,7 @@ from accord.conformance.checks.client.v1.initialize import (
 )
 from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import Offer, modes
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Frame, Message, as_json
 
 # What an agent may offer beside `ALL`.
@@ -89,7 +89,7 @@ async def works_with_an_agent_that_has_nothing(stage: ClientStage) -> None:
         said = "there is no prompt to an agent that offers this"
         stage.judge.judge("V1-CAP-02", ok, said, sent=capabilities, came=came[-1:])
         told = stage.stderr()[begun:]
-        crashes += [told if looking.TRACE.search(told) else ""]
+        crashes += [told if queries.TRACE.search(told) else ""]
     # What it says in every case has nothing to do with what the agent offers.
     crashed = next(filter(None, crashes), "") if not all(crashes) else ""
     stage.judge.judge("V1-CAP-02", not crashed, "the client crashes in some cases", came=crashed)
@@ -99,10 +99,10 @@ async def works_with_an_agent_that_has_nothing(stage: ClientStage) -> None:
 async def settles_permissions_when_it_cancels_on_its_own(stage: ClientStage) -> None:
     """A client that cancels a turn of its own answers what is open then as cancelled."""
     talk = await stage.whole_run(Offer(capabilities=FULL), asks=True)
-    found = looking.open_at_cancel(talk.peer.frames, "session/request_permission")
+    found = queries.open_at_cancel(talk.peer.frames, "session/request_permission")
     for request, answer in found:
         result = None if answer is None else answer.object.get("result")
-        outcome = looking.at(result, "outcome.outcome")
+        outcome = queries.at(result, "outcome.outcome")
         said = f"a permission that was open at the cancel got the outcome {as_json(outcome)}"
         for rule in stage.judge.rules:
             stage.judge.judge(rule, outcome == "cancelled", said, sent=request, came=answer or "")

@@ -25,7 +25,7 @@ from accord.conformance.client.fake_agent import (
     modes,
     responses,
 )
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.error_codes import CANCELLED
 from accord.conformance.frames.raw_peer import (
     ALIVE_METHOD,
@@ -66,7 +66,7 @@ def look_at_lines(frames: Sequence[Frame], judge: Findings, *, arrays: bool = Fa
         if frame.flaw == "not UTF-8":
             judge.failed("V1-GEN-01", "a line is not UTF-8", came=frame)
         elif frame.flaw.startswith("the last line"):
-            if looking.is_unended(frame):
+            if queries.is_unended(frame):
                 judge.failed("TR-STDIO-02", frame.flaw, came=frame)
         elif frame.flaw:
             broken.append(frame)
@@ -78,7 +78,7 @@ def look_at_lines(frames: Sequence[Frame], judge: Findings, *, arrays: bool = Fa
             judge.passed("TR-STDIO-02", "TR-STDIO-04")
             ok = frame.object.get("jsonrpc") == "2.0"
             judge.judge("V1-GEN-01", ok, 'jsonrpc is not "2.0"', came=frame)
-    pieces = looking.pieces_of_messages(frames)
+    pieces = queries.pieces_of_messages(frames)
     if pieces:
         judge.failed("TR-STDIO-02", "a message goes over several lines", came=pieces)
     others = [frame for frame in broken if frame.raw.strip() and frame not in pieces]
@@ -93,7 +93,7 @@ def _is_message(message: dict[str, Any]) -> bool:
 @monitor("V1-GEN-02", role="client")
 def asked(frames: Sequence[Frame], judge: Findings) -> None:
     """A response has the id of a request that is open."""
-    for frame, said in looking.unasked_responses(frames):
+    for frame, said in queries.unasked_responses(frames):
         judge.failed("V1-GEN-02", said, came=frame)
 
 
@@ -120,14 +120,14 @@ def envelopes(frames: Sequence[Frame], judge: Findings) -> None:
             judge.judge("V1-GEN-05", ok, f"a request has the id {as_json(name)}", came=frame)
         wrong = next(_odd_words(told), "")
         judge.judge("V1-GEN-08", not wrong, wrong, came=frame)
-    for frame, said in looking.bad_responses(frames):
+    for frame, said in queries.bad_responses(frames):
         judge.failed("V1-GEN-03", said, came=frame)
 
 
 @monitor("V1-EXT-07", role="client")
 def stacks(frames: Sequence[Frame], judge: Findings) -> None:
     """No error shows the client's insides."""
-    for frame, said in looking.traces(frames):
+    for frame, said in queries.traces(frames):
         judge.failed("V1-EXT-07", said, came=frame)
 
 
@@ -139,7 +139,7 @@ def _odd_words(value: Any) -> Iterator[str]:
                 continue
             if "_" in key:
                 yield f"the key {as_json(key)} is not camelCase"
-            if key in looking.TAGS and isinstance(inner, str) and inner != inner.lower():
+            if key in queries.TAGS and isinstance(inner, str) and inner != inner.lower():
                 yield f"the tag {as_json(inner)} of {key} is not snake_case"
             yield from _odd_words(inner)
     elif isinstance(value, list):
@@ -154,7 +154,7 @@ def shapes(frames: Sequence[Frame], judge: Findings) -> None:
         rule = _rule_of(flaw)
         if rule:
             judge.failed(rule, str(flaw), came=flaw.frame)
-    for frame in looking.received(frames):
+    for frame in queries.received(frames):
         if frame.method == "session/new":
             there = "mcpServers" in frame.params
             judge.judge("V1-SESS-07", there, "mcpServers is missing", came=frame)
@@ -190,9 +190,9 @@ def _rule_of(flaw: Flaw) -> str:
 def extensions(frames: Sequence[Frame], judge: Findings) -> None:
     """Tracing names hold traces, extensions are announced, limits and denials have a reason."""
     announced: Any = None
-    for frame in looking.received(frames):
+    for frame in queries.received(frames):
         if frame.method == "initialize":
-            announced = looking.at(frame.params, "clientCapabilities._meta")
+            announced = queries.at(frame.params, "clientCapabilities._meta")
         judge_extension(frame, announced, judge)
     judge_denials(frames, judge)
 
@@ -299,7 +299,7 @@ async def reads_malformed_options_as_absent(stage: ClientStage) -> None:
     talk, prompt = await stage.to_prompt("prompt", offer, modes="x", configOptions="x")
     await talk.update("tool_call", toolCallId="call-1", title="T", kind=5, status=5, locations="x")
     await talk.update("session_info_update", title=5, updatedAt=5)
-    stage.judge.judge("V1-GEN-12", await talk.alive(), "the client does not go on")
+    stage.judge.judge("V1-GEN-12", await talk.alive(), "the client does not continue")
     whole = talk.permission()
     # Without its call a request can still be decided on, and some clients do.
     cases: list[tuple[str, Message]] = [
@@ -309,7 +309,7 @@ async def reads_malformed_options_as_absent(stage: ClientStage) -> None:
         cases.append(("fs/read_text_file", {}))
     for method, params in cases:
         answer = await talk.call(method, **params)
-        said = f"{method} without a key that it must have is not refused"
+        said = f"{method} without a required key is not refused"
         ok = error_code(answer) is not None or outcome_of(answer) == "cancelled"
         stage.judge.judge("V1-GEN-12", ok, said, sent=params, came=answer)
     await talk.end_turn(prompt)
@@ -317,7 +317,7 @@ async def reads_malformed_options_as_absent(stage: ClientStage) -> None:
 
 def outcome_of(answer: Message) -> Any:
     """What became of a permission request."""
-    return looking.at(answer, "result.outcome.outcome")
+    return queries.at(answer, "result.outcome.outcome")
 
 
 @check("V1-GEN-10", "V1-EXT-02", role="client")
@@ -330,7 +330,7 @@ async def goes_on_after_what_is_new(stage: ClientStage) -> None:
     await talk.update("accord_brand_new", anything=[1, 2])
     text = {"type": "text", "text": "hello", "brandNew": True}
     await talk.update("agent_message_chunk", content=text, extra={"a": 1})
-    stage.judge.judge("V1-GEN-10", await talk.alive(), "the client does not go on")
+    stage.judge.judge("V1-GEN-10", await talk.alive(), "the client does not continue")
     meta = {"_meta": FOREIGN_META}
     await talk.update("agent_message_chunk", content={"type": "text", "text": "x"} | meta, **meta)
     # Version 2 has a rule of its own that says the same.
@@ -340,7 +340,7 @@ async def goes_on_after_what_is_new(stage: ClientStage) -> None:
     except Unanswered:
         alive = False
     for rule in rules:
-        stage.judge.judge(rule, alive, "the client does not go on")
+        stage.judge.judge(rule, alive, "the client does not continue")
     for method, params in _requests(stage, talk) if alive else ():
         more = params | meta
         if "toolCall" in params:
@@ -424,7 +424,7 @@ async def copes_with_unknown_error_codes(stage: ClientStage) -> None:
     code = await stage.client.ended(stage.patience)
     ok = code is None or code >= 0
     stage.judge.judge("V1-GEN-11", ok, f"the client was ended by signal {-(code or 0)}")
-    crashed = looking.TRACE.search(stage.stderr())
+    crashed = queries.TRACE.search(stage.stderr())
     stage.judge.judge("V1-GEN-11", not crashed, "the client crashed", came=stage.stderr())
 
 
@@ -444,7 +444,7 @@ async def answers_cancelled_requests_once(stage: ClientStage) -> None:
         await talk.say("working")
         await stage.cancelled(talk)
         await talk.peer.answer_to(name)
-        stage.need(False, "the client does not listen to it, which it may")
+        stage.need(False, "the client ignores it, which is allowed")
     alive = await talk.alive()
     came = responses(talk.peer.frames, name)
     code = error_code(came[0].object) if came else None
@@ -556,7 +556,7 @@ def prompts_come_after_sessions(frames: Sequence[Frame], judge: Findings) -> Non
     """A prompt goes to a session that the agent has opened, and not to one that it is asked for."""
     asked_about: set[str] = set()
     ever: frozenset[str] = frozenset()
-    for frame, opened in looking.with_open_sessions(frames):
+    for frame, opened in queries.with_open_sessions(frames):
         ever |= opened
         name = frame.params.get("sessionId")
         if frame.sent:

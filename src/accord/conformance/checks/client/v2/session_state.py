@@ -144,7 +144,7 @@ async def applies_what_is_asked_about(stage: ClientStage) -> None:
     """The subject of a permission request is an update; its title is not."""
     talk, prompt = await begun(stage)
     answer = await talk.call("session/request_permission", **talk.permission("asked"))
-    stage.need(error_code(answer) is None, "the client takes no permission requests")
+    stage.need(error_code(answer) is None, "the client does not accept permission requests")
     call = await call_of(stage, talk, "asked")
     stage.judge.judge("V2-PERM-04", bool(call), "the call is not there", came=call)
     if call:

@@ -14,7 +14,7 @@ from accord.conformance.checks.client.v1.whole_runs import RUNS_SECONDS_MAX, Nee
 from accord.conformance.checks.client.v2.wire_and_initialize import ALL, KEY
 from accord.conformance.client.check_environment import ClientStage
 from accord.conformance.client.fake_agent import NUMBERS, Offer
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Frame, Message, Unanswered, as_json
 
 MEDIA = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
@@ -60,14 +60,14 @@ async def uses_on_its_own_only_what_is_offered(stage: ClientStage) -> None:
             came = used(other.peer.frames, needs_of).get((path, rule))
             said = f"{path} was not offered"
             if not stage.judge.judge(broken, came is None, said, came=[came] if came else []):
-                # Who does not look at the marker does not misread it.
+                # A client that does not look at the marker does not misread it.
                 break
     stage.leave_open("the client does not use this on its own")
 
 
 def judge_last_page(stage: ClientStage, frames: Sequence[Frame], *, ended: bool) -> None:
     """An empty cursor is followed by a client that follows cursors, unless it was interrupted."""
-    calls = looking.served_calls(frames)
+    calls = queries.served_calls(frames)
     pages = [at for at, (frame, _) in enumerate(calls) if frame.method == "session/list"]
     for at in pages:
         frame, page = calls[at]
@@ -111,7 +111,7 @@ async def still_speaks_version_1(stage: ClientStage) -> None:
     try:
         await talk.request("session/new", "session/load", "session/resume")
     except Unanswered as error:
-        said = f"it does not go on with an agent that speaks version 1 only: {error}"
+        said = f"it does not continue with an agent that speaks version 1 only: {error}"
         stage.judge.failed("V2-GEN-05", said, came=hello)
     else:
         stage.judge.passed("V2-GEN-05")

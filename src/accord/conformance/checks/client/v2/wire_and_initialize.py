@@ -39,7 +39,7 @@ from accord.conformance.client.fake_agent import (
     modes,
     responses,
 )
-from accord.conformance.frames import frame_queries as looking
+from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.error_codes import CANCELLED
 from accord.conformance.frames.raw_peer import Frame, Message, Unanswered, as_json
 from accord.conformance.frames.schema_validation import flaws
@@ -71,7 +71,7 @@ BAD_SUBJECTS: tuple[Message, ...] = (
 TERMINAL = {"type": "terminal", "methodId": "tty", "name": "In a terminal"}
 # How long the answer to a prompt is held back, to see whether the client waits for it.
 HELD_SECONDS = 0.7
-# Who decides at once takes less than this.
+# A client that decides at once takes less than this.
 DECIDING_SECONDS = 0.1
 
 # What is the same in both versions.
@@ -121,24 +121,24 @@ async def arrays(stage: ClientStage) -> None:
 @monitor("V2-GEN-01", "V2-GEN-02", role="client", version="2")
 def ids(frames: Sequence[Frame], judge: Findings) -> None:
     """Ids are whole numbers or texts, and not used again while their request is open."""
-    for frame, said in looking.odd_ids(frames):
+    for frame, said in queries.odd_ids(frames):
         judge.failed("V2-GEN-01", said, came=frame)
-    if any(looking.open_together(frames)):
+    if any(queries.open_together(frames)):
         judge.passed("V2-GEN-02")
-    for frame, said in looking.reused_ids(frames):
+    for frame, said in queries.reused_ids(frames):
         judge.failed("V2-GEN-02", said, came=frame)
 
 
 @monitor("V2-GEN-03", role="client", version="2")
 def nulls(frames: Sequence[Frame], judge: Findings) -> None:
     """An id that can be read comes back with an error."""
-    for frame, said in looking.null_answers(frames):
+    for frame, said in queries.null_answers(frames):
         judge.failed("V2-GEN-03", said, came=frame)
 
 
 @monitor("V2-GEN-04", "V2-GEN-08", "V1-GEN-09", "V2-SESS-25", role="client", version="2")
 def shapes(frames: Sequence[Frame], judge: Findings) -> None:
-    """Params and results are those of v2, and mint no words of their own."""
+    """Params and results are those of v2, without custom values that lack an underscore."""
     for flaw in flaws(frames, "2", of_agent=False):
         key = flaw.where.rpartition(".")[2]
         if flaw.frame.method == "initialize" and key in ("clientInfo", "clientCapabilities"):
@@ -160,12 +160,12 @@ def gates(frames: Sequence[Frame], judge: Findings) -> None:
     can = offered(frames, "capabilities.session")
 
     def marked(name: str) -> bool:
-        return isinstance(looking.at(can, name), dict)
+        return isinstance(queries.at(can, name), dict)
 
     def takes(kind: str) -> bool:
         return marked("prompt.embeddedContext" if kind == "resource" else f"prompt.{kind}")
 
-    for frame in looking.received(frames):
+    for frame in queries.received(frames):
         if frame.method == "session/prompt":
             content = frame.params.get("prompt")
             judge.judge("V2-PROMPT-01", bool(content), "an empty prompt", came=frame)
@@ -231,7 +231,7 @@ async def initializes_first(stage: ClientStage) -> None:
 
 @check("V2-INIT-04", role="client", version="2")
 async def leaves_a_version_that_it_does_not_speak(stage: ClientStage) -> None:
-    """After an answer with version 7 the client does not go on; to disconnect is advice."""
+    """After an answer with version 7 the client does not continue; to disconnect is advice."""
     await judge_leaving(stage, "V2-INIT-04", 7, must_close=False)
 
 
@@ -487,7 +487,7 @@ async def settles_cancelled_requests(stage: ClientStage) -> None:
 
 
 async def _decides_in_spite_of_cancels(talk: Conversation) -> bool:
-    """Whether the client chooses an option well after it has read that nobody needs it.
+    """Whether the client chooses an option well after it has read that the request is cancelled.
 
     What it answers to a later question shows that it has.
     """
@@ -500,7 +500,7 @@ async def _decides_in_spite_of_cancels(talk: Conversation) -> bool:
             return False
         await talk.peer.answer_to(name)
         answer = responses(talk.peer.frames, name)[0]
-        chosen = looking.at(outcome(answer.object), "outcome") == "selected"
+        chosen = queries.at(outcome(answer.object), "outcome") == "selected"
         if not chosen or answer.at - read < DECIDING_SECONDS:
             return False
     return True
@@ -522,7 +522,7 @@ async def _judge_own_prompt(stage: ClientStage, talk: Conversation, prompt: Fram
     came += [one for one in talk.peer.frames[since:] if one.method == "session/cancel"]
     news = [one for one in came if one.method not in before]
     ok = alive and not news and not talk.peer.closed.is_set()
-    said = "the client cancelled its own prompt, or goes on as if it were over"
+    said = "the client cancelled its own prompt, or continues as if it were over"
     stage.judge.judge("V2-CANCEL-13", ok, said, came=news)
     if not alive or talk.peer.closed.is_set() or any(one.is_request for one in news):
         stage.leave_open("the client does not wait for its prompt any more")
