@@ -114,7 +114,8 @@ def parse_address(url: str) -> RemoteAddress:
         )
     if "@" in parts.netloc:
         raise LocalProtocolError(
-            "the URL contains a user name or password; use token= or headers= instead"
+            "the URL contains a user name or password; give a token instead, by token or"
+            " --token-env"
         )
     return _address(parts, _ascii_host(host), port)
 

@@ -51,7 +51,7 @@ async def test_a_program_of_ours_gets_the_key_of_its_environment(
     async with Client.spawn(*PROGRAM, "--key", KEY) as client:
         with pytest.raises(AuthenticationRequired):
             await client.new_session(tmp_path)
-        with pytest.raises(LocalProtocolError, match="credential="):
+        with pytest.raises(LocalProtocolError, match="one in DraftOptions"):
             await client.authenticate()
         monkeypatch.setenv(API_KEY_VARIABLE, KEY)
         await client.new_session(tmp_path)
@@ -119,7 +119,7 @@ async def test_a_user_who_does_not_want_to_is_told_what_the_agent_said() -> None
         with pytest.raises(AuthenticationRequired):
             await client.new_session()
     async with drafting(script, credential=lambda: "sk-oops") as (client, _):
-        with pytest.raises(LocalProtocolError, match="str, no Credential") as caught:
+        with pytest.raises(LocalProtocolError, match="str, not a Credential") as caught:
             await client.new_session()
         assert "sk-oops" not in str(caught.value)
 

@@ -104,8 +104,8 @@ def _tokens(file: Path | None, environment: Mapping[str, str]) -> dict[str, str]
     if variable is not None and not is_token(variable):
         # Serving everybody would be the opposite of what was asked for.
         raise UsageError(
-            f"{TOKEN_VARIABLE} is set, but is not a token: visible ASCII without spaces"
-            + ("; it is empty" if not variable else "")
+            f"{TOKEN_VARIABLE} is set, but cannot be a token, "
+            + ("since it is empty" if not variable else "which is visible ASCII without spaces")
         )
     if file is None:
         return {} if variable is None else {variable: ONE_USER}
