@@ -13,10 +13,18 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from accord import RemoteApplication, RemoteLimits
+from accord import RemoteApplication, RemoteLimits, bearer_tokens
 from tests.hang_limit import HANG_SECONDS
 from tests.transport.server.asgi_servers import SERVERS, AsgiServer
-from tests.transport.server.raw_http import INITIALIZE, NEW_SESSION, Json, closed, prompt
+from tests.transport.server.raw_http import (
+    INITIALIZE,
+    NEW_SESSION,
+    UPGRADE,
+    Json,
+    RawClient,
+    closed,
+    prompt,
+)
 from tests.transport.server.served_agent import echo_agent
 
 pytestmark = pytest.mark.anyio
@@ -82,6 +90,32 @@ async def test_the_upgrade_names_the_connection_and_messages_are_text(server: As
         assert len(socket.response.headers["Acp-Connection-Id"]) == 32
         assert (await ask(socket, INITIALIZE))["result"]["protocolVersion"] == 1
         assert await say(socket, "hi") == ["hi"]
+
+
+REFUSED = {
+    "no credentials": ("/acp", {}, 401),
+    "wrong credentials": ("/acp", {"authorization": "Bearer x"}, 401),
+    "another path": ("/elsewhere", {"authorization": "Bearer token"}, 404),
+    "another site": ("/acp", {"origin": "https://evil.example"}, 403),
+    "another name": ("/acp", {"host": "evil.example"}, 421),
+    "too many": ("/acp", {"authorization": "Bearer token"}, 503),
+}
+
+
+@pytest.mark.parametrize(("path", "headers", "status"), REFUSED.values(), ids=REFUSED)
+async def test_an_upgrade_is_refused_with_the_status_of_a_request(
+    path: str, headers: dict[str, str], status: int, server: AsgiServer
+) -> None:
+    """Issue 16: in one's own application too, where the ASGI server can do it."""
+    limits = RemoteLimits(connections=1)
+    application = echo_agent().asgi(auth=bearer_tokens({"token": "ann"}), limits=limits)
+    async with server(application) as port:
+        async with contextlib.AsyncExitStack() as stack:
+            if status == 503:
+                await stack.enter_async_context(opened(port, additional_headers=headers))
+            async with asyncio.timeout(HANG_SECONDS):
+                answer = await RawClient(port, {}, path).request("GET", {**UPGRADE, **headers})
+        assert answer.status == status
 
 
 @pytest.mark.parametrize("name", SERVERS)
