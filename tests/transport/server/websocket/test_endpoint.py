@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -151,6 +152,25 @@ async def test_a_bad_frame_is_answered_each_time_and_the_next_one_works(
         for _ in range(3):
             assert (await ask(socket, text))["error"]["code"] == code
         assert (await ask(socket, NEW_SESSION))["result"]
+
+
+async def test_a_connection_that_has_served_http_can_still_be_upgraded(
+    listener: AsgiServer,
+) -> None:
+    """Ours: reverse proxies keep connections, and use them for whatever comes next."""
+    loop = asyncio.get_running_loop()
+    async with listener(echo_agent().asgi()) as port, asyncio.timeout(HANG_SECONDS):
+        with socket.socket() as used:
+            used.setblocking(False)
+            await loop.sock_connect(used, ("127.0.0.1", port))
+            # No such connection: what matters is that it is answered in full.
+            head = b"DELETE /acp HTTP/1.1\r\nhost: localhost\r\nacp-connection-id: x\r\n\r\n"
+            await loop.sock_sendall(used, head)
+            assert (await loop.sock_recv(used, MIB)).endswith(b"Unknown Acp-Connection-Id")
+            url = f"ws://127.0.0.1:{port}/acp"
+            async with connect(url, sock=used, compression=None) as upgraded:
+                assert (await ask(upgraded, INITIALIZE))["result"]
+                assert await say(upgraded, "hi") == ["hi"]
 
 
 @pytest.mark.rule("TR-HTTP-16")
