@@ -13,6 +13,7 @@ from accord.errors import ConnectionLost
 from accord.transport.connect_errors import (
     closed_early,
     connect_failed,
+    connect_reason,
     status_reason,
     status_refused,
 )
@@ -27,9 +28,11 @@ def _os_error(number: int) -> OSError:
     return OSError(number, os.strerror(number))
 
 
-def _certificate_error() -> ssl.SSLCertVerificationError:
+def _certificate_error(
+    words: str = "certificate has expired", code: int = 10
+) -> ssl.SSLCertVerificationError:
     error = ssl.SSLCertVerificationError(1, "failed")
-    error.verify_message = "certificate has expired"
+    error.verify_message, error.verify_code = words, code
     return error
 
 
@@ -39,6 +42,7 @@ def _certificate_error() -> ssl.SSLCertVerificationError:
         (_os_error(errno.ECONNREFUSED), "(connection refused); is the server running there?"),
         (_os_error(errno.EHOSTUNREACH), "check the network"),
         (_os_error(errno.ECONNRESET), "check that an ACP server is there"),
+        (_os_error(errno.ENOTCONN), "closed the connection before it answered"),
         (_os_error(errno.EMFILE), "Too many open files"),
         (socket.gaierror(-2, "Name or service not known"), "check its spelling"),
         (TimeoutError(), "firewall"),
@@ -58,6 +62,25 @@ def test_an_error_of_the_network_says_what_happened(error: Exception, words: str
     assert words in str(failed)
     assert failed.status is None
     assert "secret" not in str(failed)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "advice"),
+    [
+        ("self-signed certificate", 18, "SSL_CERT_FILE names its file"),
+        ("unable to get local issuer certificate", 20, "SSL_CERT_FILE names its file"),
+        ("Hostname mismatch", 62, "use a name that it is for"),
+        ("IP address mismatch", 64, "use a name that it is for"),
+        ("certificate has expired", 10, "must be renewed there"),
+        ("certificate revoked", 23, ""),
+    ],
+)
+def test_a_certificate_that_is_refused_says_what_helps(words: str, code: int, advice: str) -> None:
+    """Ours: a file of authorities does not help against a wrong name or an old certificate."""
+    reason = connect_reason(ADDRESS, _certificate_error(words, code))
+    assert reason.startswith(f"the certificate is not valid: {words}")
+    assert advice in reason
+    assert ("SSL_CERT_FILE" in reason) == ("SSL_CERT_FILE" in advice)
 
 
 @pytest.mark.parametrize(

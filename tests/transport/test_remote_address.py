@@ -14,6 +14,7 @@ from accord.transport.remote_address import (
     parse_address,
     require_encryption,
     shown_url,
+    url_advice,
 )
 
 
@@ -37,7 +38,7 @@ def test_a_url_is_read(url: str, expected: RemoteAddress) -> None:
         ("ftp://a.example", "begins with"),
         ("a.example/acp", "begins with"),
         ("https:///acp", "begins with"),
-        ("https://user:secret@a.example/", "token="),
+        ("https://user:secret@a.example/", "a token instead"),
         ("http://127.0.0.1\\@evil.example/", "characters"),
         ("https://a.example/ b", "characters"),
         ("https://a.example:70000/", "valid URL"),
@@ -126,6 +127,27 @@ def test_plain_connections_lead_to_this_machine_only(scheme: str) -> None:
 def test_urls_are_told_from_commands(text: str, expected: bool) -> None:
     """Ours: where a command takes either."""
     assert is_url(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "looks"),
+    [
+        ("htps://a.example/acp", True),
+        ("https:/a.example/acp", True),
+        ("localhost:8000", True),
+        ("localhost:8000/acp", True),
+        ("agents.example.com/acp", True),
+        ("[::1]:8000/acp", True),
+        ("https://a.example/acp", False),
+        ("team", False),
+        ("my-agent", False),
+        ("claude.code", False),
+        ("./agent.py", False),
+    ],
+)
+def test_a_url_with_a_mistake_is_told_how_one_begins(text: str, looks: bool) -> None:
+    """Ours: for a name that is not known."""
+    assert bool(url_advice(text)) is looks
 
 
 @pytest.mark.parametrize(

@@ -24,10 +24,10 @@ def test_a_token_becomes_a_bearer_header() -> None:
 @pytest.mark.parametrize(
     ("token", "headers", "word"),
     [
-        ("", None, "token="),
-        ("a b", None, "token="),
-        ("a\r\nb", None, "token="),
-        (7, None, "token="),
+        ("", None, "visible ASCII"),
+        ("a b", None, "visible ASCII"),
+        ("a\r\nb", None, "visible ASCII"),
+        (7, None, "visible ASCII"),
         ("a", {"authorization": "Basic x"}, "cannot be used together"),
         (None, {"X-A": "1", "x-a": "2"}, "twice"),
         (None, {"X A": "1"}, "name"),

@@ -16,9 +16,15 @@ import pytest
 
 from accord.errors import SpawnFailed
 from accord.machine.console.stderr_passthrough import PassedOutput
+from accord.machine.own_command_line import own_command
 from accord.machine.processes.child_process import GroupProcess
 from accord.machine.processes.process_groups import live_groups
-from accord.transport.subprocess import STDERR_BYTES_KEPT, SubprocessTransport
+from accord.transport.subprocess import (
+    STDERR_BYTES_KEPT,
+    ConnectNotices,
+    SubprocessTransport,
+    connect_failure,
+)
 from tests.machine.lifeline import Lifeline
 from tests.transport.collector import SECONDS, Collecting
 
@@ -259,3 +265,42 @@ async def test_a_long_command_is_shown_as_far_as_it_helps() -> None:
         assert why.reason.startswith("the agent `/bin/sh -c 'exit 3; xxx")
         assert len(why.reason) < 300
         assert why.reason.endswith("…` exited: exit code 3")
+
+
+REFUSED = "cannot connect to ws://a/acp: nothing listens on port 80 of a"
+
+
+@pytest.mark.parametrize(
+    ("words", "stderr", "expected"),
+    [
+        (("accord", "connect", "ws://a/acp"), f"a warning\naccord connect: {REFUSED}\n", REFUSED),
+        (("accord", "connect", "ws://a/acp"), "Traceback\nValueError: x\n", None),
+        (("accord", "connect", "ws://a/acp"), "", None),
+        (("accord", "agent"), f"accord connect: {REFUSED}\n", None),
+        (("some-agent",), f"accord connect: {REFUSED}\n", None),
+    ],
+)
+def test_a_connection_that_failed_is_told_from_an_agent_that_exited(
+    words: tuple[str, ...], stderr: str, expected: str | None
+) -> None:
+    """Ours: for an agent at a URL, the exit code of our own process says nothing."""
+    assert connect_failure(words, stderr) == expected
+
+
+async def test_the_end_of_a_connection_has_its_reason_alone() -> None:
+    """Ours: `accord connect` is a process of ours that the user knows nothing of."""
+    async with running(*own_command("connect", "ws://127.0.0.1:1/acp")) as (_, receiver):
+        why = await receiver.end()
+    assert why.reason.startswith("cannot connect to ws://127.0.0.1:1/acp: nothing listens")
+    assert (why.exit_status, why.stderr_tail) == (None, "")
+
+
+def test_what_a_connection_says_meanwhile_is_handed_on() -> None:
+    """Ours: in lines, however it comes; the reason of its end comes with the end."""
+    said: list[str] = []
+    listener = ConnectNotices.of(own_command("connect", "ws://a/acp"), said.append)
+    assert listener is not None
+    for piece in (b"it is inter", b"rupted\nanother\n", b"\naccord connect: it ended\n"):
+        listener(piece)
+    assert said == ["it is interrupted", "another"]
+    assert ConnectNotices.of(("some-agent",), said.append) is None

@@ -11,6 +11,15 @@ from accord.transport.remote_address import RemoteAddress, shown_url
 from accord.transport.request_headers import HiddenValues
 
 _UNREACHABLE: Final = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN})
+# What OpenSSL says of a certificate, and what helps: an unknown authority, another name, a time.
+_OWN_AUTHORITY: Final = (
+    "; for one of your own authority, the environment variable SSL_CERT_FILE names its file"
+)
+_BY_CERTIFICATE: Final = {
+    **dict.fromkeys((18, 19, 20, 21), _OWN_AUTHORITY),
+    **dict.fromkeys((62, 64), "; use a name that it is for"),
+    **dict.fromkeys((9, 10), "; it must be renewed there, if this computer's clock is right"),
+}
 # How much of a server's own words is shown.
 WORDS_CHARS_MAX: Final = 200
 _UNAUTHORIZED: Final = 401
@@ -56,10 +65,8 @@ def connect_reason(address: RemoteAddress, error: BaseException) -> str:
     plain = "ws" if address.is_web_socket else "http"
     if isinstance(error, ssl.SSLCertVerificationError):
         words = error.verify_message.rstrip(".")
-        return (
-            f"the certificate is not valid: {words}; for one of your own authority, the environment"
-            " variable SSL_CERT_FILE names its file"
-        )
+        advice = _BY_CERTIFICATE.get(getattr(error, "verify_code", 0), "")
+        return f"the certificate is not valid: {words}{advice}"
     if isinstance(error, ssl.SSLError):
         words = (getattr(error, "reason", None) or "unknown error").replace("_", " ").lower()
         return f"TLS failed ({words}); does {place} speak TLS?  If not, use {plain}://"
@@ -75,7 +82,8 @@ def connect_reason(address: RemoteAddress, error: BaseException) -> str:
             f"{place} did not answer in time (connect_seconds); check the address, and whether a"
             " firewall is in between"
         )
-    if isinstance(error, ConnectionError | EOFError):
+    is_closed = isinstance(error, OSError) and error.errno == errno.ENOTCONN
+    if is_closed or isinstance(error, ConnectionError | EOFError):
         return closed_early(address)
     if isinstance(error, OSError) and error.errno in _UNREACHABLE:
         return f"{address.host} is unreachable ({error.strerror}); check the network"

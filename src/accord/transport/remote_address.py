@@ -20,6 +20,8 @@ SCHEMES: Final = ("https", "http", "wss", "ws")
 URL_CHARS_MAX: Final = 8192
 _PORTS: Final = {"ws": 80, "http": 80, "wss": 443, "https": 443}
 _HOST: Final = re.compile(r"[A-Za-z0-9._-]+\Z|[0-9A-Fa-f:.]+\Z")
+# Such as localhost:8000 or agents.example.com/acp, without a scheme.
+_HOST_AND_PORT: Final = re.compile(r"[A-Za-z0-9.-]+(:[0-9]+(/|\Z)|\.[a-z]+/)|\[[0-9a-f:]+\]")
 _SECURE: Final = {"ws": "wss", "http": "https"}
 
 
@@ -71,6 +73,13 @@ def is_url(text: str) -> bool:
     return bool(found) and scheme.lower() in SCHEMES
 
 
+def url_advice(text: str) -> str:
+    """Say how a URL begins, for text that looks like one with a mistake; empty for other text."""
+    if is_url(text) or not (":/" in text or _HOST_AND_PORT.match(text)):
+        return ""
+    return "; the URL of an agent begins with https://, wss://, http:// or ws://"
+
+
 def shown_url(text: str) -> str:
     """Return what may be shown of a text that looks like a URL: nothing that may be a secret."""
     text = re.split(r"[?#]", text, maxsplit=1)[0]
@@ -114,7 +123,8 @@ def parse_address(url: str) -> RemoteAddress:
         )
     if "@" in parts.netloc:
         raise LocalProtocolError(
-            "the URL contains a user name or password; use token= or headers= instead"
+            "the URL contains a user name or password; give a token instead, by token or"
+            " --token-env"
         )
     return _address(parts, _ascii_host(host), port)
 
@@ -167,4 +177,5 @@ __all__ = [
     "parse_address",
     "require_encryption",
     "shown_url",
+    "url_advice",
 ]

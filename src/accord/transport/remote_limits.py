@@ -46,14 +46,15 @@ class RemoteLimits:
     # Back-off doubles from the first to the second, with jitter.
     reconnect_seconds_min: float = 0.1
     reconnect_seconds_max: float = 10.0
-    # One attempt: name lookup, TCP, TLS, and the answer to the upgrade or to `initialize`.
+    # One attempt: name lookup, TCP, TLS, and the answer to the upgrade.
     connect_seconds: float = 30.0
 
     # ---- liveness
     # An idle side says something this often; a peer that is silent for longer is gone.
     keep_alive_seconds: float = 15.0
     silence_seconds: float = 30.0
-    # A peer that takes nothing of what was sent for this long is lost.
+    # A peer that takes nothing of what was sent for this long is lost, and so is a server that
+    # answers no request.
     stall_seconds: float = 60.0
     # How long closing waits for the peer.
     close_seconds: float = 5.0

@@ -54,7 +54,7 @@ def request_headers(
     if token is not None:
         _check_token(token)
         if "authorization" in found:
-            raise LocalProtocolError("token= and the header Authorization cannot be used together")
+            raise LocalProtocolError("a token and the header Authorization cannot be used together")
         found["authorization"] = ("Authorization", f"Bearer {token}")
     return tuple(found.values())
 
@@ -85,7 +85,7 @@ class HiddenValues:
 
 def _check_token(token: object) -> None:
     if not is_token(token):
-        raise LocalProtocolError("token= takes a token: visible ASCII without spaces")
+        raise LocalProtocolError("a token is visible ASCII without spaces, and not empty")
 
 
 def _check(name: object, value: object) -> None:

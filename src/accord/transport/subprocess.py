@@ -34,6 +34,10 @@ LAST_OUTPUT_SECONDS_MAX = 0.5
 # How long a process may take to exit after its stdin is closed.
 LEAVE_SECONDS_MAX = 2.0
 
+# A process of ours that connects to a URL, and how what it says about its end begins.
+_CONNECT = ("accord", "connect")
+_CONNECT_SAYS = "accord connect: "
+
 StderrListener = Callable[[bytes], None]
 
 
@@ -64,6 +68,41 @@ class _Tail:
         # Redacted as a whole, since a private key spans many lines.
         whole = log_redactor().text(self._kept.decode("utf-8", "replace"))
         return whole.encode()[-STDERR_BYTES_KEPT:].decode("utf-8", "replace")
+
+
+class ConnectNotices:
+    """Hands on what `accord connect` says while it runs: that its connection is interrupted.
+
+    Its last line is the reason of its end, and is left out here; see `connect_failure`.
+    """
+
+    def __init__(self, say: Callable[[str], object]) -> None:
+        self._say = say
+        self._rest = b""
+
+    @classmethod
+    def of(cls, command: Sequence[str], say: Callable[[str], object]) -> "ConnectNotices | None":
+        """Return a listener for the stderr of a command; None if it is another one."""
+        return cls(say) if readable_command(tuple(command))[:2] == _CONNECT else None
+
+    def __call__(self, data: bytes) -> None:
+        *lines, rest = (self._rest + data).split(b"\n")
+        self._rest = rest[-STDERR_BYTES_KEPT:]
+        for line in lines:
+            text = line.decode("utf-8", "replace").strip()
+            if text and not text.startswith(_CONNECT_SAYS):
+                self._say(text)
+
+
+def connect_failure(words: Sequence[str], stderr: str) -> str | None:
+    """Return why `accord connect` ended, in its own words; None for other commands.
+
+    The user knows nothing of this process: its exit code says nothing of the remote agent.
+    """
+    lines = stderr.splitlines()
+    if tuple(words[:2]) != _CONNECT or not lines or not lines[-1].startswith(_CONNECT_SAYS):
+        return None
+    return lines[-1].removeprefix(_CONNECT_SAYS)
 
 
 class SubprocessTransport:
@@ -205,7 +244,12 @@ class SubprocessTransport:
             return
         self._told = True
         assert self._receiver is not None
-        line = shlex.join(readable_command(self._command))
+        words = readable_command(self._command)
+        failure = connect_failure(words, self._tail.text)
+        if failure is not None and status is not None:
+            self._receiver.ended(Ended(failure, clean=why.clean))
+            return
+        line = shlex.join(words)
         if len(line) > COMMAND_CHARACTERS_SHOWN:
             line = f"{line[:COMMAND_CHARACTERS_SHOWN]}…"
         if status is None:

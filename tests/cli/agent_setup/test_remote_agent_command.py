@@ -93,7 +93,7 @@ def test_options_of_ours_and_options_behind_the_url_are_the_same() -> None:
         (["--insecure"], ["my-agent"], "--insecure is for agents with a URL"),
         (["--token-env", "AGENT_TOKEN"], None, "--token-env is for agents with a URL"),
         (["ws://agents.example/acp"], None, "--insecure"),
-        (["wss://me:secretsecret@agents.example/"], None, "token="),
+        (["wss://me:secretsecret@agents.example/"], None, "a token instead"),
         ([URL, "--token-env", "NOT_SET"], None, "NOT_SET"),
         ([URL, "--header-env", "X-Team"], None, "HEADER=NAME"),
         ([URL, "--header-env", "Upgrade=AGENT_TEAM"], None, "Upgrade"),

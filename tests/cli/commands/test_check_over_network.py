@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import socket
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from tests.cli.home import Home
 from tests.transport.server.serve_process import serve_process
 
+TOKEN = "tokentokentoken"
 CLIENT = (sys.executable, "-m", "accord", "run", "hello", "--agent", "{url}")
 
 
@@ -53,7 +56,53 @@ def test_wrong_words_are_refused(words: list[str], said: str, home: Home) -> Non
     assert said in ended.error
 
 
-def test_a_server_that_is_not_there_is_said(home: Home) -> None:
-    ended = home.accord("check", "http://127.0.0.1:1/acp")
+@pytest.mark.parametrize("scheme", ["http", "ws", "https", "wss"])
+def test_a_server_that_is_not_there_is_said(scheme: str, home: Home) -> None:
+    ended = home.accord("check", f"{scheme}://127.0.0.1:1/acp")
     assert ended.code == 3
-    assert "cannot reach http://127.0.0.1:1/acp" in ended.error
+    assert f"cannot reach {scheme}://127.0.0.1:1/acp: nothing listens on port 1" in ended.error
+    assert not ended.out
+
+
+@pytest.mark.parametrize("scheme", ["http", "ws"])
+@pytest.mark.parametrize(
+    ("path", "token", "said"),
+    [
+        ("/acp", None, "it requires credentials (status 401)"),
+        ("/acp", "another", "it refuses these credentials (status 401)"),
+        ("/elsewhere", TOKEN, "there is no ACP endpoint at this path (status 404)"),
+    ],
+)
+def test_a_server_that_refuses_its_user_is_not_judged(
+    scheme: str, path: str, token: str | None, said: str, home: Home
+) -> None:
+    """Issue 16: a wrong token says nothing about whether a server is conformant."""
+    words = [] if token is None else ["--token-env", "GIVEN"]
+    home.env["GIVEN"] = token or ""
+    with serve_process(env={"ACCORD_SERVE_TOKEN": TOKEN}) as server:
+        url = server.url.replace("http", scheme).replace("/acp", path)
+        ended = home.accord("check", url, *words)
+    assert ended.code == 3
+    assert f"cannot check {url}: {said}" in ended.error
+    assert not ended.out
+
+
+@pytest.mark.parametrize("scheme", ["http", "ws"])
+def test_something_that_does_not_speak_http_is_not_judged(scheme: str, home: Home) -> None:
+    """Ours: such as a server with TLS that is asked without."""
+    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as workers:
+        workers.submit(_close_each, listener)
+        url = f"{scheme}://127.0.0.1:{listener.getsockname()[1]}/acp"
+        ended = home.accord("check", url)
+        listener.shutdown(socket.SHUT_RDWR)
+    assert ended.code == 3
+    assert "closed the connection before it answered" in ended.error
+
+
+def _close_each(listener: socket.socket) -> None:
+    """Accept and close, until the listener is shut down."""
+    while True:
+        try:
+            listener.accept()[0].close()
+        except OSError:
+            return

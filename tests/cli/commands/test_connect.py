@@ -14,6 +14,7 @@ import pytest
 
 from tests.cli.home import Home
 from tests.hang_limit import HANG_SECONDS
+from tests.transport.server.serve_process import serve_process
 
 TOKEN = "tokentokentoken"
 AGENT = """\
@@ -25,6 +26,19 @@ agent = Agent("far", version="1.0.0")
 @agent.on_prompt
 async def answer(turn: Turn) -> None:
     await turn.say(f"You said: {turn.text}")
+"""
+SLOW_AGENT = """\
+import anyio
+
+from accord import Agent, Turn
+
+agent = Agent("slow", version="1.0.0")
+
+
+@agent.on_prompt
+async def answer(turn: Turn) -> None:
+    await turn.say("begun\\n")
+    await anyio.sleep_forever()
 """
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -86,8 +100,8 @@ def test_what_is_wrong_is_said(url: str, home: Home) -> None:
     """Ours: the server's refusal, a wrong place, and a plain connection to elsewhere."""
     ended = home.accord("run", "hello", "--agent", url)
     assert ended.code == 1
-    assert "it requires credentials (status 401)" in ended.error
-    assert "`accord connect ws://" in ended.error
+    assert f"accord: cannot connect to {url}: it requires credentials (status 401)" in ended.error
+    assert "accord connect" not in ended.error
     ended = home.accord("connect", url.replace("/acp", "/other"))
     assert ended.code == 1
     assert "the usual path is /acp" in ended.error
@@ -95,6 +109,38 @@ def test_what_is_wrong_is_said(url: str, home: Home) -> None:
     assert ended.code == 2
     assert "--insecure" in ended.error
     assert home.accord("connect").code == 2
+
+
+@pytest.mark.parametrize("given", ["htps://ann:hunter2@a.example/acp", "localhost:8000/acp"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "hello", "--agent"),
+        ("chat", "--plain"),
+        ("check",),
+        ("translate", "--to", "1"),
+        ("record", "-o", "x.jsonl"),
+        ("connect",),
+    ],
+)
+def test_a_url_with_a_mistake_is_explained_and_its_password_is_not_shown(
+    words: tuple[str, ...], given: str, home: Home
+) -> None:
+    """Ours: it is taken for a name otherwise, and for a program."""
+    ended = home.accord(*words, given)
+    assert ended.code == 2
+    assert "the URL of an agent begins with https://" in ended.error
+    assert "hunter2" not in ended.error
+
+
+@pytest.mark.parametrize("words", [("proxy", "guard"), ("translate", "--to", "1", "--")])
+def test_a_url_with_a_mistake_is_not_started_as_a_program(
+    words: tuple[str, ...], home: Home
+) -> None:
+    ended = home.accord(*words, "htps://ann:hunter2@a.example/acp")
+    assert ended.code == 2
+    assert "the URL of an agent begins with https://" in ended.error
+    assert "hunter2" not in ended.error
 
 
 @pytest.mark.parametrize("command", ["connect", "record", "translate", "proxy"])
@@ -146,3 +192,35 @@ def test_check_judges_a_server(url: str, with_token: Home) -> None:
     assert url in json.loads(report.read_text())["command"]
     ended = with_token.accord("check", url, "--token-env", "AGENT_TOKEN", "--only", "TR-STDIO-*")
     assert ended.code == 2
+
+
+@pytest.mark.parametrize("scheme", ["http", "ws"])
+def test_a_run_says_that_its_server_is_gone_and_why_it_ends(
+    scheme: str, home: Home, tmp_path: Path
+) -> None:
+    """Ours: in mid-turn; a user who waits knows for what, and is told of no process of ours."""
+    (tmp_path / "slow.py").write_text(SLOW_AGENT)
+    with serve_process(agent="slow.py:agent", cwd=tmp_path) as server:
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "accord", "run", "go"),
+                *("--agent", server.url.replace("http", scheme)),
+            ],
+            cwd=home.project,
+            env=home.env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "begun\n"
+        server.process.kill()
+        server.process.wait()
+        notice = process.stderr.readline()
+        process.terminate()
+        process.communicate(timeout=HANG_SECONDS)
+    assert notice.startswith("accord: the connection to ")
+    assert "is interrupted" in notice
+    assert "trying for 60 s" in notice

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import socket
 import ssl
@@ -182,6 +183,24 @@ def test_a_key_with_a_password_is_refused_and_nobody_is_asked(tmp_path: Path) ->
         check=False,
     )
     assert (done.returncode, "has a password" in done.stderr) == (2, True), done.stderr
+
+
+def test_a_certificate_and_a_key_that_do_not_fit_are_told_apart(tmp_path: Path) -> None:
+    """Ours: OpenSSL says `PEM lib` for most of it."""
+    (tmp_path / "other").mkdir()
+    made, other = make_certificate(tmp_path), make_certificate(tmp_path / "other")
+    certificate, key = made.certificate, made.key
+    for cert, private, words in (
+        (key, certificate, f"{str(key)!r} has no certificate"),
+        (certificate, certificate, f"{str(certificate)!r} has no private key"),
+        (certificate, other.key, "does not belong to the certificate"),
+        (tmp_path / "none", key, "does not exist"),
+    ):
+        arguments = Namespace(
+            host="127.0.0.1", port=0, token_file=None, tls_cert=cert, tls_key=private
+        )
+        with pytest.raises(UsageError, match=re.escape(words)):
+            options_of(arguments, {})
 
 
 @pytest.mark.parametrize(

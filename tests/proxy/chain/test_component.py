@@ -3,7 +3,9 @@
 import pytest
 
 from accord.errors import SpawnFailed
+from accord.machine.own_command_line import own_command
 from accord.proxy.chain.conductor import Component
+from accord.proxy.chain.startup import program
 from tests.proxy.chain.test_conductor import ABLE, INIT, Raw, _through, chain
 from tests.proxy.wires import settled
 
@@ -103,3 +105,9 @@ async def test_a_request_that_a_dead_neighbour_cannot_take_is_answered_at_once()
         assert "agent is gone" in (await client.hear())["error"]["message"]
         client.request(2, "_late", {})
         await client.close()
+
+
+def test_a_process_of_ours_is_named_as_a_user_would_start_it() -> None:
+    """Ours: no path of this installation is in a sentence about a component."""
+    assert program(own_command("connect", "wss://a/acp")).name == "accord connect wss://a/acp"
+    assert program(["some-agent", "two words"]).name == "some-agent 'two words'"

@@ -8,7 +8,9 @@ import pytest
 
 from accord.client.permissions.request import Decision
 from accord.connection.limits import Limits
+from accord.errors import ConnectionLost
 from accord.terminal.engine.launch_options import LaunchOptions
+from accord.terminal.engine.problems import lost_problem
 from accord.terminal.model.prompt.unsent_prompt import Draft
 from tests.terminal.engine.agents import program
 from tests.terminal.engine.controller_harness import (
@@ -272,3 +274,11 @@ async def test_an_agent_that_never_answers_is_given_up_and_can_be_started_again(
         assert "did not answer initialize" in problem.text
         assert "slow" in problem.detail
         assert problem.remedies == ("restart",)
+
+
+def test_an_agent_at_a_url_is_gone_and_need_not_have_stopped() -> None:
+    """Ours: what is known is that the connection ended, and why."""
+    gone = lost_problem(ConnectionLost("the connection to wss://a/acp ended: it was cut"))
+    assert gone.text == "The agent is gone: the connection to wss://a/acp ended: it was cut"
+    stopped = lost_problem(ConnectionLost("the agent exited", exit_status="exit code 3"))
+    assert stopped.text == "The agent stopped: exit code 3"

@@ -8,6 +8,7 @@ from dataclasses import replace
 import anyio
 import pytest
 
+from accord.transport.http.connections import h2_connection
 from accord.transport.remote_limits import RemoteLimits
 from tests.transport.http.acp_script import AcpScript
 from tests.transport.http.conversation import NOBODY_WAITS, connected
@@ -266,6 +267,20 @@ async def test_a_server_that_takes_nothing_more_on_a_connection_is_asked_on_anot
         script.push({"method": "_event", "params": {}}, "s1")
         await talk.heard.until(lambda: any(one.get("method") == "_event" for one in talk.messages))
         assert len(server.connections) == 2
+
+
+async def test_a_server_that_accepts_and_says_nothing_is_told_from_one_that_closes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ours: the reason is what happened; a computer that hangs still accepts connections."""
+    monkeypatch.setattr(h2_connection, "PRIOR_KNOWLEDGE_SECONDS_MAX", 0.01)
+    script = AcpScript(resumes=True)
+    limits = replace(NOBODY_WAITS, grace_seconds=0.1)
+    async with serve(script) as server, connected(server.port, limits=limits) as talk:
+        await talk.call("session/new")
+        monkeypatch.setattr(H2Served, "serve", lambda self: anyio.sleep_forever())
+        await server.abort_all()
+        assert "did not answer in time" in (await talk.end()).reason
 
 
 async def test_messages_wait_while_there_is_no_connection() -> None:

@@ -26,6 +26,12 @@ NEW_SESSION: Json = {
     "method": "session/new",
     "params": {"cwd": "/tmp", "mcpServers": []},
 }
+UPGRADE = {
+    "upgrade": "websocket",
+    "connection": "Upgrade",
+    "sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA==",
+    "sec-websocket-version": "13",
+}
 
 
 def prompt(session_id: str, text: str, request_id: int = 2) -> Json:
@@ -178,4 +184,13 @@ async def _head(reader: asyncio.StreamReader) -> Response:
     return Response(int(first.split(" ")[1]), headers)
 
 
-__all__ = ["INITIALIZE", "NEW_SESSION", "EventStream", "RawClient", "Response", "closed", "prompt"]
+__all__ = [
+    "INITIALIZE",
+    "NEW_SESSION",
+    "UPGRADE",
+    "EventStream",
+    "RawClient",
+    "Response",
+    "closed",
+    "prompt",
+]

@@ -24,7 +24,7 @@ from accord.transport.server.request_guard import (
     without_port,
 )
 from accord.transport.server.requests import RemoteRequest
-from tests.transport.server.raw_http import INITIALIZE, NEW_SESSION, RawClient, prompt
+from tests.transport.server.raw_http import INITIALIZE, NEW_SESSION, UPGRADE, RawClient, prompt
 from tests.transport.server.served_agent import Served, echo_agent, serving
 
 TOKENS = {"secret-of-ann": "ann", "secret-of-bob": "bob"}
@@ -51,13 +51,7 @@ async def upgrade_status(served: Served, headers: Mapping[str, str]) -> int:
     named = {name: value for name, value in headers.items() if name != "host"}
     host = headers.get("host", f"127.0.0.1:{served.port}")
     raw = RawClient(served.port)
-    upgrade = {
-        "upgrade": "websocket",
-        "connection": "Upgrade",
-        "sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA==",
-        "sec-websocket-version": "13",
-    }
-    return (await raw.request("GET", {**upgrade, **named, "host": host})).status
+    return (await raw.request("GET", {**UPGRADE, **named, "host": host})).status
 
 
 @pytest.mark.anyio
@@ -299,11 +293,27 @@ async def test_an_auth_function_may_wait_and_sees_the_request() -> None:
         {"origins": ["https://*.example"]},
         {"origins": ["https://a.example/"]},
         {"hosts": ["*"]},
+        {"path": "/acp?x=y"},
+        {"path": "/acp#x"},
+        {"path": "/a/../acp"},
+        {"path": "/a//acp"},
+        {"path": "/an acp"},
+        {"path": "/äcp"},
+        {"path": "/a%20b"},
     ],
 )
 def test_options_that_would_not_protect_are_refused(options: dict[str, object]) -> None:
+    """Ours: nor is a path served that no client can ask for."""
     with pytest.raises(LocalProtocolError):
         echo_agent().asgi(**options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("path", "served"),
+    [("/acp", "/acp"), ("a/b/", "/a/b"), ("/", "/"), ("", "/"), ("/v1.0", "/v1.0")],
+)
+def test_a_path_is_served_with_or_without_its_slashes(path: str, served: str) -> None:
+    assert echo_agent().asgi(path=path).path == served
 
 
 @pytest.mark.parametrize(

@@ -261,6 +261,20 @@ async def test_a_body_without_a_length_is_cut_at_the_limit() -> None:
         assert await new_session(client)
 
 
+async def test_a_broken_chunk_is_a_bad_request() -> None:
+    """Issue 16: status 499 is never sent."""
+    async with serving() as served:
+        client = await opened(served.port)
+        headers = {
+            "content-type": "application/json",
+            "content-length": None,
+            "transfer-encoding": "chunked",
+        }
+        response = await client.request("POST", headers, b"2\r\n{}\r\nnot a length\r\n")
+        assert response.status == 400
+        assert await new_session(client)
+
+
 async def test_a_slow_body_is_given_up() -> None:
     async with serving(limits=RemoteLimits(body_seconds=0.05)) as served:
         client = await opened(served.port)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from http import HTTPStatus
@@ -332,6 +333,17 @@ async def test_after_the_grace_time_the_connection_is_given_up() -> None:
         await transport.drain()
         transport.pause()
         transport.resume()
+
+
+async def test_a_server_that_is_gone_for_good_is_said_in_whole_sentences() -> None:
+    """Ours: what happened, why it could not be mended, and what to do."""
+    limits = replace(QUICK, grace_seconds=0.05, reconnect_seconds_min=0.01)
+    servers = contextlib.AsyncExitStack()
+    url = await servers.enter_async_context(serving(cut_after("one")))
+    async with connected(url, limits=limits) as (_, receiver):
+        await servers.aclose()
+        ended = await receiver.end()
+    assert "is the server running there?  Connect again and load the session" in ended.reason
 
 
 async def test_closing_while_the_network_is_gone_does_not_wait_for_it() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterable
 
 from accord.cli.agent_setup.remote_agent_command import agent_command, given_words
 from accord.cli.usage_error import UsageError
 from accord.configuration.config_file import AgentEntry, Config
 from accord.machine.own_command_line import own_command
-from accord.transport.remote_address import is_url
+from accord.transport.remote_address import is_url, shown_url, url_advice
 
 BUILT_IN = "built-in"
 """The name of the built-in agent."""
@@ -28,9 +29,15 @@ def named_agent(arguments: Namespace, config: Config) -> AgentEntry:
     if wanted in config.agents:
         return config.agents[wanted]
     if wanted != BUILT_IN:
-        known = ", ".join(sorted({*config.agents, BUILT_IN}))
-        raise UsageError(f"the configuration has no agent {wanted!r} (known: {known})")
+        raise unknown_agent(wanted, {*config.agents, BUILT_IN})
     return AgentEntry(command=own_command("agent"))
+
+
+def unknown_agent(wanted: str, known: Iterable[str]) -> UsageError:
+    """Return the error for a name that is not configured, which may be a URL with a mistake."""
+    names = ", ".join(sorted(known))
+    shown, advice = shown_url(wanted), url_advice(wanted)
+    return UsageError(f"the configuration has no agent {shown!r} (known: {names}){advice}")
 
 
 def given_command(arguments: Namespace) -> tuple[str, ...] | None:

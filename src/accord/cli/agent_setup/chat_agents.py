@@ -11,7 +11,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from accord.cli.agent_setup.agent_argument import BUILT_IN, given_command, with_model
+from accord.cli.agent_setup.agent_argument import (
+    BUILT_IN,
+    given_command,
+    unknown_agent,
+    with_model,
+)
 from accord.cli.agent_setup.mcp_servers import servers_of
 from accord.cli.usage_error import UsageError
 from accord.configuration.config_file import AgentEntry, Config
@@ -41,8 +46,7 @@ def orders_of(
     if wanted is None:
         return (choices[BUILT_IN] if len(choices) == 1 or arguments.built_in else None), choices
     if wanted not in choices:
-        known = ", ".join(sorted(choices))
-        raise UsageError(f"the configuration has no agent {wanted!r} (known: {known})")
+        raise unknown_agent(wanted, choices)
     return choices[wanted], choices
 
 

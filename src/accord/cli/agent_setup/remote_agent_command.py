@@ -63,9 +63,11 @@ def given_words(arguments: Namespace, url: str | None) -> list[str] | None:
     if after is not None:
         raise UsageError("give either a URL or a command after --, not both")
     if not _is_url(url):
-        from accord.transport.remote_address import shown_url
+        from accord.transport.remote_address import shown_url, url_advice
 
-        raise UsageError(f"{shown_url(url)!r} is not a URL; a command comes after --")
+        raise UsageError(
+            f"{shown_url(url)!r} is not a URL{url_advice(url)}; a command comes after --"
+        )
     return [url, *words]
 
 
@@ -76,6 +78,11 @@ def agent_command(words: Sequence[str]) -> tuple[str, ...]:
         UsageError: the URL or its options cannot be used.
     """
     if remote_agent(words) is None:
+        if words and "://" in words[0]:
+            from accord.transport.remote_address import shown_url, url_advice
+
+            advice = url_advice(words[0])
+            raise UsageError(f"{shown_url(words[0])!r} is not a command{advice}")
         return tuple(words)
     from accord.machine.own_command_line import own_command
 

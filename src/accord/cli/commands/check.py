@@ -183,6 +183,7 @@ def _judge(parsed: Namespace) -> list[Report]:
         run_seconds_max=parsed.time_limit,
         options=_options(parsed),
     )
+    _require_admission(parsed)
     role: Role = "client" if parsed.client else "agent"
     reports: list[Report] = []
     missing: list[str] = []
@@ -238,6 +239,47 @@ def _remote(parsed: Namespace, words: Sequence[str]) -> RemoteServer | None:
     if address.transport == "websocket":
         _install_websockets()
     return RemoteServer(address, dict(request_headers(agent.token, agent.headers)), other)
+
+
+def _require_admission(parsed: Namespace) -> None:
+    """Look whether a server can be judged.
+
+    Raises:
+        NotStarted: it cannot be reached, or refuses this user; says what to do.
+    """
+    remote: RemoteServer | None = parsed.remote
+    if remote is None:
+        return
+    from accord.conformance.network.http_caller import NotReached
+    from accord.conformance.run.remote_program import NotAdmitted, require_admission
+    from accord.transport.connect_errors import closed_early, connect_reason, status_reason
+    from accord.transport.remote_address import parse_address
+    from accord.transport.request_headers import HiddenValues
+
+    address = parse_address(remote.address.url)
+    try:
+        anyio.run(require_admission, remote, parsed.timeout)
+    except NotReached as error:
+        reason = connect_reason(address, _first_cause(error))
+        raise NotStarted(f"cannot reach {address}: {reason}") from None
+    except NotAdmitted as error:
+        if error.status is None:
+            raise NotStarted(f"cannot check {address}: {closed_early(address)}") from None
+        body = error.body.decode("utf-8", "replace")
+        hidden = HiddenValues(tuple(remote.headers.items()))
+        reason = status_reason(error.status, hidden, location=error.location, body=body)
+        raise NotStarted(f"cannot check {address}: {reason}") from None
+
+
+def _first_cause(error: BaseException) -> BaseException:
+    """Return the error of the network or of TLS that all others come from."""
+    while error.__cause__ is not None or isinstance(error, BaseExceptionGroup):
+        cause = error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error.__cause__
+        assert cause is not None
+        error = cause
+    if isinstance(error, anyio.EndOfStream | anyio.BrokenResourceError):
+        return ConnectionResetError()
+    return error
 
 
 def _why(only: Sequence[str], role: Role) -> str:

@@ -46,6 +46,7 @@ from accord.configuration.dialects_file import dialect_memory
 from accord.errors import AccordError, AuthenticationRequired, LocalProtocolError
 from accord.machine.processes import exit_on_signal as shutdown
 from accord.transcript import ToolCall
+from accord.transport.subprocess import ConnectNotices
 
 CANCEL_SECONDS_MAX = 10.0
 """How long an agent may take to end a cancelled turn.
@@ -58,6 +59,10 @@ OUTPUT_SECONDS_MAX = 2.0
 
 PAUSE_SECONDS_MAX = 0.5
 """How long to wait for the current line before writing something else."""
+
+
+def _tell_notice(text: str) -> None:
+    complain(f"accord: {text}")
 
 
 class Run:
@@ -122,7 +127,8 @@ class Run:
             *job.command,
             cwd=job.agent_cwd,
             env=job.env,
-            stderr=None if login is None else login.heard,
+            stderr=ConnectNotices.of(job.command, _tell_notice)
+            or (None if login is None else login.heard),
             login_terminal=login is not None,
             **self._options(),
         ) as client:

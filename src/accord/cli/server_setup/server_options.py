@@ -19,6 +19,7 @@ TOKEN_VARIABLE: Final = "ACCORD_SERVE_TOKEN"
 ONE_USER: Final = "user"
 PORT_MAX: Final = 65535
 EVERYWHERE: Final = ("0.0.0.0", "::", "")
+_PRIVATE_KEY: Final = (b"PRIVATE KEY-----", "private key")
 # A name and a token.
 _WORDS: Final = 2
 
@@ -104,8 +105,8 @@ def _tokens(file: Path | None, environment: Mapping[str, str]) -> dict[str, str]
     if variable is not None and not is_token(variable):
         # Serving everybody would be the opposite of what was asked for.
         raise UsageError(
-            f"{TOKEN_VARIABLE} is set, but is not a token: visible ASCII without spaces"
-            + ("; it is empty" if not variable else "")
+            f"{TOKEN_VARIABLE} is set, but cannot be a token, "
+            + ("since it is empty" if not variable else "which is visible ASCII without spaces")
         )
     if file is None:
         return {} if variable is None else {variable: ONE_USER}
@@ -143,10 +144,25 @@ def _tls(cert: Path | None, key: Path | None) -> ssl.SSLContext | None:
     try:
         context.load_cert_chain(cert, key, password=_no_password)
     except (OSError, ssl.SSLError) as error:
-        missing = [str(path) for path in (cert, key) if not path.is_file()]
-        reason = f"{missing[0]!r} does not exist" if missing else str(error)
+        reason = _why_unusable(cert, key, error)
         raise UsageError(f"the certificate or its key cannot be used: {reason}") from None
     return context
+
+
+def _why_unusable(cert: Path, key: Path, error: OSError) -> str:
+    """Say what is wrong with one of the files; OpenSSL says only that something is."""
+    for path, block, what in ((cert, b"CERTIFICATE-----", "certificate"), (key, *_PRIVATE_KEY)):
+        if not path.is_file():
+            return f"{str(path)!r} does not exist"
+        try:
+            text = path.read_bytes()
+        except OSError as unreadable:
+            return f"{str(path)!r} cannot be read: {unreadable.strerror}"
+        if block not in text:
+            return f"{str(path)!r} has no {what} in the form of PEM"
+    if getattr(error, "reason", None) == "KEY_VALUES_MISMATCH":
+        return f"the key in {str(key)!r} does not belong to the certificate in {str(cert)!r}"
+    return str(error)
 
 
 def _no_password() -> str:

@@ -307,7 +307,7 @@ class ClientCore:
         if self.open_link.wire.logs_in_by_credential:
             if not await self._log_in_by_credential():
                 raise LocalProtocolError(
-                    "the agent wants a credential to log in: draft=DraftOptions(credential=...)"
+                    "the agent wants a credential to log in; give one in DraftOptions, as draft"
                 )
             return
         await self._log_in_by(auth.find(method_id, self.auth_methods))

@@ -60,10 +60,10 @@ async def connect(address: Address, *protocols: str) -> ByteStream:
             return await TLSStream.wrap(
                 plain, hostname=address.host, ssl_context=context, standard_compatible=False
             )
-    except TimeoutError:
-        raise NotReached(f"{address.url}: no connection within {ANSWER_SECONDS:g} s") from None
+    except TimeoutError as error:
+        raise NotReached(f"{address.url}: no connection within {ANSWER_SECONDS:g} s") from error
     except (OSError, SSLError, anyio.EndOfStream, anyio.BrokenResourceError) as error:
-        raise NotReached(f"{address.url}: {error}") from None
+        raise NotReached(f"{address.url}: {error}") from error
 
 
 class ResponseReader(Protocol):

@@ -25,7 +25,14 @@ NORMAL_CLOSURE = 1000
 
 
 class UpgradeRefused(Unanswered):
-    """The server did not answer the upgrade with 101; says what it answered."""
+    """The server did not answer the upgrade with 101; says what it answered.
+
+    `answer` has its status, its headers and its body, if it answered in HTTP.
+    """
+
+    def __init__(self, message: str, answer: Any = None) -> None:
+        super().__init__(message)
+        self.answer = answer
 
 
 class WebSocketLink(LineStream):
@@ -177,7 +184,8 @@ async def _upgrade(link: WebSocketLink, headers: Mapping[str, str]) -> None:
                 protocol.receive_eof()
     error = protocol.handshake_exc
     if isinstance(error, (InvalidHandshake, EOFError)):
-        raise UpgradeRefused(f"the upgrade to WebSocket was refused: {error}")
+        answer = getattr(error, "response", None)
+        raise UpgradeRefused(f"the upgrade to WebSocket was refused: {error}", answer)
     if protocol.state is State.CONNECTING:
         raise UpgradeRefused(f"the upgrade was not answered within {ANSWER_SECONDS:g} s")
     # The response is the first event; frames may follow it.

@@ -9,6 +9,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from accord.errors import AccordError
+from accord.machine.own_command_line import readable_command
 from accord.proxy.chain.conductor import Component, Conductor, OnDeath, Outcome
 from accord.proxy.proxy import Proxy
 from accord.transport.memory import memory_pair
@@ -25,7 +26,8 @@ def program(
     """Return a component that is a program; `stderr` gets what it writes there."""
     words = tuple(command)
     return Component(
-        shlex.join(words), lambda _: SubprocessTransport(words, env=env, stderr=stderr)
+        shlex.join(readable_command(words)),
+        lambda _: SubprocessTransport(words, env=env, stderr=stderr),
     )
 
 

@@ -34,6 +34,7 @@ from accord.terminal.engine.log_handler import hears_mistakes
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.permissions.denied_request import subject_words
 from accord.terminal.model.traffic import Traffic
+from accord.transport.subprocess import ConnectNotices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +106,7 @@ class AgentProcess:
             *launch.command,
             cwd=launch.agent_cwd,
             env=launch.env,
+            stderr=ConnectNotices.of(launch.command, self._mistake),
             login_terminal=self._surroundings.run_in_terminal or False,
             **self._options(),
         ) as client:

@@ -49,9 +49,12 @@ def lost_problem(error: AccordError) -> Problem:
     if not isinstance(error, ConnectionLost):
         return Problem("agent_lost", f"The agent stopped: {error}", "", ("restart",))
     detail = "\n".join(_stderr_lines(error))
+    if error.exit_status is None:
+        # It may go on elsewhere.
+        return Problem("agent_lost", f"The agent is gone: {error.message}", detail, ("restart",))
     # The exit status is enough: the user knows which agent it was.
-    how = error.exit_status or error.message
-    return Problem("agent_lost", f"The agent stopped: {how}", detail, ("restart",))
+    text = f"The agent stopped: {error.exit_status}"
+    return Problem("agent_lost", text, detail, ("restart",))
 
 
 def _stderr_lines(error: ConnectionLost) -> list[str]:

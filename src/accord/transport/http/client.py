@@ -361,7 +361,8 @@ class HttpTransport:
         # While nothing is read, or there is no connection, the server is not to blame.
         is_excused = self._arrivals.is_paused or self._reconnection.lost_at is not None
         if answers == self._answers and not is_excused:
-            self._end(f"the server did not answer for {self._limits.stall_seconds:g} s")
+            seconds = f"{self._limits.stall_seconds:g} s (stall_seconds)"
+            self._end(f"the server did not answer for {seconds}")
         else:
             self._watch_stall()
 

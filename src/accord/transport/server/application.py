@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import Iterable
 from types import TracebackType
 
+from accord.errors import LocalProtocolError
 from accord.machine.redacted_logs import logger
 from accord.transport.remote_limits import RemoteLimits
 from accord.transport.server.answers import Header, HttpAnswer, text_answer
@@ -26,6 +28,8 @@ _log = logger("accord.transport")
 
 DEFAULT_PATH = "/acp"
 NOT_FOUND = 404
+# Between the slashes of a path: what stands in a URL without being encoded.
+_SEGMENT = re.compile(r"[A-Za-z0-9._~!$&'()*+,;=:@-]+\Z")
 
 # What a web page of another origin may send and see.
 _CORS = (
@@ -63,7 +67,7 @@ class RemoteApplication:
         limits: RemoteLimits | None = None,
     ) -> None:
         self.limits = (limits or RemoteLimits()).checked()
-        self.path = "/" + path.strip("/")
+        self.path = _checked_path(path)
         self.guard = guard_of(hosts, origins, has_auth=auth is not None)
         self.connections = Connections(serve, self.limits)
         # Whether TLS ends in front of the ASGI server, in this program.
@@ -94,7 +98,9 @@ class RemoteApplication:
         request = read_request(scope, is_encrypted=self.is_encrypted)
         admitted = await self.admit(request)
         if scope["type"] == "websocket":
-            await serve_websocket(self.connections, self.limits, request, admitted, receive, send)
+            await serve_websocket(
+                self.connections, self.limits, request, admitted, scope, receive, send
+            )
             return
         answer = await self._answer(request, admitted, receive, send)
         if answer is not None:
@@ -164,6 +170,21 @@ class RemoteApplication:
                 await self.aclose()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
+
+
+def _checked_path(path: str) -> str:
+    """Return a path that stands in a URL as it is.
+
+    Raises:
+        LocalProtocolError: no request could have it, or a client would send it otherwise.
+    """
+    checked = "/" + path.strip("/")
+    segments = checked[1:].split("/")
+    if checked != "/" and not all(_SEGMENT.match(one) and one.strip(".") for one in segments):
+        raise LocalProtocolError(
+            f"a path is one as in a URL, such as /acp or /agents/tidy, and needs no %: {path!r}"
+        )
+    return checked
 
 
 __all__ = ["DEFAULT_PATH", "RemoteApplication"]

@@ -81,7 +81,9 @@ def guard_of(
                 f" port: {host!r}"
             )
     if ANY in named and not has_auth:
-        raise LocalProtocolError("hosts may be '*' only with auth: any web page could connect")
+        raise LocalProtocolError(
+            "hosts may be '*' only with auth, since any web page could connect"
+        )
     allowed = _names(origins, "origins")
     for origin in allowed:
         scheme, found, rest = origin.partition("://")

@@ -41,7 +41,8 @@ class BodyRefused(Exception):
         self.reason = reason
 
 
-CLIENT_GONE = 499
+# It is sent if the client is still there: its body was malformed.
+CLIENT_GONE = 400
 TOO_LONG = 413
 TOO_SLOW = 408
 NO_ROOM = 503
@@ -123,7 +124,7 @@ class Bodies:
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
-                        raise BodyRefused(CLIENT_GONE, "The client is gone")
+                        raise BodyRefused(CLIENT_GONE, "The body is malformed, or ended early")
                     piece: bytes = message.get("body", b"")
                     size += len(piece)
                     is_last = not message.get("more_body", False)

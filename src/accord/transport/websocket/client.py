@@ -405,7 +405,9 @@ class WebSocketTransport:
                     last = error.message
                     if error.status is not None and error.status not in RETRIED_STATUSES:
                         break
-            self._end(Ended(self._lost_text(f"{reason}; {last}.  {_GO_ON}")))
+            why = last if last == reason else f"{reason}; {last}"
+            why += "" if why.endswith("?") else "."
+            self._end(Ended(self._lost_text(f"{why}  {_GO_ON}")))
 
     def _next_delay(self, reason: str) -> float | None:
         return self._reconnection.delay(anyio.current_time(), self._chance(), reason)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -13,10 +14,18 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from accord import RemoteApplication, RemoteLimits
+from accord import RemoteApplication, RemoteLimits, bearer_tokens
 from tests.hang_limit import HANG_SECONDS
 from tests.transport.server.asgi_servers import SERVERS, AsgiServer
-from tests.transport.server.raw_http import INITIALIZE, NEW_SESSION, Json, closed, prompt
+from tests.transport.server.raw_http import (
+    INITIALIZE,
+    NEW_SESSION,
+    UPGRADE,
+    Json,
+    RawClient,
+    closed,
+    prompt,
+)
 from tests.transport.server.served_agent import echo_agent
 
 pytestmark = pytest.mark.anyio
@@ -84,6 +93,32 @@ async def test_the_upgrade_names_the_connection_and_messages_are_text(server: As
         assert await say(socket, "hi") == ["hi"]
 
 
+REFUSED = {
+    "no credentials": ("/acp", {}, 401),
+    "wrong credentials": ("/acp", {"authorization": "Bearer x"}, 401),
+    "another path": ("/elsewhere", {"authorization": "Bearer token"}, 404),
+    "another site": ("/acp", {"origin": "https://evil.example"}, 403),
+    "another name": ("/acp", {"host": "evil.example"}, 421),
+    "too many": ("/acp", {"authorization": "Bearer token"}, 503),
+}
+
+
+@pytest.mark.parametrize(("path", "headers", "status"), REFUSED.values(), ids=REFUSED)
+async def test_an_upgrade_is_refused_with_the_status_of_a_request(
+    path: str, headers: dict[str, str], status: int, server: AsgiServer
+) -> None:
+    """Issue 16: in one's own application too, where the ASGI server can do it."""
+    limits = RemoteLimits(connections=1)
+    application = echo_agent().asgi(auth=bearer_tokens({"token": "ann"}), limits=limits)
+    async with server(application) as port:
+        async with contextlib.AsyncExitStack() as stack:
+            if status == 503:
+                await stack.enter_async_context(opened(port, additional_headers=headers))
+            async with asyncio.timeout(HANG_SECONDS):
+                answer = await RawClient(port, {}, path).request("GET", {**UPGRADE, **headers})
+        assert answer.status == status
+
+
 @pytest.mark.parametrize("name", SERVERS)
 async def test_a_long_answer_arrives_whole(name: str) -> None:
     async with SERVERS[name](echo_agent().asgi()) as port, opened(port) as socket:
@@ -117,6 +152,25 @@ async def test_a_bad_frame_is_answered_each_time_and_the_next_one_works(
         for _ in range(3):
             assert (await ask(socket, text))["error"]["code"] == code
         assert (await ask(socket, NEW_SESSION))["result"]
+
+
+async def test_a_connection_that_has_served_http_can_still_be_upgraded(
+    listener: AsgiServer,
+) -> None:
+    """Ours: reverse proxies keep connections, and use them for whatever comes next."""
+    loop = asyncio.get_running_loop()
+    async with listener(echo_agent().asgi()) as port, asyncio.timeout(HANG_SECONDS):
+        with socket.socket() as used:
+            used.setblocking(False)
+            await loop.sock_connect(used, ("127.0.0.1", port))
+            # No such connection: what matters is that it is answered in full.
+            head = b"DELETE /acp HTTP/1.1\r\nhost: localhost\r\nacp-connection-id: x\r\n\r\n"
+            await loop.sock_sendall(used, head)
+            assert (await loop.sock_recv(used, MIB)).endswith(b"Unknown Acp-Connection-Id")
+            url = f"ws://127.0.0.1:{port}/acp"
+            async with connect(url, sock=used, compression=None) as upgraded:
+                assert (await ask(upgraded, INITIALIZE))["result"]
+                assert await say(upgraded, "hi") == ["hi"]
 
 
 @pytest.mark.rule("TR-HTTP-16")

@@ -84,9 +84,8 @@ class DraftLogin:
         found = await call(chosen)
         if found is not None and not isinstance(found, Credential):
             # Its text may be the secret itself.
-            raise LocalProtocolError(
-                f"credential= returned a {type(found).__name__}, not a Credential"
-            )
+            kind = type(found).__name__
+            raise LocalProtocolError(f"`credential` returned a {kind}, not a Credential")
         return found
 
     def _renew_before(self, expires_at: str | None) -> None:

@@ -80,9 +80,9 @@ class ConnectionPool:
         if not address.is_encrypted and self._has_http_2 is not False:
             try:
                 found: HttpConnection = await open_h2(address, limits, self, tasks)
-            except NotHttp2:
+            except NotHttp2 as error:
                 if self._has_http_2:
-                    raise ConnectionResetError from None
+                    raise (TimeoutError if error.is_silent else ConnectionResetError) from None
             else:
                 self._has_http_2 = True
                 return found

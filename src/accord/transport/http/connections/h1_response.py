@@ -106,7 +106,9 @@ class ResponseReader:
         lines = [line.removesuffix(b"\r") for line in data[at:end].split(b"\n")]
         status = _STATUS.match(lines[0])
         if status is None:
-            raise BadResponse("the server does not answer in HTTP/1.1")
+            raise BadResponse(
+                "the server does not answer in HTTP/1.1; check the host, the port and the path"
+            )
         headers = [_read_header(line) for line in lines[1:]]
         code = int(status[2])
         if code == 101:

@@ -49,7 +49,11 @@ PRIOR_KNOWLEDGE_SECONDS_MAX: Final = 5.0
 
 
 class NotHttp2(Exception):
-    """The server does not speak HTTP/2."""
+    """The server does not speak HTTP/2, or says nothing at all."""
+
+    def __init__(self, *, is_silent: bool = False) -> None:
+        super().__init__()
+        self.is_silent = is_silent
 
 
 class H2Connection:
@@ -119,7 +123,7 @@ class H2Connection:
         if not self._is_settled:
             if is_agreed and self._first == b"":
                 raise ConnectionResetError(self._failure)
-            raise NotHttp2
+            raise NotHttp2(is_silent=not self._settled.is_set())
         if self._is_over:
             raise ConnectionResetError(self._failure)
         self._watch_silence(self._limits.keep_alive_seconds)

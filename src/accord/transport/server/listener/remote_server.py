@@ -137,7 +137,8 @@ class RemoteServer:
             uds=Path(self.socket_path),
             interface=Interfaces.ASGINL,
             http=HTTPModes.auto,
-            websockets=False,
+            # The listener serves them, but for one on a connection that served HTTP before.
+            websockets=True,
             backlog=BACKLOG,
             # Requests at once, and an open stream is one.
             backpressure=limits.connections + limits.session_streams,

@@ -13,7 +13,8 @@ from accord.transport.resume.extension_messages import (
     ResumeRequest,
     read_resume_query,
 )
-from accord.transport.server.asgi import Receive, Send
+from accord.transport.server.answers import text_answer
+from accord.transport.server.asgi import Message, Receive, Scope, Send
 from accord.transport.server.connections import Connections
 from accord.transport.server.request_guard import Refusal
 from accord.transport.server.requests import RemoteRequest
@@ -22,6 +23,8 @@ from accord.transport.server.websocket.socket_transport import WebSocketServerTr
 
 _log = logger("accord.transport")
 
+# With it, an upgrade is refused with any status.
+REFUSAL_EXTENSION = "websocket.http.response"
 # A reason travels in a control frame.
 REASON_BYTES_MAX = 123
 
@@ -44,17 +47,18 @@ async def serve_websocket(
     limits: RemoteLimits,
     request: RemoteRequest,
     admitted: str | Refusal,
+    scope: Scope,
     receive: Receive,
     send: Send,
 ) -> None:
     """Serve one WebSocket from its upgrade to its end."""
     await receive()
     if isinstance(admitted, Refusal):
-        await _refuse(admitted, send)
+        await _refuse(admitted, scope, send)
         return
     asked = read_resume_query(request.query)
     if (asked is None or asked.connection_id is None) and not connections.has_room:
-        await _refuse(Refusal(503, "Too many connections"), send)
+        await _refuse(Refusal(503, "Too many connections"), scope, send)
         return
     transport = open_transport(connections, limits, asked, admitted)
     headers: list[tuple[bytes, bytes]] = []
@@ -71,9 +75,16 @@ async def serve_websocket(
     await socket.run(receive, send)
 
 
-async def _refuse(refusal: Refusal, send: Send) -> None:
+async def _refuse(refusal: Refusal, scope: Scope, send: Send) -> None:
     """Refuse an upgrade; servers without the extension for it answer with status 403."""
-    await send({"type": "websocket.close", "code": LIMIT_EXCEEDED, "reason": refusal.reason})
+    if REFUSAL_EXTENSION not in (scope.get("extensions") or {}):
+        await send({"type": "websocket.close", "code": LIMIT_EXCEEDED, "reason": refusal.reason})
+        return
+
+    async def send_refusal(message: Message) -> None:
+        await send({**message, "type": f"websocket.{message['type']}"})
+
+    await text_answer(refusal.status, refusal.reason).send(send_refusal)
 
 
 async def _close(send: Send, code: int, reason: str) -> None:
