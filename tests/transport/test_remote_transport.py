@@ -33,7 +33,7 @@ def test_plain_connections_beyond_this_machine_are_refused(scheme: str) -> None:
 
 def test_bad_headers_and_limits_are_refused_before_anything_is_sent() -> None:
     """Ours: where the mistake was made."""
-    with pytest.raises(LocalProtocolError, match="token="):
+    with pytest.raises(LocalProtocolError, match="a token is visible ASCII"):
         remote_transport("wss://a.example", token="a b")
     with pytest.raises(LocalProtocolError, match="grace_seconds"):
         remote_transport("wss://a.example", limits=RemoteLimits(grace_seconds=-1))

@@ -229,8 +229,10 @@ def test_mistakes_are_told_before_anything_is_sent() -> None:
         Client.connect("python agent.py")
     with pytest.raises(LocalProtocolError, match="insecure=True"):
         Client.connect("ws://agents.example/acp")
-    with pytest.raises(LocalProtocolError, match="token="):
+    with pytest.raises(LocalProtocolError, match="a token is visible ASCII"):
         Client.connect("wss://agents.example/acp", token="a b")
+    with pytest.raises(LocalProtocolError, match="the URL of an agent begins with https://"):
+        Client.connect("htps://agents.example/acp")
     with pytest.raises(LocalProtocolError, match="token= only go with a URL"):
         Client.connect(memory_pair()[0], token="a")
     with pytest.raises(LocalProtocolError, match="URL or a transport"):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from accord.client.options import Options
 from accord.connection.limits import Limits
 from accord.errors import LocalProtocolError
-from accord.transport.remote_address import is_url, parse_address, shown_url
+from accord.transport.remote_address import is_url, parse_address, shown_url, url_advice
 from accord.transport.remote_limits import RemoteLimits
 from accord.transport.remote_transport import remote_transport
 from accord.transport.transport import Transport
@@ -27,9 +27,8 @@ def remote_maker(
         LocalProtocolError: the URL, the token or a header is not valid, or it is not a URL at all.
     """
     if not is_url(url):
-        raise LocalProtocolError(
-            f"{shown_url(url)!r} is not the URL of an agent; to start a program, write Client.spawn"
-        )
+        advice = url_advice(url) or "; to start a program, write Client.spawn"
+        raise LocalProtocolError(f"{shown_url(url)!r} is not the URL of an agent{advice}")
     if limits is None:
         limits = RemoteLimits(message_bytes=limits_of_connection.frame_bytes)
     return remote_transport(url, token=token, headers=headers, insecure=insecure, limits=limits)
