@@ -51,6 +51,9 @@ ESCAPES = {
         " if one.isdigit()]\nif any('sleep\\x001000' in one for one in lines): print('ESCAPED')",
         LANDLOCK,
     ),
+    "ask for the size of a hidden file": Escape(
+        "os.stat(home + '/.ssh/id'); print('ESCAPED')", LANDLOCK
+    ),
     "list the home": Escape("if '.ssh' in os.listdir(home): print('ESCAPED')"),
     "list the temporary folder": Escape(
         "if any('world-' in one for one in os.listdir('/tmp') if one not in home): print('ESCAPED')"

@@ -9,12 +9,14 @@ import sys
 
 sys.path.insert(0, sys.argv[1])
 
+from accord.machine.processes.program_lookup import find_program
 from accord.machine.sandbox.availability import Sandbox
 from accord.machine.sandbox.options import SandboxOptions
 from accord.machine.sandbox.sandboxed_command import sandboxed_command
 
 kind, order = sys.argv[2], json.loads(sys.argv[3])
-sandbox = Sandbox("bubblewrap", "/usr/bin/bwrap") if kind == "bubblewrap" else Sandbox("landlock")
+bwrap = find_program("bwrap")
+sandbox = Sandbox("bubblewrap", bwrap) if kind == "bubblewrap" else Sandbox("landlock")
 command = sandboxed_command(
     order["command"],
     folders=order["folders"],

@@ -102,7 +102,7 @@ class AgentProcess:
     async def _live(self) -> None:
         launch = self.launch
         async with Client.spawn(
-            *launch.command,
+            *launch.start_command(),
             cwd=launch.agent_cwd,
             env=launch.env,
             login_terminal=self._surroundings.run_in_terminal or False,
@@ -174,7 +174,10 @@ class AgentProcess:
             ),
             traffic=self.traffic.record,
         )
-        if around.log is not None:
+        if self.launch.sandbox is not None:
+            # What the client runs for an agent would run outside.
+            options["terminals"] = False
+        elif around.log is not None:
             options["terminals"] = AuditedTerminals(around.log)
         if around.limits is not None:
             options["limits"] = around.limits
