@@ -64,6 +64,19 @@ def test_an_agent_writes_inside_and_not_outside(
     assert ("the sandbox is Landlock" in done.error) == (kind == "landlock")
 
 
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_the_client_writes_no_executed_file_for_an_agent(
+    home: Home, kind: SandboxKind, version: str
+) -> None:
+    """Security: with every permission the client would do what the sandbox forbids."""
+    (home.project / ".envrc").write_text("mine\n")
+    words = ("write .envrc; write new.txt", "--sandbox", "--allow", "all")
+    done = home.run(*words, agent=[*AGENT, version])
+    # The agent fails at the first file, where it cannot be written.
+    is_kept = (home.project / ".envrc").read_text() == "mine\n"
+    assert is_kept == (kind == "bubblewrap"), done
+
+
 def test_the_built_in_agent_works_and_continues_its_session(home: Home, kind: SandboxKind) -> None:
     """Issue 17: ordinary work; its sessions are stored beside the others."""
     (home.project / "hello.py").write_text("def hello():\n    return 1\n")

@@ -182,6 +182,7 @@ ESCAPES = {
         "import fcntl, pty\nos.setsid()\nmain, side = pty.openpty()\n"
         "fcntl.ioctl(side, 0x540E, 0)\nfcntl.ioctl(side, 0x5412, b'x'); print('ESCAPED')"
     ),
+    "write to an open terminal": Escape("os.open(terminal, os.O_RDWR); print('ESCAPED')", LANDLOCK),
     "keys of the kernel": Escape(
         "if ctypes.CDLL(None).syscall(250, 0, -3, 0) > 0: print('ESCAPED')"
     ),

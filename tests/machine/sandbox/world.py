@@ -79,6 +79,7 @@ class World:
         self._write(self.private / "secret.txt", f"{SECRET}\n")
         (self.project / "out").symlink_to(self.private)
         (self.project / "out.txt").symlink_to(self.shared / "data.txt")
+        self._terminal = os.openpty()
         self.connections: list[str] = []
         self._servers = [*map(self._serve, self._addresses())]
         if user == "nobody":
@@ -183,6 +184,7 @@ class World:
             "port": self.port,
             "victim": self.victim.pid,
             "tests": os.getpid(),
+            "terminal": os.ttyname(self._terminal[1]),
         }
         program = f"import os, sys, socket, subprocess, ctypes\nglobals().update({facts!r})\n{code}"
         return self.run(kind, SYSTEM_PYTHON, "-c", program, options=options)
@@ -220,6 +222,8 @@ class World:
         """End the victim and the servers, and delete the folders."""
         self.victim.kill()
         self.victim.wait()
+        for handle in self._terminal:
+            os.close(handle)
         for server in self._servers:
             with contextlib.suppress(OSError):
                 server.shutdown(socket.SHUT_RDWR)

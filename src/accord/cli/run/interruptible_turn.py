@@ -133,8 +133,8 @@ class Run:
         files: Any = True if self._log is None else AuditedFiles(self._log)
         terminals: Any = True if self._log is None else AuditedTerminals(self._log)
         if job.sandbox is not None:
-            # What the client runs for an agent would run outside.
-            terminals = False
+            # What the client does for an agent would happen outside.
+            files = terminals = False
         permissions = self._deciding.permissions(
             None if self._asker is None else self._ask
         ).derived(

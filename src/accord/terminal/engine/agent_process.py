@@ -175,8 +175,8 @@ class AgentProcess:
             traffic=self.traffic.record,
         )
         if self.launch.sandbox is not None:
-            # What the client runs for an agent would run outside.
-            options["terminals"] = False
+            # What the client does for an agent would happen outside.
+            options["files"] = options["terminals"] = False
         elif around.log is not None:
             options["terminals"] = AuditedTerminals(around.log)
         if around.limits is not None:
