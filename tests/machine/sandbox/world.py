@@ -253,5 +253,7 @@ def new_world(user: str) -> Iterator[World]:
     folder = Path(tempfile.mkdtemp(prefix="world-")).resolve()
     folder.chmod(0o755)
     world = World(folder, user=user)
-    yield world
-    world.close()
+    try:
+        yield world
+    finally:
+        world.close()
