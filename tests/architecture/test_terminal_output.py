@@ -20,6 +20,7 @@ WRITERS = {
     "agent/agent.py": "the name of an agent, from its own program",
     "agent/serving/draft/logins.py": "a traceback, made visible",
     "agent/process_exit.py": "a sentence of ours",
+    "machine/sandbox/launcher.py": "a sentence of ours, where a sandbox could not be made",
     "machine/processes/exit_on_signal.py": "a sentence of ours, when the process is about to end",
     "proxy/builtin/context.py": "a sentence of ours, made visible",
     "builtin/tools/search/grep_process.py": "a process of ours writes JSON to a pipe of ours",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -190,4 +191,29 @@ def test_a_file_that_cannot_be_read_is_said_so(tmp_path: Path) -> None:
     """Ours."""
     (tmp_path / "config.toml").mkdir()
     with pytest.raises(ConfigError, match=r"config\.toml: Is a directory"):
+        load_config(tmp_path)
+
+
+def test_paths_of_the_sandbox_are_read(tmp_path: Path) -> None:
+    """Issue 17: what agents in a sandbox may read and write."""
+    (tmp_path / "config.toml").write_text(
+        '[sandbox]\nwritable = ["~/.cache/pip", ".venv"]\nreadable = ["/srv/data"]\n'
+    )
+    sandbox = load_config(tmp_path).sandbox
+    assert sandbox.writable == ("~/.cache/pip", ".venv")
+    assert sandbox.readable == ("/srv/data",)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('readable = ["data"]', "sandbox.readable: must be absolute paths, or begin with ~"),
+        ('writable = ["../x"]', "sandbox.writable: must be paths without `..`"),
+        ('writable = [""]', "sandbox.writable: must be paths without `..`"),
+    ],
+)
+def test_wrong_paths_of_the_sandbox_are_errors(tmp_path: Path, line: str, said: str) -> None:
+    """Ours: a path that means something else in each folder is a mistake."""
+    (tmp_path / "config.toml").write_text(f"[sandbox]\n{line}\n")
+    with pytest.raises(ConfigError, match=re.escape(said)):
         load_config(tmp_path)

@@ -1,4 +1,4 @@
-"""The user's configuration: agents, MCP servers, the model, permissions and the chat.
+"""The user's configuration: agents, MCP servers, the model, permissions, sandbox and the chat.
 
 Must not know how any of them is used.
 
@@ -83,6 +83,17 @@ class PermissionSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxSettings:
+    """What agents in a sandbox may read and write beside the session's folders.
+
+    Paths are absolute or begin with `~`; other `writable` ones are in each of those folders.
+    """
+
+    writable: tuple[str, ...] = ()
+    readable: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChatSettings:
     """The look and behaviour of the terminal client, and what it passes to every agent.
 
@@ -112,6 +123,7 @@ class Config:
     mcp_servers: Mapping[str, McpEntry] = field(default_factory=dict)
     model: ModelSettings = field(default_factory=ModelSettings)
     permissions: PermissionSettings = field(default_factory=PermissionSettings)
+    sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     chat: ChatSettings = field(default_factory=ChatSettings)
     # The file it was read from, for error messages; None if there is no file.
     file: Path | None = field(default=None, compare=False)
@@ -136,6 +148,7 @@ def load_config(folder: Path | None = None) -> Config:
     servers = {name: mcp_entry(one) for name, one in table.tables("mcp_servers").items()}
     model = _model(table.table("model"))
     permissions = _permissions(table.table("permissions"), folder)
+    sandbox = _sandbox(table.table("sandbox"))
     chat = _chat(table.table("chat"), servers)
     return Config(
         agent=chosen,
@@ -143,6 +156,7 @@ def load_config(folder: Path | None = None) -> Config:
         mcp_servers=servers,
         model=model,
         permissions=permissions,
+        sandbox=sandbox,
         chat=chat,
         file=folder / "config.toml",
         warnings=tuple(table.unknown()),
@@ -229,6 +243,15 @@ def _permissions(table: Table, folder: Path) -> PermissionSettings:
         audit=table.flag("audit", True),
         audit_bytes_max=table.whole("audit_bytes_max", least=4096) or AUDIT_BYTES_MAX,
     )
+
+
+def _sandbox(table: Table) -> SandboxSettings:
+    writable, readable = table.texts("writable") or (), table.texts("readable") or ()
+    if not all(Path(one).expanduser().is_absolute() for one in readable):
+        raise table.wrong("readable", "must be absolute paths, or begin with ~")
+    if not all(one and ".." not in Path(one).parts for one in writable):
+        raise table.wrong("writable", "must be paths without `..`")
+    return SandboxSettings(writable=writable, readable=readable)
 
 
 def _chat(table: Table, servers: Collection[str]) -> ChatSettings:

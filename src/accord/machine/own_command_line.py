@@ -25,6 +25,7 @@ from accord.machine.processes.program_lookup import absolute_folders
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROOT = os.path.dirname(PACKAGE)
 _HOME = os.path.dirname(os.__file__)
+_SANDBOX_LAUNCHER = os.path.join(PACKAGE, "machine", "sandbox", "launcher.py")
 _LIBRARY = (
     os.path.join(os.path.dirname(_HOME), f"python{sys.version_info[0]}{sys.version_info[1]}.zip"),
     _HOME,
@@ -51,9 +52,15 @@ def own_command(*words: str) -> tuple[str, ...]:
 
 
 def readable_command(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The words of a command for people: `accord …` for a process of ours."""
+    """The words of a command for people: `accord …` for a process of ours.
+
+    A command in a sandbox is shown without what puts it there.
+    """
     if not sys.executable:
         return words
+    launcher = own_file(_SANDBOX_LAUNCHER)
+    if words[: len(launcher)] == launcher:
+        return readable_command(words[len(launcher) + 1 :])
     own = (*_interpreter(), os.path.join(PACKAGE, "__main__.py"))
     if words[: len(own)] != own:
         return words

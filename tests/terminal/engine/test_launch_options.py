@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from accord.machine.sandbox.options import SandboxOptions
 from accord.terminal.engine.launch_options import LaunchOptions
 
 
@@ -46,3 +48,22 @@ def test_folders_that_are_gone_are_left_out_for_ones_that_are_there(
     assert launch.standing().roots == (str(tmp_path),)
     monkeypatch.setenv("HOME", gone)
     assert launch.standing().folder == gone
+
+
+def test_a_sandboxed_agent_serves_only_sessions_of_its_folders(tmp_path: Path) -> None:
+    """Security: a session in another folder could not be written to, and must not be."""
+    launch = LaunchOptions(command=("a",), folder=str(tmp_path))
+    other = replace(launch, folder="/other", session="one")
+    assert launch.can_share(other)
+    assert not launch.can_share(replace(other, command=("b",)))
+    sandboxed = replace(launch, sandbox=SandboxOptions())
+    assert not sandboxed.can_share(launch)
+    assert not sandboxed.can_share(replace(other, sandbox=SandboxOptions()))
+    assert sandboxed.can_share(replace(sandboxed, session="one"))
+
+
+def test_folders_that_are_wished_for_are_writable_if_they_exist(tmp_path: Path) -> None:
+    """Ours: a folder of the configuration may be on a disk that is not there."""
+    wished = (str(tmp_path), str(tmp_path / "missing"))
+    launch = LaunchOptions(command=("a",), folder="/f", add_dirs=("/g",), wished_dirs=wished)
+    assert launch.writable_folders == ("/f", "/g", str(tmp_path))

@@ -18,6 +18,7 @@ from accord.cli.agent_setup.agent_argument import (
     with_model,
 )
 from accord.cli.agent_setup.mcp_servers import servers_of
+from accord.cli.agent_setup.sandbox import sandbox_for, sandbox_options
 from accord.cli.usage_error import UsageError
 from accord.configuration.config_file import AgentEntry, Config
 from accord.machine.own_command_line import own_command
@@ -36,12 +37,14 @@ def orders_of(
     """
     plain = _order(arguments, config, settings)
     built_in = with_model(own_command("agent"), arguments.model)
-    choices = {BUILT_IN: replace(plain, command=built_in, name=BUILT_IN)}
+    own_sandbox = sandbox_for(plain.sandbox, built_in)
+    choices = {BUILT_IN: replace(plain, command=built_in, name=BUILT_IN, sandbox=own_sandbox)}
     for name, entry in config.agents.items():
         choices[name] = _with(plain, entry, name)
     words = given_command(arguments)
     if words is not None:
-        return replace(plain, command=with_model(words, arguments.model)), choices
+        command = with_model(words, arguments.model)
+        return replace(plain, command=command, sandbox=sandbox_for(plain.sandbox, command)), choices
     wanted: str | None = arguments.agent or config.agent
     if wanted is None:
         return (choices[BUILT_IN] if len(choices) == 1 or arguments.built_in else None), choices
@@ -57,6 +60,7 @@ def _with(order: LaunchOptions, entry: AgentEntry, name: str) -> LaunchOptions:
         name=name,
         env=entry.env,
         agent_cwd=entry.cwd,
+        sandbox=sandbox_for(order.sandbox, entry.command),
         api_key_env=entry.api_key_env,
     )
 
@@ -79,4 +83,5 @@ def _order(arguments: Namespace, config: Config, settings: Settings) -> LaunchOp
         model=arguments.model,
         session=arguments.session,
         go_on=arguments.go_on,
+        sandbox=sandbox_options(arguments, config),
     )

@@ -6,12 +6,14 @@ import os
 import signal
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
 
 from accord.cli.agent_setup.chat_agents import orders_of
 from accord.cli.agent_setup.permissions import PermissionFlags, deciding
 from accord.cli.agent_setup.remote_agent_command import add_remote_arguments
+from accord.cli.agent_setup.sandbox import add_sandbox_arguments
 from accord.cli.agent_setup.session_arguments import add_session_arguments
 from accord.cli.console import complain
 from accord.cli.usage_error import UsageError
@@ -19,7 +21,8 @@ from accord.client.audit.log import AuditLog
 from accord.configuration.config_file import Config, load_config
 from accord.configuration.dialects_file import dialect_memory
 from accord.configuration.user_paths import audit_file
-from accord.errors import ConfigError
+from accord.errors import ConfigError, SpawnFailed
+from accord.machine.sandbox.options import SandboxRefused
 from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.model.settings import THEMES, Settings, settings_of
@@ -41,6 +44,7 @@ examples:
   accord chat --continue
   accord chat codex --mode plan
   accord chat --add-dir ../library --mcp servers.json -- goose acp
+  accord chat --sandbox -- codex-acp
   accord chat wss://agents.example.com/acp --token-env AGENT_TOKEN
 """
 
@@ -63,6 +67,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add("--plain", action="store_true", help="line by line, without the full screen")
     add("--theme", choices=tuple(THEMES), help="the colour theme")
+    add_sandbox_arguments(parser)
     add_remote_arguments(parser)
 
 
@@ -76,12 +81,16 @@ def run(arguments: Namespace) -> int:
         for warning in (*config.warnings, *settings.warnings):
             complain(f"accord: {warning}")
         order, choices = orders_of(arguments, config, settings)
+        if order is not None:
+            with suppress(SpawnFailed):
+                # An agent that cannot be put into its sandbox is wrong usage; nothing is drawn.
+                order.start_command()
         roots = next(iter(choices.values())).roots
         controller = make_controller(config, settings, roots)
         if is_full_screen(wanted=not arguments.plain):
             return on_screen(controller, order, choices)
         return _in_lines(controller, order, choices)
-    except (UsageError, ConfigError) as error:
+    except (UsageError, ConfigError, SandboxRefused) as error:
         # The message may quote a file.
         complain(f"accord chat: {error}")
         return USAGE_CODE

@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 from argparse import ArgumentError, ArgumentParser, ArgumentTypeError, Namespace
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,12 @@ from accord.cli.agent_setup.permissions import (
 )
 from accord.cli.agent_setup.project_mcp_servers import project_servers, tell
 from accord.cli.agent_setup.remote_agent_command import add_remote_arguments
+from accord.cli.agent_setup.sandbox import (
+    add_sandbox_arguments,
+    sandbox_for,
+    sandbox_options,
+    working_sandbox,
+)
 from accord.cli.agent_setup.session_arguments import add_session_arguments
 from accord.cli.console import complain
 from accord.cli.run.exit_status import ExitCode, Outcome
@@ -38,8 +45,9 @@ from accord.cli.usage_error import UsageError
 from accord.client.audit.log import AuditLog
 from accord.configuration.config_file import Config, load_config
 from accord.configuration.user_paths import audit_file
-from accord.errors import ConfigError
+from accord.errors import ConfigError, SpawnFailed
 from accord.machine.console.control_characters import visible
+from accord.machine.sandbox.options import SandboxRefused
 from accord.transport.remote_address import is_url, shown_url
 
 RETRY_SECONDS = 120.0
@@ -71,6 +79,7 @@ examples:
   accord run "fix the tests" --allow edit=src --allow 'execute=pytest *' --check 'pytest -q'
   git diff | accord run "review this change:" - --format quiet
   accord run "explain @src/main.py" -- codex-acp
+  accord run "fix the tests" --allow all --sandbox -- codex-acp
   accord run "hello" --agent wss://agents.example.com/acp --token-env AGENT_TOKEN
 """
 
@@ -111,6 +120,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("--retry", metavar="SECONDS", type=_wait, default=RETRY_SECONDS, help=waits)
     after = "a shell command to run in the folder after the turn; if it fails, the exit code is 6"
     add("--check", metavar="COMMAND", action=_CheckCommand, help=after)
+    add_sandbox_arguments(parser)
     add_remote_arguments(parser)
 
 
@@ -122,6 +132,9 @@ def run(arguments: Namespace) -> int:
         for warning in config.warnings:
             complain(f"accord: {warning}")
         job = _job(arguments, config)
+        with suppress(SpawnFailed):
+            # An agent that cannot be put into its sandbox is wrong usage; nothing is started.
+            job.start_command()
         report: Report = FORMATS[arguments.format]()
         decides, asker = _deciding(arguments, config, job, report)
         log = _audit_log(config, job)
@@ -130,7 +143,7 @@ def run(arguments: Namespace) -> int:
             return await Run(job, decides, report, asker, log).run()
 
         outcome = anyio.run(work)
-    except (UsageError, PromptError, KindError, ConfigError) as error:
+    except (UsageError, PromptError, KindError, ConfigError, SandboxRefused) as error:
         complain(f"accord run: {error}")
         return ExitCode.USAGE
     sentence = outcome.sentence()
@@ -167,6 +180,9 @@ def _job(arguments: Namespace, config: Config) -> Job:
         if not os.path.isdir(one):
             raise UsageError(f"{one} is not a folder")
     agent = named_agent(arguments, config)
+    sandbox = sandbox_for(sandbox_options(arguments, config), agent.command)
+    if sandbox is not None and working_sandbox().kind == "landlock":
+        tell("the sandbox is Landlock, since bubblewrap does not work here; it covers less")
     here = Path.cwd()
     # The real path, so that a folder has one list of sessions.
     cwd = os.path.realpath(folder)
@@ -192,6 +208,7 @@ def _job(arguments: Namespace, config: Config) -> Job:
         timeout=arguments.timeout,
         retry=arguments.retry,
         check=arguments.check,
+        sandbox=sandbox,
         login_command=login_command(arguments.agent or config.agent, arguments.after),
     )
 

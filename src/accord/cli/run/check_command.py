@@ -10,7 +10,7 @@ What always holds
 from __future__ import annotations
 
 import codecs
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 import anyio
@@ -40,8 +40,16 @@ class Checked:
         return self.exit.code == 0
 
 
-async def run_check(command: str, folder: str, show: Callable[[str], Awaitable[None]]) -> Checked:
-    """Run the command; `show` gets its output as it arrives."""
+async def run_check(
+    command: str,
+    folder: str,
+    show: Callable[[str], Awaitable[None]],
+    words: Sequence[str] | None = None,
+) -> Checked:
+    """Run the command; `show` gets its output as it arrives.
+
+    `words` is the command line to start, by default that of the shell.
+    """
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     async def printed(data: bytes) -> None:
@@ -53,9 +61,10 @@ async def run_check(command: str, folder: str, show: Callable[[str], Awaitable[N
     async with anyio.create_task_group() as tasks:
         terminals = Terminals(tasks)
         try:
+            program, *arguments = words or (SHELL, "-c", command)
             terminal = await terminals.create(
-                SHELL,
-                ("-c", command),
+                program,
+                arguments,
                 cwd=folder,
                 output_byte_limit=OUTPUT_BYTES_MAX,
                 on_output=printed,

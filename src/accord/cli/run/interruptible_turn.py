@@ -23,7 +23,7 @@ from accord.cli.agent_setup.agent_credential import credential_of
 from accord.cli.agent_setup.login_choice import LoginQuestion, is_attended
 from accord.cli.agent_setup.permissions import PermissionSetup
 from accord.cli.console import complain
-from accord.cli.run.check_command import run_check
+from accord.cli.run.check_command import SHELL, run_check
 from accord.cli.run.exit_status import Outcome
 from accord.cli.run.job import Job
 from accord.cli.run.permission_prompt import PermissionPrompt
@@ -124,7 +124,7 @@ class Run:
     async def _work(self) -> None:
         job, login = self._job, self._login
         async with Client.spawn(
-            *job.command,
+            *job.start_command(),
             cwd=job.agent_cwd,
             env=job.env,
             stderr=ConnectNotices.of(job.command, _tell_notice)
@@ -138,6 +138,9 @@ class Run:
         job, grants = self._job, self._deciding.grants
         files: Any = True if self._log is None else AuditedFiles(self._log)
         terminals: Any = True if self._log is None else AuditedTerminals(self._log)
+        if job.sandbox is not None:
+            # What the client does for an agent would happen outside.
+            files = terminals = False
         permissions = self._deciding.permissions(
             None if self._asker is None else self._ask
         ).derived(
@@ -231,7 +234,8 @@ class Run:
 
         report.checking(command)
         await report.drain()
-        self.outcome.check = await run_check(command, self._job.cwd, show)
+        words = self._job.check_command(SHELL, command)
+        self.outcome.check = await run_check(command, self._job.cwd, show, words)
         report.checked(self.outcome.check)
 
     async def _read(self, session: Session, stream: UpdateStream) -> None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from accord.cli.run.prompt import Prompt
+from accord.machine.processes.child_process import environment
+from accord.machine.sandbox.options import SandboxOptions
 from accord.mcp.server_handoff import versions_for
 
 if TYPE_CHECKING:
@@ -39,6 +41,8 @@ class Job:
     retry: float = 0.0
     # A shell command to run after the turn.
     check: str | None = None
+    # The sandbox of the agent and of the check.
+    sandbox: SandboxOptions | None = None
     # The command that logs in to the agent.
     login_command: str = "accord login"
 
@@ -46,6 +50,35 @@ class Job:
     def roots(self) -> tuple[str, ...]:
         """The folders of the session."""
         return (self.cwd, *self.add_dirs)
+
+    def start_command(self) -> tuple[str, ...]:
+        """Return what to start: the agent, or what puts it into its sandbox.
+
+        Raises:
+            MachineError: it cannot be put into one.
+            SpawnFailed: there is no such program.
+        """
+        if self.sandbox is None:
+            return self.command
+        from accord.machine.sandbox.sandboxed_command import sandboxed_command
+
+        return sandboxed_command(
+            self.command,
+            folders=self.roots,
+            options=self.sandbox,
+            env=environment(self.env),
+            cwd=self.agent_cwd,
+        )
+
+    def check_command(self, shell: str, line: str) -> tuple[str, ...]:
+        """Return the command line of the check, which runs what the agent may have written."""
+        if self.sandbox is None:
+            return (shell, "-c", line)
+        from accord.machine.sandbox.sandboxed_command import sandboxed_command
+
+        return sandboxed_command(
+            (shell, "-c", line), folders=self.roots, options=self.sandbox, cwd=self.cwd
+        )
 
     @property
     def versions(self) -> tuple[int, ...]:

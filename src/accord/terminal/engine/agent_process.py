@@ -103,7 +103,7 @@ class AgentProcess:
     async def _live(self) -> None:
         launch = self.launch
         async with Client.spawn(
-            *launch.command,
+            *launch.start_command(),
             cwd=launch.agent_cwd,
             env=launch.env,
             stderr=ConnectNotices.of(launch.command, self._mistake),
@@ -176,7 +176,10 @@ class AgentProcess:
             ),
             traffic=self.traffic.record,
         )
-        if around.log is not None:
+        if self.launch.sandbox is not None:
+            # What the client does for an agent would happen outside.
+            options["files"] = options["terminals"] = False
+        elif around.log is not None:
             options["terminals"] = AuditedTerminals(around.log)
         if around.limits is not None:
             options["limits"] = around.limits

@@ -259,6 +259,11 @@ class ChatController:
         from accord.terminal.engine.session_opener import open_known
 
         launch = replace(self._stored(chat, info), session=None)
+        if not self._slots.of(chat).launch.can_share(launch):
+            raise LocalProtocolError(
+                f"the agent's sandbox does not contain {launch.folder}; open the session, and fork"
+                " it there"
+            )
         before = self.lifecycle.new_chat(launch)
         before.listed_title = info.title or ""
         client = self._slots.client(chat)

@@ -178,12 +178,14 @@ class ChatLifecycle:
     # ---- agents
 
     def shared_process(self, like: Chat | None, launch: LaunchOptions) -> AgentProcess | None:
-        """The process of another chat, if it runs the same command in the same environment."""
+        """The process of another chat, if it runs the same command in the same environment.
+
+        In a sandbox it must have the same folders too.
+        """
         process = None if like is None else self._slots.of(like).process
         if process is None or process.client is None:
             return None
-        is_same = (process.launch.command, process.launch.env) == (launch.command, launch.env)
-        return process if is_same else None
+        return process if process.launch.can_share(launch) else None
 
     def new_process(self, launch: LaunchOptions) -> AgentProcess:
         """Start an agent in the background."""
@@ -279,7 +281,8 @@ class ChatLifecycle:
 
         session = await open_new(client, slot.chat, slot.launch)
         if not slot.chat.entries:
-            slot.chat.remark(f"Connected to {_introduced(client, slot.launch)} in {session.cwd}")
+            where = f"{session.cwd}{slot.launch.sandbox_words()}"
+            slot.chat.remark(f"Connected to {_introduced(client, slot.launch)} in {where}")
         return session
 
     async def _reopen(self, slot: ChatSlot, client: Client) -> Session:

@@ -7,7 +7,10 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from accord.machine.sandbox.options import SandboxOptions
 
 # Programs that only start others, and their subcommands.
 _STARTERS = re.compile(r"python[\d.]*|node|npx|bunx?|deno|uvx?|pipx|env")
@@ -39,6 +42,46 @@ class LaunchOptions:
     model: str | None = None
     session: str | None = None
     go_on: bool = False
+    sandbox: SandboxOptions | None = None
+
+    def start_command(self) -> tuple[str, ...]:
+        """What to start: the agent, or what puts it into its sandbox.
+
+        Raises:
+            MachineError: it cannot be put into one.
+            SpawnFailed: there is no such program.
+        """
+        if self.sandbox is None:
+            return self.command
+        from accord.machine.processes.child_process import environment
+        from accord.machine.sandbox.sandboxed_command import sandboxed_command
+
+        return sandboxed_command(
+            self.command,
+            folders=self.writable_folders,
+            options=self.sandbox,
+            env=environment(self.env),
+            cwd=self.agent_cwd,
+        )
+
+    def sandbox_words(self) -> str:
+        """What to add to the folder of a session: the kind of its sandbox."""
+        if self.sandbox is None:
+            return ""
+        from accord.machine.sandbox.availability import find_sandbox
+
+        return f", in a sandbox ({find_sandbox().kind})"
+
+    def can_share(self, other: LaunchOptions) -> bool:
+        """Whether a process that was started with these options serves a session of others."""
+        if (self.command, self.env, self.sandbox) != (other.command, other.env, other.sandbox):
+            return False
+        return self.sandbox is None or self.writable_folders == other.writable_folders
+
+    @property
+    def writable_folders(self) -> tuple[str, ...]:
+        """The folders that an agent in a sandbox may change."""
+        return (*self.roots, *(one for one in self.wished_dirs if os.path.isdir(one)))
 
     @property
     def roots(self) -> tuple[str, ...]:

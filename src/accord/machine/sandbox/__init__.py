@@ -1,0 +1,1 @@
+"""A sandbox for an agent's process: bubblewrap where it works, Landlock otherwise."""
