@@ -1,7 +1,10 @@
-"""Removes secrets from the findings of a run before they are reported.
+"""What a judged program said, made fit for a report: without secrets, visible, and on one line.
 
-A judged program's frames, its standard error, what the checks quote of them, and its own command
-line go into reports that are handed on.
+Its frames, its standard error, what the checks quote of them, and its own command line go into
+reports that are handed on.
+
+What always holds: what `plain` returns has no control character, no escape sequence and no letter
+that changes the direction of text.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from dataclasses import replace
 from accord.conformance.check_definition import Finding
 from accord.conformance.frames.raw_peer import Frame
 from accord.conformance.run.check_runner import CheckRun
+from accord.machine.console.control_characters import visible_line
 from accord.machine.redaction.conversation_redactor import ConversationRedactor
 from accord.machine.redaction.redactor import Redactor
 
@@ -59,3 +63,12 @@ def _evidence(redactor: Redactor, evidence: str) -> str:
         made += redacting.frame(None, "agent", line.encode("utf-8", "surrogatepass"))
     made += redacting.finish()
     return "\n".join(raw.decode("utf-8", "surrogatepass") for _, raw in made)
+
+
+TEXT_CHARACTERS_MAX = 2_000
+
+
+def plain(text: str, *, characters_max: int = TEXT_CHARACTERS_MAX) -> str:
+    """Text on one line, with everything that is not drawn written out."""
+    shown = visible_line(text[: characters_max + 1])
+    return shown if len(text) <= characters_max else shown[:characters_max] + " …"
