@@ -36,13 +36,8 @@ from accord.proxy.chain.component import (
     Slot,
     SuccessorInitialize,
 )
-from accord.proxy.component_exit import gone_data, gone_sentence
-from accord.proxy.conversation import (
-    AGENT_EXIT_SECONDS_MAX,
-    INITIALIZE,
-    INITIALIZE_PROXY,
-    LAST_ANSWERS_SECONDS_MAX,
-)
+from accord.proxy.component_exit import AGENT_EXIT_SECONDS_MAX, gone_data, gone_sentence
+from accord.proxy.conversation import INITIALIZE, INITIALIZE_PROXY, LAST_ANSWERS_SECONDS_MAX
 from accord.proxy.hop import Endpoint, Hop, OpenRequest, Outbox
 from accord.proxy.request_forward import AnswerForwarder, pass_on, pass_on_cancel
 from accord.proxy.successor import SUCCESSOR_METHODS

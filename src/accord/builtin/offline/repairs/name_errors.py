@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from accord.builtin.offline.repairs.call_errors import parameter_back, self_back
-from accord.builtin.offline.repairs.missing_imports import imported
+from accord.builtin.offline.repairs.imports import imported
 from accord.builtin.offline.repairs.renamed_definitions import renamed_back
 from accord.builtin.offline.repairs.repair import Repair, with_name, with_unbound, with_words
 from accord.builtin.offline.repairs.similar_names import near

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -152,39 +151,3 @@ def _collected(text: str, wrong: str, take: Take) -> Spans | None:
 
 def _changed(text: str, found: list[Span], right: str) -> str | None:
     return replaced(text, found, right) if found else None
-
-
-def with_import_line(text: str, line: str) -> str:
-    """The text with one more import: after the last import at its top, or before its code."""
-    lines = lines_of(text)
-    tree = parsed(text)
-    after = 0
-    if isinstance(tree, ast.Module):
-        for index, node in enumerate(tree.body):
-            is_doc = index == 0 and isinstance(node, ast.Expr) and _is_string(node.value)
-            if is_doc or isinstance(node, ast.Import | ast.ImportFrom):
-                after = node.end_lineno or node.lineno
-                if is_doc or _is_future(node):
-                    continue
-            elif not isinstance(node, ast.Import | ast.ImportFrom):
-                break
-    first = bool(re.match(r"#!|#.*coding", lines[0])) if lines else False
-    after = max(after, 1 if first else 0)
-    ending = "\r\n" if "\r\n" in text else "\n"
-    has_imports = after > 0 and bool(re.match(r"\s*(?:import|from)\b", lines[after - 1]))
-    new = [line + ending]
-    if after > 0 and not has_imports:
-        new.insert(0, ending)
-    if not has_imports and after < len(lines) and lines[after].strip():
-        new.append(ending)
-    if after and not lines[after - 1].endswith("\n"):
-        lines[after - 1] += ending
-    return "".join([*lines[:after], *new, *lines[after:]])
-
-
-def _is_string(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _is_future(node: ast.stmt) -> bool:
-    return isinstance(node, ast.ImportFrom) and node.module == "__future__"

@@ -7,7 +7,7 @@ from itertools import chain
 
 from accord.builtin.offline.repairs.attribute_errors import repair_attribute
 from accord.builtin.offline.repairs.call_errors import repair_call
-from accord.builtin.offline.repairs.import_errors import repair_import
+from accord.builtin.offline.repairs.imports import repair_import
 from accord.builtin.offline.repairs.javascript.name_errors import (
     repair_reference,
     repair_script_call,

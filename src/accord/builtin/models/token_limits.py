@@ -1,7 +1,8 @@
-"""How many tokens a model takes at once."""
+"""How many tokens a model takes at once, and how many its answer may have."""
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +11,9 @@ from accord.builtin.models.providers import ModelChoice
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
+# The library's own default for Anthropic is too short for a file.
+ANTHROPIC_TOKENS: Final = 32_000
+LARGE_ANSWERS = re.compile(r"^claude-(sonnet|opus|haiku|fable|mythos)-[4-9]")
 # What is assumed where nobody knows.
 LOCAL_WINDOW: Final = 32_000
 WINDOW: Final = 128_000
