@@ -9,7 +9,7 @@ import pytest
 from accord.client.permissions.request import Decision
 from accord.connection.limits import Limits
 from accord.terminal.engine.launch_options import LaunchOptions
-from accord.terminal.model.prompt.unsent_prompt import Draft
+from accord.terminal.model.prompt.unsent_prompts import Draft
 from tests.terminal.engine.agents import program
 from tests.terminal.engine.controller_harness import (
     opened,

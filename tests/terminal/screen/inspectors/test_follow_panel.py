@@ -192,7 +192,7 @@ async def test_the_editor_opens_the_followed_line(
         asked.append((Path(path).name, line))
         return "no editor"
 
-    monkeypatch.setattr("accord.terminal.screen.file_in_editor.open_in_editor", opened)
+    monkeypatch.setattr("accord.terminal.screen.external_editor.open_in_editor", opened)
     async with following.app.run_test(size=(100, 30)) as pilot:
         following.panel.action_open()
         following.work_on("a.py", 42)

@@ -213,7 +213,7 @@ async def test_the_editor_opens_at_the_line(
         asked.append((Path(path).name, line))
         return "no editor"
 
-    monkeypatch.setattr("accord.terminal.screen.file_in_editor.open_in_editor", opened)
+    monkeypatch.setattr("accord.terminal.screen.external_editor.open_in_editor", opened)
     review = await begun(tmp_path)
     async with review.app.run_test(size=(100, 30)) as pilot:
         await review.open(pilot)

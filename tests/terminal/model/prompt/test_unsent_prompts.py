@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from accord.terminal.model.prompt import unsent_prompts_file as module
-from accord.terminal.model.prompt.unsent_prompt import Attachment, Draft
-from accord.terminal.model.prompt.unsent_prompts_file import Drafts, Writer
+from accord.terminal.model.prompt import unsent_prompts as module
+from accord.terminal.model.prompt.unsent_prompts import Attachment, Draft, Drafts, Writer
 
 NOTHING = Draft("")
 _NUMBERS = count()

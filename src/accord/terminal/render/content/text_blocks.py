@@ -1,4 +1,4 @@
-"""A list of content blocks: text as growing Markdown, others by their kind.
+"""The text of content blocks as growing Markdown; others are put between by their kind.
 
 A block whose audience excludes the user is not dropped: it is one line that unfolds.
 """
@@ -134,8 +134,8 @@ def _left_out(look: Look, what: str) -> Strip:
 
 
 def _content(block: Any, look: Look, *, is_shown: bool, unfolded: bool) -> list[Strip]:
-    # `content_block.py` renders images, resources, links and unknown blocks.
-    from accord.terminal.render.content.content_block import content_lines
+    # `non_text_blocks.py` renders images, resources, links and unknown blocks.
+    from accord.terminal.render.content.non_text_blocks import content_lines
 
     if not is_shown and not unfolded:
         return [_left_out(look, str(getattr(block, "type", "") or type(block).__name__))]
@@ -143,7 +143,7 @@ def _content(block: Any, look: Look, *, is_shown: bool, unfolded: bool) -> list[
 
 
 def _target(block: Any) -> Target | None:
-    from accord.terminal.render.content.content_block import content_target
+    from accord.terminal.render.content.non_text_blocks import content_target
 
     return content_target(block)
 

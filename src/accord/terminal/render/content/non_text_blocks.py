@@ -16,7 +16,7 @@ from textual.strip import Strip
 
 from accord.machine.console.control_characters import visible
 from accord.schema.struct import UnknownVariant
-from accord.terminal.model.labels.amounts import counted, size_words
+from accord.terminal.model.labels.amounts_and_durations import counted, size_words
 from accord.terminal.model.text.display_text import one_line, path_words
 from accord.terminal.render.block import OpenFile, OpenLink, Target
 from accord.terminal.render.content.image_lines import image_lines

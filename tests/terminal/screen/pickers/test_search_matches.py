@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.terminal.screen.pickers.rows import Heading, PickerRows, Row, fitness
+from accord.terminal.screen.pickers.search_matches import Heading, PickerRows, Row, fitness
 
 ROWS = [
     Row("a", "Opus", group="Anthropic", description="the largest"),

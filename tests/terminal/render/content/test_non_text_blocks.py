@@ -11,7 +11,7 @@ from accord.schema import draft, v1
 from accord.schema.codec import decode
 from accord.schema.struct import UnknownVariant
 from accord.terminal.render.block import OpenFile, OpenLink
-from accord.terminal.render.content.content_block import (
+from accord.terminal.render.content.non_text_blocks import (
     content_lines,
     content_target,
     is_for_user,

@@ -28,8 +28,7 @@ from accord.terminal.model.permissions.request_text import (
 )
 from accord.terminal.model.text.diff_lines import DiffLine, FileChange, change_of
 from accord.terminal.model.text.display_text import columns, cut, exact_line, one_line
-from accord.terminal.plain.display.markdown import Markdown
-from accord.terminal.plain.display.text_wrap import Prose
+from accord.terminal.plain.display.markdown import Markdown, Prose
 from accord.transcript import (
     Compaction,
     FileDiff,

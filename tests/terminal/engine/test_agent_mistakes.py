@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from accord.terminal.engine.agent_mistakes import ChatLog, hears_mistakes, logging_in_chats
 from accord.terminal.engine.launch_options import LaunchOptions
-from accord.terminal.engine.log_handler import ChatLog, hears_mistakes, logging_in_chats
 from tests.terminal.engine.controller_harness import ready, remarks, running_controller, until
 
 pytestmark = pytest.mark.usefixtures("own_places")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 
 from accord.terminal.model.changes.file_change import FileChange, change_of, unknown_change
-from accord.terminal.model.changes.review_lines import LINES_MAX, review_lines
+from accord.terminal.screen.inspectors.review_rows import LINES_MAX, review_lines
 from tests.terminal.model.changes.test_hunks import TEXTS
 
 

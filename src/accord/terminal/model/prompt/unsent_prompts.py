@@ -1,6 +1,7 @@
-"""What was typed and not sent, kept on the disk: it survives leaving and a crash.
+"""What a user typed and did not send: words and attachments, kept on the disk.
 
-This module does not know any screen.
+It survives leaving and a crash.  This module does not know any screen, or which blocks an agent
+takes; the engine turns a draft into those.
 
 Invariants
     * A draft is kept for its session, and for its folder: an agent may not know the session again.
@@ -17,13 +18,56 @@ import base64
 import hashlib
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from accord.configuration.user_paths import replace_file, state_folder
-from accord.terminal.model.prompt.unsent_prompt import Attachment, Draft
+
+AttachmentKind: TypeAlias = Literal["file", "image", "audio", "text", "binary"]
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """One thing beside the words.
+
+    What has a path is read when it is sent; the others carry their bytes.  Where `mark` is in
+    the text (`@src/main.py`, `[image 1]`) the attachment stands for it.
+    """
+
+    kind: AttachmentKind
+    name: str
+    mark: str = ""
+    path: str | None = None
+    media_type: str = ""
+    data: bytes = field(default=b"", repr=False)
+    # Of the file, when it was attached.
+    file_bytes: int = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes, as far as is known."""
+        return len(self.data) or self.file_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A prompt that was not sent yet."""
+
+    text: str
+    attachments: tuple[Attachment, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to send."""
+        return not self.text.strip() and not self.attachments
+
+    @property
+    def summary(self) -> str:
+        """One line for lists."""
+        return " ".join(self.text.split()) or ", ".join(one.name for one in self.attachments)
+
 
 VERSION = 1
 DRAFTS_MAX = 200

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from accord.terminal.model.labels.durations import ago, span
+from accord.terminal.model.labels.amounts_and_durations import ago, span
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 

@@ -1,9 +1,10 @@
-"""Open a file in the user's editor, in this terminal while the app is suspended.
+"""Open a file or the prompt in the user's editor, in this terminal while the app is suspended.
 
 This module does not know its callers.
 
 Invariants
     * Only regular files in the session's folders are opened, because an agent chose the name.
+    * The text of a prompt is in a private file that is deleted afterwards.
     * While the editor has the terminal, we draw nothing, and agents keep working.
 """
 
@@ -11,11 +12,14 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 from textual.app import App, SuspendNotSupported
 
 from accord.errors import SpawnFailed
@@ -29,6 +33,7 @@ from accord.terminal.model.external_editors import (
     editor_command,
     has_window,
 )
+from accord.terminal.model.prompt.content_blocks import PromptError
 from accord.terminal.model.text.display_text import one_line
 
 
@@ -106,3 +111,50 @@ async def lend_terminal(app: App[Any], command: Sequence[str]) -> str:
     finally:
         app.refresh(layout=True)
     return ""
+
+
+TEXT_BYTES_MAX = 4 << 20
+
+
+async def edit_outside(app: App[Any], text: str, command: Sequence[str]) -> str:
+    """Let the user edit a text in another program, and return the new text.
+
+    Raises:
+        PromptError: the program could not be started or failed.
+    """
+    with tempfile.TemporaryDirectory(prefix="accord-") as folder:
+        path = Path(folder, "prompt.md")
+        _write(path, text)
+        try:
+            # Do not draw over the other program.
+            with app.batch_update(), app.suspend():
+                code = await anyio.to_thread.run_sync(_run, [*command, str(path)])
+        except SuspendNotSupported:
+            raise PromptError("This terminal cannot run another program.") from None
+        except SpawnFailed as error:
+            raise PromptError(f"{error}.") from None
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise PromptError(f"{command[0]} could not be started: {reason}.") from None
+        if code != 0:
+            raise PromptError(f"{command[0]} exited with code {code}; the prompt is unchanged.")
+        return _read(path)
+
+
+def _write(path: Path, text: str) -> None:
+    path.touch(0o600)
+    path.write_text(text + "\n", "utf-8", "replace")
+
+
+def _read(path: Path) -> str:
+    """The content of the file, without the final newline that editors add."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(TEXT_BYTES_MAX)
+    except OSError:
+        raise PromptError("The file no longer exists; the prompt is unchanged.") from None
+    return data.decode("utf-8", "replace").removesuffix("\n")
+
+
+def _run(command: list[str]) -> int:
+    return subprocess.run(with_program(command), check=False, env=kept()).returncode
