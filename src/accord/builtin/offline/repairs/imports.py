@@ -12,8 +12,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from accord.builtin.offline.repairs.name_replacements import Repair, with_import
 from accord.builtin.offline.repairs.renamed_definitions import renamed_back
-from accord.builtin.offline.repairs.repair import Repair, with_import
 from accord.builtin.offline.repairs.similar_names import near
 from accord.builtin.offline.repairs.standard_library import KNOWN, OFTEN_USED, library_names
 from accord.builtin.offline.runs.tracebacks import Failure, Frame

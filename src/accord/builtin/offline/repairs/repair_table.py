@@ -14,7 +14,7 @@ from accord.builtin.offline.repairs.javascript.name_errors import (
     repair_script_module,
 )
 from accord.builtin.offline.repairs.name_errors import repair_name, repair_unbound
-from accord.builtin.offline.repairs.repair import Repair
+from accord.builtin.offline.repairs.name_replacements import Repair
 from accord.builtin.offline.repairs.syntax_errors import repair_syntax
 from accord.builtin.offline.runs.tracebacks import Failure, Frame
 

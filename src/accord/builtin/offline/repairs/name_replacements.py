@@ -1,4 +1,4 @@
-"""`Repair`, and the replacement of names in a text."""
+"""The replacement of names in a text, and `Repair`, one change of one file."""
 
 from __future__ import annotations
 
