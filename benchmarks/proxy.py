@@ -45,7 +45,7 @@ for line in sys.stdin.buffer:
 DIRECT = [sys.executable, "-c", AGENT]
 HOP = """
 import resource, sys
-import accord.proxy.chain.startup, accord.proxy.conversation, accord.transport.stdio
+import accord.proxy.chain.conductor, accord.proxy.conversation, accord.transport.stdio
 from accord import Proxy
 
 def used():
@@ -72,7 +72,7 @@ HANDLED = """
 """
 CHAIN = """
     import anyio
-    from accord.proxy.chain.startup import conduct, in_process, program
+    from accord.proxy.chain.conductor import conduct, in_process, program
     from accord.transport.stdio import StdioTransport
     async def serve():
         await conduct([in_process(lambda: proxy), program(command)], StdioTransport())

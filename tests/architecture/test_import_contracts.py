@@ -46,7 +46,7 @@ WRONG = [
         "The conformance kit: checks",
     ),
     ("cli/console.py", "cli.run", "The command line: its rooms"),
-    ("builtin/session_state.py", "builtin.tools.toolbox", "The built-in agent: its rooms"),
+    ("builtin/workspace.py", "builtin.tools.toolbox", "The built-in agent: its rooms"),
     ("transport/websocket/client.py", "transport.server.connections", "The transports: the two"),
     ("mcp/results.py", "mcp.servers", "Rooms do not import each other in circles"),
 ]

@@ -38,8 +38,7 @@ STARTERS = {
     "terminal/model/prompt/clipboard_image.py": SYSTEM,
     "terminal/model/prompt/file_index.py": GIT,
     "terminal/screen/web_browser.py": SYSTEM,
-    "terminal/screen/file_in_editor.py": PERSON,
-    "terminal/screen/prompt/prompt_in_editor.py": PERSON,
+    "terminal/screen/external_editor.py": PERSON,
     "tracing/recorder/recorder.py": PERSON,
     "transport/subprocess.py": PERSON,
 }

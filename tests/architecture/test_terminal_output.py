@@ -70,7 +70,7 @@ def test_text_is_made_visible_in_one_place() -> None:
     tellers = {"isprintable", "category"}
     # They judge a key, a file, an address or a command, and show no text.
     judges = {
-        "terminal/model/key_names.py",
+        "terminal/model/key_bindings.py",
         "terminal/model/text/display_text.py",
         "agent/tools/elicitation.py",
         "agent/tools/files.py",

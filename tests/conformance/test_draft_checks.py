@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from accord.cli.main import main
-from accord.conformance.checks.agent.draft.monitors import STEPS
+from accord.conformance.checks.agent.draft import STEPS
 
 HERE = Path(__file__).parent
 AGENT = [sys.executable, str(HERE / "draft_agent.py")]

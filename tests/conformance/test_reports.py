@@ -9,8 +9,8 @@ from accord.conformance.check_definition import Finding, check
 from accord.conformance.frames.raw_peer import Frame
 from accord.conformance.reports.html_page import as_html
 from accord.conformance.reports.json_and_junit import as_json, as_junit
-from accord.conformance.reports.plain_text import plain
 from accord.conformance.reports.terminal_table import summary, table, told_unjudged, ways_on
+from accord.conformance.reports.untrusted_text import plain
 from accord.conformance.run.check_runner import CheckRun
 from accord.conformance.run.verdicts import Report, results
 

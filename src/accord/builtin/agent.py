@@ -2,7 +2,7 @@
 
 What always holds
     * Before `initialize` is answered nothing is loaded that the answer does not need: no store, no
-      brain, no servers.  `session_options.py` and the rest load behind the answer.
+      brain, no servers.  `options_and_commands.py` and the rest load behind the answer.
     * The session's options choose its brain for each prompt.
     * No session is opened in a folder in which nothing could be read.
     * A part that could not be set up (the store, a server, the configuration, a second folder) is
@@ -80,7 +80,7 @@ class BuiltIn:
         """Load the rest after the answer to `initialize` and before the first session."""
         from importlib import import_module
 
-        from accord.builtin.session_options import declare
+        from accord.builtin.options_and_commands import declare
 
         # Imports the brain and the tools too, while the client reads the answer.
         import_module("accord.builtin.session")

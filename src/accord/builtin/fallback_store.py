@@ -13,6 +13,8 @@ from accord.errors import StoreError
 from accord.store import MemoryStore, Page, SessionLog, SessionRecord, SessionStore
 from accord.store.sqlite import SqliteStore, try_store
 
+IN_MEMORY = "This conversation is kept in memory and is lost when the agent exits."
+
 
 class FallbackStore(MemoryStore):
     """Sessions of this process alone, in place of a store that cannot be opened."""

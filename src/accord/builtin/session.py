@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from accord.builtin.folder_checks import faults_of
 from accord.builtin.offline.intent_dispatch import OfflineBrain
 from accord.builtin.offline.prompt.message import read_message
+from accord.builtin.options_and_commands import MCP_COMMANDS
 from accord.builtin.session_model import SessionModel
-from accord.builtin.session_options import MCP_COMMANDS
-from accord.builtin.session_state import Workspace, open_workspace
 from accord.builtin.tools.toolbox import Toolbox
 from accord.builtin.user_setup import OFFLINE
+from accord.builtin.workspace import Workspace, open_workspace
 from accord.errors import ConfigError
 
 if TYPE_CHECKING:

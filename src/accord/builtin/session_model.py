@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from accord.builtin.model_login import require_key
 from accord.builtin.models.providers import AUTO_DETECTED
-from accord.builtin.session_options import model_option
+from accord.builtin.options_and_commands import model_option
 
 if TYPE_CHECKING:
     from accord.agent.agent import Agent

@@ -38,7 +38,6 @@ _log = logger("accord.builtin")
 
 OFFLINE = "offline"
 NO_MODEL = "Until then I work without a model."
-IN_MEMORY = "This conversation is kept in memory and is lost when the agent exits."
 
 
 class Setup:
@@ -175,7 +174,7 @@ class Setup:
         """Open the user's store, or one in memory if that cannot be opened."""
         if self.settings.in_memory:
             return MemoryStore()
-        from accord.builtin.fallback_store import FallbackStore, open_store
+        from accord.builtin.fallback_store import IN_MEMORY, FallbackStore, open_store
         from accord.configuration.user_paths import store_file
 
         try:

@@ -41,9 +41,12 @@ if TYPE_CHECKING:
     )
     from accord.machine.processes.descendants import adopt_orphans, end_descendants, kept
     from accord.machine.processes.process_groups import ProcessGroup, live_groups, track
-    from accord.machine.terminals.output_buffer import OUTPUT_BYTES_MAX, OutputBuffer
-    from accord.machine.terminals.terminals import (
+    from accord.machine.terminals.output_buffer import (
         OUTPUT_BYTES_DEFAULT,
+        OUTPUT_BYTES_MAX,
+        OutputBuffer,
+    )
+    from accord.machine.terminals.terminals import (
         TERMINALS_MAX,
         Terminal,
         TerminalOutput,
@@ -70,7 +73,11 @@ _PLACES = {
     "accord.machine.filesystem.async_files": ("Files",),
     "accord.machine.processes.process_groups": ("ProcessGroup", "live_groups", "track"),
     "accord.machine.filesystem.local_files": ("FILE_BYTES_MAX", "FileInfo", "LocalFiles"),
-    "accord.machine.terminals.output_buffer": ("OUTPUT_BYTES_MAX", "OutputBuffer"),
+    "accord.machine.terminals.output_buffer": (
+        "OUTPUT_BYTES_DEFAULT",
+        "OUTPUT_BYTES_MAX",
+        "OutputBuffer",
+    ),
     "accord.machine.filesystem.unsaved_text": ("Overlay",),
     "accord.machine.processes.child_process": (
         "Exit",
@@ -83,7 +90,6 @@ _PLACES = {
     ),
     "accord.machine.filesystem.roots": ("Roots",),
     "accord.machine.terminals.terminals": (
-        "OUTPUT_BYTES_DEFAULT",
         "TERMINALS_MAX",
         "Terminal",
         "TerminalOutput",

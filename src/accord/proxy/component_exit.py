@@ -1,4 +1,6 @@
-"""The exit of a component of a chain, as a sentence for people and as data for programs.
+"""The exit of a component of a chain: how long it may take, and what is said of it.
+
+It is told as a sentence for people and as data for programs.
 
 Must not know who is told.
 """
@@ -10,6 +12,8 @@ from typing import Any, Final
 from accord.proxy.hop import Hop
 from accord.transport.transport import Ended
 
+AGENT_EXIT_SECONDS_MAX: Final = 10.0
+"""How long an agent may take to exit after its client has stopped sending."""
 STDERR_LINES_MAX: Final = 5
 STDERR_CHARACTERS_MAX: Final = 2000
 

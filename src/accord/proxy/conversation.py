@@ -19,6 +19,7 @@ from accord.connection.error_responses import report
 from accord.jsonrpc.error_codes import INVALID_REQUEST, REQUEST_CANCELLED, text_of
 from accord.jsonrpc.framing import FRAME_BYTES_MAX
 from accord.machine.redacted_logs import logger
+from accord.proxy.component_exit import AGENT_EXIT_SECONDS_MAX
 from accord.proxy.direction_queue import DirectionQueue, QueueHold
 from accord.proxy.handler_registry import Handler, Handlers
 from accord.proxy.hop import Endpoint, Hop, OpenRequest, Outbox
@@ -48,8 +49,6 @@ INITIALIZE_PROXY: Final = {
 """The request that tells a component of its successor, and the method to reach that with."""
 LAST_ANSWERS_SECONDS_MAX: Final = 2.0
 """How long open requests may continue after one side has disconnected."""
-AGENT_EXIT_SECONDS_MAX: Final = 10.0
-"""How long an agent may take to exit after its client has stopped sending."""
 
 
 class OrderedAnswerForwarder(AnswerForwarder):

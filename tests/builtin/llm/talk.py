@@ -14,8 +14,8 @@ from accord.builtin.llm.model_request import RetryPolicy
 from accord.builtin.models.model_loader import LoadedModel, load_model
 from accord.builtin.models.providers import ModelChoice, Secret
 from accord.builtin.modes import AUTO_APPROVE, MODES
-from accord.builtin.session_state import Workspace, open_workspace
 from accord.builtin.tools.toolbox import Toolbox
+from accord.builtin.workspace import Workspace, open_workspace
 from accord.store import MemoryStore
 from tests.agent.raw_client import Message, RawClient, raw_client
 from tests.fake_llm import FakeLLM

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from accord.builtin.llm.tool_arguments import BadArguments, fitted
+from accord.builtin.llm.tool_calls import BadArguments, fitted
 from accord.builtin.models.model_loader import LoadedModel
 from accord.builtin.models.providers import ModelChoice
 from tests.agent.draft.draft_client import draft_client

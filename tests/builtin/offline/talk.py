@@ -17,8 +17,8 @@ from accord.agent.session.session import AgentSession
 from accord.builtin.modes import MODES
 from accord.builtin.offline.intent_dispatch import COMMANDS, OfflineBrain
 from accord.builtin.offline.prompt.message import read_message
-from accord.builtin.session_state import Workspace, open_workspace
 from accord.builtin.tools.toolbox import Toolbox
+from accord.builtin.workspace import Workspace, open_workspace
 from accord.client import Session
 from accord.store import MemoryStore
 from accord.transcript.items.tool_call import ToolCall

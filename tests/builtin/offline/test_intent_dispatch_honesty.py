@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from accord.builtin.offline.source_code import project, project_overview
+from accord.builtin.offline.source_code import project_overview, project_texts
 from accord.builtin.tools.search.grep_process import Reader, read
 from accord.schema import v2
 from tests.builtin.offline.talk import talking, write
@@ -48,7 +48,7 @@ async def test_of_a_project_that_is_too_large_all_that_has_the_name_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A rename of the first 10,000 files would have broken the others; never an invention."""
-    monkeypatch.setattr(project, "PROJECT_FILES_MAX", 3)
+    monkeypatch.setattr(project_texts, "PROJECT_FILES_MAX", 3)
     monkeypatch.setattr(project_overview, "MODULES_READ_MAX", 2)
     write(tmp_path, {f"a{number}.py": "x = 1\n" for number in range(5)})
     write(tmp_path, {"y.py": "def late():\n    pass\n", "z.py": "from y import late\nlate()\n"})
@@ -79,7 +79,7 @@ async def test_a_name_in_too_many_files_is_not_renamed_in_some_of_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Issue: rename across files, exact."""
-    monkeypatch.setattr(project, "PROJECT_FILES_MAX", 2)
+    monkeypatch.setattr(project_texts, "PROJECT_FILES_MAX", 2)
     write(tmp_path, {f"a{number}.py": "def late(): pass\n" for number in range(6)})
     async with talking(tmp_path) as talk:
         assert "too large for me" in await talk.say("rename late to soon")

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from accord.builtin.demo_project import write_demo_project
 from accord.builtin.offline.prompt.arguments import SPACE, marked
 from accord.builtin.offline.prompt.intent_parser import parse
-from accord.builtin.offline.runs.project_test_results import run_of
-from accord.builtin.offline.runs.tap_output import tap_failures
+from accord.builtin.offline.runs.project_test_results import run_of, tap_failures
 from tests.builtin.offline.talk import talking, write
 
 # A row: what is typed | the intent | its arguments.

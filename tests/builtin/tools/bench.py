@@ -16,9 +16,9 @@ import pytest
 from accord.agent import Agent, Turn
 from accord.agent.session.session import AgentSession
 from accord.builtin.modes import AUTO_APPROVE, MODES
-from accord.builtin.session_state import Workspace, WorkspaceSettings, open_workspace
-from accord.builtin.tools.tool_result import ToolResult
+from accord.builtin.tools.tool_call import ToolResult
 from accord.builtin.tools.toolbox import RunTask, Toolbox
+from accord.builtin.workspace import Workspace, WorkspaceSettings, open_workspace
 from accord.store import MemoryStore
 from tests.agent.raw_client import Message, RawClient, raw_client
 from tests.hang_limit import HANG_SECONDS

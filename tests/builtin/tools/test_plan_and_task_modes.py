@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from accord.agent.session.plan import PlanHandle
-from accord.builtin.tools.tool_result import ToolResult
+from accord.builtin.tools.tool_call import ToolResult
 from accord.builtin.tools.toolbox import Toolbox
 from tests.builtin.tools.bench import Work, bench, everywhere, text
 

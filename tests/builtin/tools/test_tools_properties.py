@@ -6,10 +6,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from accord.builtin.tools.files.numbered_lines import WINDOW_CHARACTERS_MAX, lines_in, window
+from accord.builtin.tools.files.read import WINDOW_CHARACTERS_MAX, lines_in, window
 from accord.builtin.tools.files.text_replacement import Mismatch, Replaced, replace
 from accord.builtin.tools.search.path_patterns import path_pattern
-from accord.builtin.tools.tool_result import RESULT_CHARACTERS_MAX, capped, done
+from accord.builtin.tools.tool_call import RESULT_CHARACTERS_MAX, capped, done
 from accord.builtin.tools.web.page_text import page_text
 from accord.machine.redaction.known_values import secret_values
 from accord.machine.redaction.redactor import Redactor

@@ -26,8 +26,8 @@ from accord.conformance.frames.raw_peer import Frame
 from accord.conformance.reports.html_page import as_html
 from accord.conformance.reports.json_and_junit import as_json as check_json
 from accord.conformance.reports.json_and_junit import as_junit
-from accord.conformance.reports.redaction import without_secrets
 from accord.conformance.reports.terminal_table import table
+from accord.conformance.reports.untrusted_text import without_secrets
 from accord.conformance.rule_definition import Rule
 from accord.conformance.run.check_runner import CheckRun
 from accord.conformance.run.verdicts import Report, Result

@@ -8,8 +8,7 @@ from accord.conformance.frames.raw_peer import ErrorOf, Gone
 from accord.conformance.network.address import RemoteServer, read_address
 from accord.conformance.network.http_caller import CONNECTION
 from accord.conformance.network.http_link import HttpLink
-from accord.conformance.run.program import NotStarted
-from accord.conformance.run.remote_program import connected
+from accord.conformance.run.program import NotStarted, connected
 from tests.defects.servers.server import SmallServer, served
 from tests.hang_limit import HANG_SECONDS
 

@@ -13,7 +13,7 @@ from accord.conformance.agent.check_environment import agent_stages
 from accord.conformance.agent.scenario import PURPOSES, load_scenario
 from accord.conformance.check_definition import Check, Findings
 from accord.conformance.frames.raw_peer import Frame, NotAsked, NotReady, Unanswered
-from accord.conformance.run.failed_steps import Reached
+from accord.conformance.run.check_runner import Reached
 
 HERE = Path(__file__).parent
 HELLO = [sys.executable, str(HERE.parents[2] / "examples" / "hello_agent.py")]

@@ -18,10 +18,9 @@ from anyio.streams.tls import TLSListener
 
 from accord.conformance.frames.raw_peer import Message, RawPeer, Reply
 from accord.conformance.network.http1 import Head, head_bytes
-from accord.conformance.network.http_listener import HttpListener, Response, Seen
+from accord.conformance.network.http_listener import HttpListener, Response, Seen, serve_websocket
 from accord.conformance.network.line_stream import LineStream
 from accord.conformance.network.served_connection import ServedHttp
-from accord.conformance.network.served_websocket import serve_websocket
 
 OWN_HOSTS = ("127.0.0.1", "localhost")
 INVALID_PARAMS = -32602

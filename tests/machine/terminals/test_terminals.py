@@ -16,7 +16,8 @@ from accord.errors import SpawnFailed
 from accord.machine.errors import MachineError, TerminalUnknown, TooManyTerminals
 from accord.machine.processes.child_process import Exit
 from accord.machine.processes.process_groups import live_groups
-from accord.machine.terminals.terminals import OUTPUT_BYTES_DEFAULT, Terminals, command_line
+from accord.machine.terminals.output_buffer import OUTPUT_BYTES_DEFAULT
+from accord.machine.terminals.terminals import Terminals, command_line
 from tests.hang_limit import HANG_SECONDS
 from tests.machine.lifeline import Lifeline
 

@@ -15,8 +15,8 @@ from accord.client.permissions.rules import Rule
 from accord.proxy.builtin.budget import Limits, budget
 from accord.proxy.builtin.context import context
 from accord.proxy.builtin.guard.guard import guard
-from accord.proxy.chain.conductor import Component
-from accord.proxy.chain.startup import conduct, in_process
+from accord.proxy.chain.component import in_process
+from accord.proxy.chain.conductor import Component, conduct
 from accord.proxy.proxy import Proxy
 from accord.transport.memory import memory_pair
 from accord.transport.transport import Transport

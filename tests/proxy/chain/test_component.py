@@ -4,8 +4,8 @@ import pytest
 
 from accord.errors import SpawnFailed
 from accord.machine.own_command_line import own_command
+from accord.proxy.chain.component import program
 from accord.proxy.chain.conductor import Component
-from accord.proxy.chain.startup import program
 from tests.proxy.chain.test_conductor import ABLE, INIT, Raw, _through, chain
 from tests.proxy.wires import settled
 

@@ -9,9 +9,8 @@ import pytest
 from anyio.abc import TaskGroup
 
 from accord.proxy import Proxy
-from accord.proxy.chain.component import RESTARTS_MAX
-from accord.proxy.chain.conductor import Component, OnDeath, Outcome
-from accord.proxy.chain.startup import conduct, in_process
+from accord.proxy.chain.component import RESTARTS_MAX, in_process
+from accord.proxy.chain.conductor import Component, OnDeath, Outcome, conduct
 from accord.transport.transport import Transport
 from tests.proxy.wires import Json, Wire, settled, wire
 

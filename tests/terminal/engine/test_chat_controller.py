@@ -11,7 +11,7 @@ from accord.connection.limits import Limits
 from accord.errors import ConnectionLost
 from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.engine.problems import lost_problem
-from accord.terminal.model.prompt.unsent_prompt import Draft
+from accord.terminal.model.prompt.unsent_prompts import Draft
 from tests.terminal.engine.agents import program
 from tests.terminal.engine.controller_harness import (
     opened,

@@ -9,7 +9,7 @@ import pytest
 from accord.errors import ConnectionLost, LocalProtocolError, RequestFailed
 from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.engine.problems import start_problem
-from accord.terminal.model.prompt.unsent_prompt import Draft
+from accord.terminal.model.prompt.unsent_prompts import Draft
 from tests.terminal.engine.agents import program
 from tests.terminal.engine.controller_harness import (
     opened,

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from accord.terminal.model.key_bindings import ACTIONS, Clash, actions_with, clashes_of
-from accord.terminal.model.key_names import is_typed, key_named, key_text, may_have
+from accord.terminal.model.key_bindings import (
+    ACTIONS,
+    Clash,
+    actions_with,
+    clashes_of,
+    is_typed,
+    key_named,
+    key_text,
+    may_have,
+)
 
 
 @pytest.mark.parametrize(

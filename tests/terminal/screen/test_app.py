@@ -10,7 +10,7 @@ import pytest
 from accord.client.permissions.request import OWN_OPTIONS, Decision, PermissionRequest
 from accord.client.wire.wire_interface import AuthMethod
 from accord.terminal.model.chat import Problem
-from accord.terminal.model.prompt.unsent_prompt import Draft
+from accord.terminal.model.prompt.unsent_prompts import Draft
 from accord.terminal.model.settings import Settings
 from accord.terminal.render.block import CopyText, OpenFile, OpenLink, OpenSession
 from accord.terminal.screen.app import AccordApp

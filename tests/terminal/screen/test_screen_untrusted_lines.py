@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.strip import Strip
 
-from accord.terminal.model.changes.file_access import JournalFiles
 from accord.terminal.model.changes.file_change import change_of, unknown_change
+from accord.terminal.model.changes.undo_redo import JournalFiles
 from accord.terminal.model.traffic import Traffic
 from accord.terminal.model.traffic_filter import pretty
 from accord.terminal.render.conversation_colours import DARK
+from accord.terminal.render.json_lines import JsonLines
 from accord.terminal.render.text_runs import strip_of
 from accord.terminal.screen.inspectors.follow_panel import read_page
-from accord.terminal.screen.inspectors.json_view import JsonLines
 from accord.terminal.screen.inspectors.review_rows import file_row, page_of
-from accord.terminal.screen.inspectors.traffic_rows import row_of
+from accord.terminal.screen.inspectors.traffic_screen import row_of
 
 BAD = [
     "\x1b[2J",
@@ -72,6 +72,6 @@ def test_the_followed_file(tmp_path_factory: object, text: str) -> None:
     """Issue 6: the same for the file that is followed."""
     folder: Path = tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
     (folder / "x.py").write_bytes(text.encode("utf-8", "replace"))
-    page = read_page(JournalFiles([str(folder)]), str(folder / "x.py"), None, DARK)
+    page = read_page(JournalFiles([str(folder)], 1 << 20), str(folder / "x.py"), None, DARK)
     for line in page.lines:
         assert_harmless(strip_of(*line), 1000)

@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 
 from accord.client.permissions.request import OWN_OPTIONS, PermissionRequest
 from accord.terminal.model.chat import Chat, Problem
-from accord.terminal.model.prompt.unsent_prompt import Draft
+from accord.terminal.model.prompt.unsent_prompts import Draft
 from accord.terminal.model.settings import Settings
 from accord.terminal.model.theme_detection import ThemeName
 from accord.terminal.screen.app import AccordApp

@@ -2,8 +2,7 @@
 
 import pytest
 
-from accord.tracing.display.live_text import LiveText
-from accord.tracing.display.terminal_text import duration, row_lines
+from accord.tracing.display.terminal_text import LiveText, duration, row_lines
 from accord.tracing.display.timeline import timeline_of
 from accord.tracing.recording_file import read_recording
 from tests.tracing.samples import Tape, broken, hostile, prompt, talk

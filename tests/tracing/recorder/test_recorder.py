@@ -5,8 +5,8 @@ import threading
 from functools import partial
 
 from accord.tracing.recorder.byte_pump import BytePump
-from accord.tracing.recorder.packets import pack, packets
-from accord.tracing.recorder.writer_pipe import WriterPipe
+from accord.tracing.recorder.recording_writer import packets
+from accord.tracing.recorder.writer_pipe import WriterPipe, pack
 from tests.hang_limit import HANG_SECONDS
 
 

@@ -10,8 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.machine.redaction.redactor import Redactor
-from accord.tracing.recorder.packets import ReadAhead, pack, packets
-from accord.tracing.recorder.recording_writer import FrameStream, RecordingWriter, write_recording
+from accord.tracing.recorder.recording_writer import (
+    FrameStream,
+    ReadAhead,
+    RecordingWriter,
+    packets,
+    write_recording,
+)
+from accord.tracing.recorder.writer_pipe import pack
 from tests.hang_limit import HANG_SECONDS
 
 

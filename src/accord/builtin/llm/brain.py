@@ -25,8 +25,8 @@ from accord.errors import ConfigError, RequestError
 
 if TYPE_CHECKING:
     from accord.agent.turn import Turn
-    from accord.builtin.session_state import Workspace
     from accord.builtin.tools.toolbox import Toolbox
+    from accord.builtin.workspace import Workspace
 
 LOAD_FAILED: Final = -32603
 CLOSE_SECONDS: Final = 2.0

@@ -8,7 +8,7 @@ from typing import Final
 from pydantic_ai.messages import InstructionPart
 
 from accord.builtin.modes import MODES, PLAN
-from accord.builtin.tools.tool_result import capped
+from accord.builtin.tools.tool_call import capped
 from accord.builtin.tools.toolbox import Toolbox
 from accord.machine import clock
 

@@ -15,8 +15,8 @@ from accord.agent.tools.elicitation import FormField
 from accord.agent.turn import Turn
 from accord.builtin.modes import LOOKING, PLAN, decision
 from accord.builtin.tools.mcp_tools import offered_name
+from accord.builtin.tools.tool_call import ToolResult, done, failed
 from accord.builtin.tools.tool_definitions import TOOLS
-from accord.builtin.tools.tool_result import ToolResult, done, failed
 from accord.builtin.tools.toolbox import Toolbox
 
 MCP_TOOLS_MAX: Final = 128

@@ -23,7 +23,7 @@ from pydantic_ai.messages import (
 
 from accord.builtin.models.accepted_content import takes_media
 from accord.builtin.models.providers import ModelChoice
-from accord.builtin.tools.tool_result import capped
+from accord.builtin.tools.tool_call import capped
 from accord.schema import v2
 
 EMBEDDED_CHARACTERS_MAX: Final = 200_000

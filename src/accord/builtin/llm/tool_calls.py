@@ -1,4 +1,7 @@
-"""A tool call of a model, made through the toolbox.
+"""A tool call of a model: its arguments are checked, and it is made through the toolbox.
+
+Small models write numbers and booleans as text, which are converted.  Arguments that do not fit
+become an error message for the model, which then tries again.
 
 What always holds
     * Every call has a result; only the end of the turn passes through as an exception.
@@ -16,12 +19,74 @@ from accord.agent.tools.tool_call import ToolCallHandle
 from accord.agent.turn import turn_state
 from accord.builtin.llm.offered_tools import ASK_USER, Offered, ask_user
 from accord.builtin.llm.prompt_content import data_content
-from accord.builtin.llm.tool_arguments import BadArguments, fitted
 from accord.builtin.models.providers import ModelChoice
-from accord.builtin.tools.tool_result import ToolResult, ended, failed
+from accord.builtin.tools.tool_call import ToolResult, ended, failed
 from accord.builtin.tools.toolbox import Toolbox
 from accord.errors import AccordError, ConnectionLost
 from accord.schema import v2
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+}
+_SWITCHES = {"true": True, "false": False}
+
+
+class BadArguments(Exception):
+    """The arguments do not fit, and the message says where."""
+
+
+def fitted(schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments as the tool wants them.
+
+    Raises:
+        BadArguments: something is missing, unknown or of another type.
+    """
+    properties: Mapping[str, Any] = schema.get("properties") or {}
+    missing = [name for name in schema.get("required") or () if given.get(name) is None]
+    if missing:
+        raise BadArguments(f"missing: {', '.join(missing)}")
+    unknown = [name for name in given if name not in properties]
+    if unknown and schema.get("additionalProperties") is False:
+        wanted = ", ".join(properties)
+        raise BadArguments(f"unknown: {', '.join(unknown)} (known: {wanted})")
+    # Null means what absence means: strict modes make models name everything.
+    return {
+        name: _fitted(properties.get(name, {}), value, name)
+        for name, value in given.items()
+        if value is not None
+    }
+
+
+def _fitted(schema: Mapping[str, Any], value: Any, name: str) -> Any:
+    wanted = schema.get("type")
+    if not isinstance(wanted, str) or wanted not in _TYPES:
+        return value
+    if isinstance(value, str) and wanted != "string":
+        value = _read(value, wanted)
+    if wanted == "integer" and isinstance(value, float) and value.is_integer():
+        value = int(value)
+    is_number = isinstance(value, bool) and wanted in ("integer", "number")
+    if is_number or not isinstance(value, _TYPES[wanted]):
+        raise BadArguments(f"{name} must be of type {wanted}")
+    if "enum" in schema and value not in schema["enum"]:
+        raise BadArguments(f"{name} must be one of {', '.join(map(str, schema['enum']))}")
+    if "minimum" in schema and value < schema["minimum"]:
+        raise BadArguments(f"{name} must be at least {schema['minimum']}")
+    return value
+
+
+def _read(text: str, wanted: str) -> Any:
+    if wanted == "boolean":
+        return _SWITCHES.get(text.strip().lower(), text)
+    try:
+        return int(text) if wanted == "integer" else float(text) if wanted == "number" else text
+    except ValueError:
+        return text
 
 
 class Caller:

@@ -11,7 +11,6 @@ What always holds
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -21,10 +20,10 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 import anyio
 
-from accord.builtin.models.context_window import context_window
 from accord.builtin.models.packages import missing_words
 from accord.builtin.models.providers import ModelChoice
 from accord.builtin.models.server_addresses import OLLAMA_ADDRESS
+from accord.builtin.models.token_limits import ANTHROPIC_TOKENS, LARGE_ANSWERS, context_window
 from accord.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
 LOADED_MAX: Final = 8
 # A model that thinks may be silent for minutes.
 SILENCE_SECONDS: Final = 300.0
-# The library's own default for Anthropic is too short for a file.
-ANTHROPIC_TOKENS: Final = 32_000
 
 _NO_KEY: Final = "none"
 # Retries are ours, since the user is told of them.
@@ -43,7 +40,6 @@ _EVERYWHERE: Final[Mapping[str, Any]] = {
     "max_retries": 0,
     "timeout": SILENCE_SECONDS,
 }
-_LARGE_ANSWERS = re.compile(r"^claude-(sonnet|opus|haiku|fable|mythos)-[4-9]")
 
 
 @dataclass(frozen=True)
@@ -136,7 +132,7 @@ def _anthropic(choice: ModelChoice) -> tuple[Model, dict[str, Any]]:
     from pydantic_ai.providers.anthropic import AnthropicProvider
 
     provider = AnthropicProvider(base_url=choice.base_url, api_key=_key(choice))
-    large = bool(_LARGE_ANSWERS.match(choice.model))
+    large = bool(LARGE_ANSWERS.match(choice.model))
     settings = {"max_tokens": ANTHROPIC_TOKENS} if large else {}
     return AnthropicModel(choice.model, provider=provider), settings
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import anyio
 
 from accord.builtin.offline.actions import (
-    attachment_questions,
     code_questions,
     edits,
     help_text,
@@ -30,8 +29,8 @@ from accord.builtin.tools.search.project_files import project_files
 if TYPE_CHECKING:
     from accord.agent.turn import Turn
     from accord.builtin.offline.prompt.message import Message
-    from accord.builtin.session_state import Workspace
     from accord.builtin.tools.toolbox import Toolbox
+    from accord.builtin.workspace import Workspace
 
 Action = Callable[[Work, Intent], Awaitable[None]]
 
@@ -72,8 +71,8 @@ ACTIONS: Mapping[str, Action] = {
     "several_lines": shell_commands.several_lines,
     "not_a_command": shell_commands.not_a_command,
     "half_understood": unknown_request.half_understood,
-    "contents": attachment_questions.contents,
-    "about": attachment_questions.about_words,
+    "contents": code_questions.contents,
+    "about": code_questions.about_words,
     "mcp": mcp_servers.show_mcp,
     "call": mcp_servers.call,
     "plan": plan.show_plan,
@@ -141,7 +140,7 @@ class OfflineBrain:
         if intent.name == "unknown":
             texts = "\n".join((*message.others, message.text))
             head, _, pasted = texts.strip().partition("\n")
-            if pasted.strip() and attachment_questions.is_about_this(parse(head)):
+            if pasted.strip() and code_questions.is_about_this(parse(head)):
                 work.paste(pasted.strip("\n"))
                 return parse(head)
         if intent.name == "map" and message.attached and _THIS.search(message.text):

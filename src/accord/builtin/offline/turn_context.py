@@ -21,16 +21,16 @@ from accord.builtin.offline.runs.project_test_runners import (
     find_command,
     python_of,
 )
-from accord.builtin.offline.source_code.project import Project, read_project
-from accord.builtin.tools.tool_result import BY_USER, REFUSALS, Denial
+from accord.builtin.offline.source_code.project_texts import Project, read_project
+from accord.builtin.tools.tool_call import BY_USER, REFUSALS, Denial
 from accord.errors import RequestFailed
 from accord.machine.own_command_line import interpreter
 from accord.machine.processes.program_lookup import find_program
 
 if TYPE_CHECKING:
     from accord.agent.turn import Turn
-    from accord.builtin.session_state import Workspace
     from accord.builtin.tools.toolbox import Toolbox
+    from accord.builtin.workspace import Workspace
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from accord.agent.tools.always_answers import tool_act
 from accord.agent.tools.tool_call import ToolCallHandle
-from accord.builtin.tools.tool_call import ToolFailed, permit, shown
-from accord.builtin.tools.tool_result import ToolResult, done, failed
+from accord.builtin.tools.tool_call import ToolFailed, ToolResult, done, failed, permit, shown
 
 if TYPE_CHECKING:
-    from accord.builtin.tools.tool_context import ToolContext
+    from accord.builtin.tools.tool_call import ToolContext
     from accord.mcp.results import McpResult, McpTool
 
 ARGUMENTS_SHOWN_MAX = 500

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from accord.agent.tools.always_answers import Act
 from accord.agent.tools.permission_request import PermissionOption
 from accord.builtin.modes import ASK, AUTO_EDIT, PLAN
-from accord.builtin.tools.tool_call import ToolFailed, permit, shown
-from accord.builtin.tools.tool_result import ToolResult, done, failed
+from accord.builtin.tools.tool_call import ToolFailed, ToolResult, done, failed, permit, shown
 from accord.schema import v2
 
 if TYPE_CHECKING:
     from accord.agent.tools.tool_call import ToolCallHandle
-    from accord.builtin.tools.tool_context import ToolContext
+    from accord.builtin.tools.tool_call import ToolContext
 
 ENTRIES_MAX = 100
 

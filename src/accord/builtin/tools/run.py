@@ -19,8 +19,17 @@ from accord.agent.terminals.command_runner import carry_out, circumstances
 from accord.agent.tools.always_answers import command_act
 from accord.agent.turn import turn_state
 from accord.builtin.tools.files.path_lookup import look_at
-from accord.builtin.tools.tool_call import ToolFailed, counted, permit, shown
-from accord.builtin.tools.tool_result import REFUSALS, ToolResult, capped, done, failed
+from accord.builtin.tools.tool_call import (
+    REFUSALS,
+    ToolFailed,
+    ToolResult,
+    capped,
+    counted,
+    done,
+    failed,
+    permit,
+    shown,
+)
 from accord.errors import SpawnFailed
 from accord.machine.redaction.secret_patterns import KNOWN_NAMES, SECRET_PATTERNS
 from accord.machine.terminals.output_buffer import EARLIER_OUTPUT_OMITTED
@@ -28,7 +37,7 @@ from accord.schema import v2
 
 if TYPE_CHECKING:
     from accord.agent.tools.tool_call import ToolCallHandle
-    from accord.builtin.tools.tool_context import ToolContext
+    from accord.builtin.tools.tool_call import ToolContext
 
 TIMEOUT_SECONDS = 120.0
 """How long a command may run when no time is named."""

@@ -15,15 +15,13 @@ from accord.builtin.modes import READ_ONLY
 from accord.builtin.tools import mcp_tools, plan_and_task, run
 from accord.builtin.tools.files import edit, move_delete_undo, read
 from accord.builtin.tools.search import glob_grep
-from accord.builtin.tools.tool_call import ToolFailed
-from accord.builtin.tools.tool_context import ToolContext
-from accord.builtin.tools.tool_result import ToolResult
+from accord.builtin.tools.tool_call import ToolContext, ToolFailed, ToolResult
 from accord.errors import RequestFailed
 from accord.machine.errors import MachineError
 
 if TYPE_CHECKING:
     from accord.agent.turn import Turn
-    from accord.builtin.session_state import Workspace
+    from accord.builtin.workspace import Workspace
 
 RunTask = Callable[[str, "Toolbox"], Awaitable[str]]
 """Runs a prompt as a subtask with the tools it is given, and returns the answer."""

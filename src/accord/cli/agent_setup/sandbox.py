@@ -15,7 +15,6 @@ from dataclasses import replace
 from accord.cli.usage_error import UsageError
 from accord.configuration.config_file import Config
 from accord.configuration.user_paths import (
-    config_file,
     config_folder,
     credentials_file,
     make_private,
@@ -84,6 +83,6 @@ def sandbox_for(options: SandboxOptions | None, command: Sequence[str]) -> Sandb
     return replace(
         options,
         writable=(*options.writable, state),
-        readable=(*options.readable, str(config_file()), str(credentials_file())),
+        readable=(*options.readable, str(config_folder() / "config.toml"), str(credentials_file())),
         variables={**options.variables, "ACCORD_STATE_DIR": state},
     )

@@ -251,7 +251,7 @@ def _require_admission(parsed: Namespace) -> None:
     if remote is None:
         return
     from accord.conformance.network.http_caller import NotReached
-    from accord.conformance.run.remote_program import NotAdmitted, require_admission
+    from accord.conformance.run.program import NotAdmitted, require_admission
     from accord.transport.connect_errors import closed_early, connect_reason, status_reason
     from accord.transport.remote_address import parse_address
     from accord.transport.request_headers import HiddenValues

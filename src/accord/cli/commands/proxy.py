@@ -74,7 +74,7 @@ def run(arguments: Namespace) -> int:
     import anyio
 
     from accord.errors import AccordError, SpawnFailed
-    from accord.proxy.chain.startup import conduct
+    from accord.proxy.chain.conductor import conduct
 
     if not arguments.components and not arguments.after:
         complain("accord proxy: no component given; see accord proxy --help")
@@ -112,7 +112,7 @@ def _chain(given: Sequence[str], after: Sequence[str] | None) -> tuple[list[Comp
     """
     from accord.cli.agent_setup.remote_agent_command import agent_command
     from accord.machine.console.stderr_passthrough import PassedOutput
-    from accord.proxy.chain.startup import in_process, program
+    from accord.proxy.chain.component import in_process, program
 
     made: list[Component] = []
     is_built_in = False

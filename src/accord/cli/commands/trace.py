@@ -162,7 +162,7 @@ def _write_private(path: Path, page: bytes) -> None:
 
 
 def _follow(path: Path) -> int:
-    from accord.tracing.display.live_text import LiveText
+    from accord.tracing.display.terminal_text import LiveText
 
     with path.open("rb") as file:
         lines = _lines_of(file.fileno())

@@ -11,8 +11,7 @@ from accord.errors import AccordError
 from accord.machine.console.stderr_passthrough import PassedOutput
 from accord.machine.processes import exit_on_signal
 from accord.proxy.relay.translated_transport import carry
-from accord.tracing.recorder.recorded_connection import ConnectionRecording
-from accord.tracing.recorder.recorded_transport import RecordedTransport
+from accord.tracing.recorder.recorded_connection import ConnectionRecording, RecordedTransport
 from accord.transport.server.application import RemoteApplication
 from accord.transport.server.request_guard import LOOPBACK_HOSTS
 from accord.transport.subprocess import SubprocessTransport

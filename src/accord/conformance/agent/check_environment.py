@@ -40,10 +40,8 @@ from accord.conformance.frames.raw_peer import (
 )
 from accord.conformance.network.address import RemoteServer, Transport
 from accord.conformance.rule_definition import Version
-from accord.conformance.run.check_runner import OpenStage
-from accord.conformance.run.failed_steps import Reached
-from accord.conformance.run.program import Counterpart, own_home, started
-from accord.conformance.run.remote_program import connected
+from accord.conformance.run.check_runner import OpenStage, Reached
+from accord.conformance.run.program import Counterpart, connected, own_home, started
 from accord.conformance.time_limits import (
     ANSWER_SECONDS,
     SILENCE_SHARE,

@@ -15,7 +15,6 @@ from accord.conformance.rule_definition import Version
 # Role and version -> the modules that have their checks and monitors.
 MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
     ("agent", "1"): (
-        "agent.wire_monitors",
         "agent.v1.message_monitors",
         "agent.v1.turn_monitors",
         "agent.v1.initialize",
@@ -31,7 +30,6 @@ MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
         "agent.v1.notices_and_forms",
     ),
     ("agent", "2"): (
-        "agent.wire_monitors",
         "agent.v2.message_monitors",
         "agent.v2.state_monitors",
         "agent.v2.initialize_and_wire",
@@ -42,7 +40,7 @@ MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
         "agent.v2.background_and_locations",
         "agent.faults",
     ),
-    ("agent", "draft"): ("agent.draft.monitors", "agent.draft.requests", "agent.faults"),
+    ("agent", "draft"): ("agent.draft", "agent.faults"),
     ("client", "1"): (
         "client.v1.initialize",
         "client.v1.wire",
@@ -66,7 +64,7 @@ MODULES: dict[tuple[Role, Version], tuple[str, ...]] = {
 
 # Role and transport -> the modules with the checks of that transport, which any version shares.
 TRANSPORT_MODULES: dict[tuple[Role, Transport], tuple[str, ...]] = {
-    ("agent", "http"): ("agent.network.http_requests", "agent.network.http_streams"),
+    ("agent", "http"): ("agent.network.http",),
     ("agent", "websocket"): ("agent.network.websocket",),
     ("client", "http"): ("client.network.http",),
     ("client", "websocket"): ("client.network.websocket",),

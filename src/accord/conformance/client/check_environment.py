@@ -29,8 +29,7 @@ from accord.conformance.client.session_service import SERVED, SessionService
 from accord.conformance.frames.raw_peer import Frame, NotAsked, Unanswered
 from accord.conformance.network.http_listener import HttpListener
 from accord.conformance.rule_definition import Version
-from accord.conformance.run.check_runner import OpenStage
-from accord.conformance.run.failed_steps import Reached
+from accord.conformance.run.check_runner import OpenStage, Reached
 from accord.conformance.run.program import own_home
 from accord.conformance.time_limits import ANSWER_SECONDS, CONNECT_SECONDS, HELD_BACK_SECONDS
 

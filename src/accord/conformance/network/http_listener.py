@@ -29,7 +29,7 @@ from accord.conformance.network.http1 import (
 from accord.conformance.network.http_caller import CONNECTION, EVENTS_TYPE, JSON_TYPE, SESSION
 from accord.conformance.network.line_stream import LineStream
 from accord.conformance.network.served_connection import ServedHttp
-from accord.conformance.network.served_websocket import serve_websocket
+from accord.conformance.network.websocket_link import MESSAGE_BYTES_MAX, WebSocketLink
 from accord.conformance.time_limits import AWAY_SECONDS, COMMENT_SECONDS
 
 COOKIE = "accord-check"
@@ -293,3 +293,36 @@ def _session_in(message: Message) -> str | None:
 
 def _is_shown(name: str) -> bool:
     return name.startswith(("acp-", "content-", "accept", "cookie"))
+
+
+async def serve_websocket(
+    stream: ByteStream,
+    head: Head,
+    rest: bytes,
+    connected: Callable[[LineStream], None],
+    binary_frames: list[bytes],
+    headers: dict[str, str] | None = None,
+) -> None:
+    """Upgrade, hand the socket to `connected`, and serve it until either side closes."""
+    from websockets.protocol import State
+    from websockets.server import ServerProtocol
+
+    protocol: Any = ServerProtocol(max_size=MESSAGE_BYTES_MAX)
+    # The head was read already: the protocol reads it once more.
+    protocol.receive_data(head_bytes(" ".join(head.words), head.headers) + rest)
+    request, *early = protocol.events_received()
+    response = protocol.accept(request)
+    named = {CONNECTION.title(): token_hex(16), "Set-Cookie": f"{COOKIE}=1; Path=/"}
+    for name, value in (named if headers is None else headers).items():
+        response.headers[name] = value
+    protocol.send_response(response)
+    link = WebSocketLink(stream, protocol)
+    await link.flush()
+    if protocol.state is not State.OPEN:
+        return
+    link.early, link.binary_frames = early, binary_frames
+    connected(link)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(link.run)
+        await link.read()
+        tasks.cancel_scope.cancel()

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from accord.conformance.frames.raw_peer import Frame
-from accord.conformance.reports.plain_text import plain
 from accord.conformance.reports.terminal_table import again, grouped, told_unjudged, ways_on, word
+from accord.conformance.reports.untrusted_text import plain
 from accord.conformance.run.check_runner import CheckRun
 from accord.conformance.run.verdicts import Report, Result
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from accord.conformance.reports.plain_text import plain
 from accord.conformance.reports.terminal_table import again, grouped, told_unjudged
+from accord.conformance.reports.untrusted_text import plain
 from accord.conformance.run.verdicts import Conclusion, Report, Result
 from accord.version import __version__
 

@@ -15,7 +15,7 @@ from textwrap import wrap
 
 from accord.conformance.agent.scenario import PURPOSES, TOOL_PURPOSES
 from accord.conformance.optional_behaviour import OCCASIONS
-from accord.conformance.reports.plain_text import plain
+from accord.conformance.reports.untrusted_text import plain
 from accord.conformance.rule_definition import Verdict
 from accord.conformance.run.verdicts import Conclusion, Report, Result
 

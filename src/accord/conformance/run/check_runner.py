@@ -3,16 +3,16 @@
 Must not know: what a check does, and whether it judges an agent or a client; `open_stage` knows.
 
 What always holds: a check that hangs, or that breaks because of what the program sent, is a
-finding and never the end of the run.
+finding and never the end of the run; no check waits again for a step that failed in another.
 """
 
 from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import anyio
@@ -29,7 +29,7 @@ from accord.conformance.frames.raw_peer import (
     as_json,
 )
 from accord.conformance.rules import load
-from accord.conformance.run.program import NotStarted
+from accord.conformance.run.program import NotStarted, ended_early
 from accord.conformance.time_limits import (
     AGAIN_SECONDS_MAX,
     CHECK_SECONDS_MAX,
@@ -41,8 +41,6 @@ AT_ONCE = 4
 MUTE = "the program sent nothing"
 # How a program ends that was told to: by itself, or by our signal.
 ENDED_BY_US = frozenset({0, -signal.SIGTERM, -signal.SIGKILL})
-# How much of its stderr is shown of a program that fails at its start.
-STDERR_LINES_SHOWN = 5
 # The rule that every request is answered, by which it is failed where no other rule says so.
 ANSWERS = "V1-GEN-03"
 
@@ -191,10 +189,7 @@ def _raise_if_failed(run: CheckRun) -> None:
         return
     first = run.check.role == "agent"
     before = "before it answered anything" if first else "before it started the agent"
-    how = f"exit code {failed[0]}" if failed[0] > 0 else f"signal {-failed[0]}"
-    last = run.stderr.strip().splitlines()[-STDERR_LINES_SHOWN:]
-    tail = "".join(f"\n  {line}" for line in last) or " nothing"
-    raise NotStarted(f"the program ended with {how} {before}. Its stderr says:{tail}")
+    raise ended_early(failed[0], before, run.stderr)
 
 
 def unasked(check: Check[Any], said: str) -> CheckRun:
@@ -278,3 +273,40 @@ def watch(frames: Sequence[Frame], monitors: Sequence[Monitor], check: Check[Any
         one.look(frames, judge)
         found += judge.found.values()
     return found
+
+
+@dataclass(slots=True)
+class Reached:
+    """The steps, such as `session/new`, that failed in an earlier check, each with the reason.
+
+    A step of an agent has the name of its method.
+    """
+
+    failed: dict[str, str] = field(default_factory=dict)
+
+    def need(self, step: str) -> None:
+        """Stop here where this step failed before: it was judged where it failed first.
+
+        Raises:
+            NotAsked: it did.
+        """
+        if step in self.failed:
+            raise NotAsked(f"{step} does not work: {self.failed[step]}")
+
+    @contextmanager
+    def step(self, step: str, *, usual: bool = True) -> Generator[None]:
+        """A step on the way to what is checked; it is remembered if it is taken as usual.
+
+        Raises:
+            NotReady: it fails.
+            NotAsked: it has failed before.
+        """
+        self.need(step)
+        try:
+            yield
+        except NotAsked:
+            raise
+        except Unanswered as error:
+            if usual:
+                self.failed.setdefault(step, str(error))
+            raise NotReady(f"{step} does not work: {error}") from None

@@ -19,7 +19,7 @@ from accord.conformance.agent.seen_prompts import seen_prompts, try_prompts
 from accord.conformance.check_definition import Check, Finding, Role
 from accord.conformance.checks import NOT_OVER, gather
 from accord.conformance.network.address import Transport
-from accord.conformance.reports.redaction import without_secrets
+from accord.conformance.reports.untrusted_text import without_secrets
 from accord.conformance.rule_definition import Rule, Version
 from accord.conformance.run.check_runner import AT_ONCE, CheckRun, OpenStage, run_checks
 from accord.conformance.run.program import NotStarted

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import codecs
 
+OUTPUT_BYTES_DEFAULT = 1024 * 1024
+"""Of the output of a command, kept where nobody asks for another number."""
 OUTPUT_BYTES_MAX = 16 * 1024 * 1024
 """Kept at most, whatever is asked for: it has to fit a frame with JSON's escapes."""
 

@@ -37,13 +37,11 @@ from accord.machine.processes.child_process import (
 from accord.machine.processes.descendants import new_mark
 from accord.machine.processes.program_lookup import find_program
 from accord.machine.redacted_logs import logger
-from accord.machine.terminals.output_buffer import OutputBuffer
+from accord.machine.terminals.output_buffer import OUTPUT_BYTES_DEFAULT, OutputBuffer
 
 TERMINALS_MAX = 128
 """Terminals of one registry that are not released yet."""
 
-OUTPUT_BYTES_DEFAULT = 1024 * 1024
-"""Of the output of a command, kept where nobody asks for another number."""
 
 READ_BYTES = 65536
 """Most bytes taken from the pipe at once: as much as it holds."""

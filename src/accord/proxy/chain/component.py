@@ -1,25 +1,30 @@
-"""The components of a chain, and the answers to `initialize` that a conductor waits for.
+"""The components of a chain: programs and in-process proxies, and their answers to `initialize`.
 
 Must not know the order of the components.
 """
 
 from __future__ import annotations
 
+import shlex
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from anyio.abc import TaskGroup
 
 from accord.jsonrpc.error_codes import INVALID_PARAMS, METHOD_NOT_FOUND
+from accord.machine.own_command_line import readable_command
 from accord.protocol.negotiation import Chosen, judge_answer
 from accord.proxy.hop import Endpoint, Hop, OpenRequest
+from accord.proxy.proxy import Proxy
 from accord.proxy.request_forward import AnswerForwarder, pass_on, use_version
 from accord.schema.codec import encode, to_python
 from accord.schema.invalid import Invalid
 from accord.schema.struct import Raw
 from accord.translate.validation import Spoken
+from accord.transport.memory import memory_pair
+from accord.transport.subprocess import StderrListener, SubprocessTransport
 from accord.transport.transport import Ended, Transport
 
 RESTARTS_MAX: Final = 5
@@ -196,3 +201,28 @@ def _dialect(result: Raw) -> Spoken | None:
 def encode_component(slot: Slot) -> Raw:
     """Return the data of an error that names a component."""
     return Raw(encode({"component": slot.component.name}))
+
+
+def program(
+    command: Sequence[str],
+    *,
+    env: Mapping[str, str] | None = None,
+    stderr: StderrListener | None = None,
+) -> Component:
+    """Return a component that is a program; `stderr` gets what it writes there."""
+    words = tuple(command)
+    return Component(
+        shlex.join(readable_command(words)),
+        lambda _: SubprocessTransport(words, env=env, stderr=stderr),
+    )
+
+
+def in_process(make: Callable[[], Proxy]) -> Component:
+    """Return a component that is a proxy in this process; each start makes a new one."""
+
+    def connect(tasks: TaskGroup) -> Transport:
+        ours, theirs = memory_pair()
+        tasks.start_soon(make().serve, theirs)
+        return ours
+
+    return Component(make().name, connect)

@@ -26,6 +26,7 @@ from typing import Literal, TypeAlias
 import anyio
 from anyio.abc import TaskGroup
 
+from accord.errors import AccordError
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND
 from accord.machine.redacted_logs import logger
 from accord.proxy.chain.client_translation import OfficialClient
@@ -36,13 +37,8 @@ from accord.proxy.chain.component import (
     Slot,
     SuccessorInitialize,
 )
-from accord.proxy.component_exit import gone_data, gone_sentence
-from accord.proxy.conversation import (
-    AGENT_EXIT_SECONDS_MAX,
-    INITIALIZE,
-    INITIALIZE_PROXY,
-    LAST_ANSWERS_SECONDS_MAX,
-)
+from accord.proxy.component_exit import AGENT_EXIT_SECONDS_MAX, gone_data, gone_sentence
+from accord.proxy.conversation import INITIALIZE, INITIALIZE_PROXY, LAST_ANSWERS_SECONDS_MAX
 from accord.proxy.hop import Endpoint, Hop, OpenRequest, Outbox
 from accord.proxy.request_forward import AnswerForwarder, pass_on, pass_on_cancel
 from accord.proxy.successor import SUCCESSOR_METHODS
@@ -51,6 +47,8 @@ from accord.schema.method import CANCEL_REQUEST
 from accord.schema.struct import Raw
 from accord.translate.validation import Spoken
 from accord.transport.transport import Ended, Transport
+
+__all__ = ["Component", "Conductor", "OnDeath", "Outcome", "conduct"]
 
 _log = logger("accord.proxy")
 
@@ -448,4 +446,29 @@ def translated(component: Component, speaks: Spoken | None) -> Component:
     return Component(component.name, connect)
 
 
-__all__ = ["Component", "Conductor", "OnDeath", "Outcome"]
+async def conduct(
+    components: Sequence[Component],
+    client: Transport,
+    *,
+    on_death: OnDeath = "fail",
+    has_agent: bool = True,
+) -> Outcome:
+    """Run a chain until its client disconnects, or a component exits that it cannot do without.
+
+    Raises:
+        SpawnFailed: one of the programs cannot be started.
+    """
+    outcome: Outcome | None = None
+    problem: AccordError | None = None
+    async with anyio.create_task_group() as tasks:
+        conductor = Conductor(components, client, tasks, on_death=on_death, has_agent=has_agent)
+        try:
+            outcome = await conductor.serve()
+        except AccordError as error:
+            # Raised below, where no task group wraps it.
+            problem = error
+        tasks.cancel_scope.cancel()
+    if problem is not None:
+        raise problem
+    assert outcome is not None
+    return outcome

@@ -29,8 +29,8 @@ from accord.client.services.elicitation import Elicitations, FormRequest, UrlReq
 from accord.client.wire.wire_interface import AuthMethod
 from accord.connection.limits import Limits
 from accord.errors import AccordError
+from accord.terminal.engine.agent_mistakes import hears_mistakes
 from accord.terminal.engine.launch_options import LaunchOptions
-from accord.terminal.engine.log_handler import hears_mistakes
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.permissions.denied_request import subject_words
 from accord.terminal.model.traffic import Traffic

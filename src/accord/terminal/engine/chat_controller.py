@@ -21,8 +21,7 @@ import anyio
 from anyio.abc import TaskStatus
 
 from accord.errors import AccordError, LocalProtocolError
-from accord.terminal.engine.chat_lifecycle import ChatLifecycle
-from accord.terminal.engine.chat_slots import ChatSlots
+from accord.terminal.engine.chat_lifecycle import ChatLifecycle, ChatSlots
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.settings import Settings
 
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from accord.connection.limits import Limits
     from accord.terminal.engine.launch_options import LaunchOptions
     from accord.terminal.model.changes.journal import Journal
-    from accord.terminal.model.prompt.unsent_prompt import Draft
+    from accord.terminal.model.prompt.unsent_prompts import Draft
     from accord.terminal.model.traffic import Traffic
 
 

@@ -1,5 +1,7 @@
 """How chats begin and end: starting agents, opening sessions, and losing either.
 
+A slot holds the process, the session and the journal behind a chat that is shown.
+
 This module does not know any screen.  It imports the client late, because the screen is drawn
 before an agent starts.
 
@@ -10,7 +12,7 @@ Invariants
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -20,8 +22,7 @@ from anyio.abc import TaskGroup, TaskStatus
 
 from accord.errors import AccordError, LocalProtocolError
 from accord.machine.redacted_logs import logger
-from accord.terminal.engine.chat_slots import ChatSlot, ChatSlots
-from accord.terminal.engine.log_handler import logging_in_chats
+from accord.terminal.engine.agent_mistakes import logging_in_chats
 from accord.terminal.model.chat import Chat
 from accord.transcript import ToolCall
 
@@ -38,6 +39,88 @@ if TYPE_CHECKING:
     from accord.terminal.engine.turns import Turns
     from accord.terminal.model.changes.journal import Journal
     from accord.transcript import Update
+
+
+class ChatSlot:
+    """A chat and what is behind it.  `turns` is set while its session is open."""
+
+    def __init__(self, chat: Chat, launch: LaunchOptions) -> None:
+        self.chat = chat
+        self.launch = launch
+        self.process: AgentProcess | None = None
+        self.turns: Turns | None = None
+        # Ids of the tool calls that are in the audit log.
+        self.recorded: set[str] = set()
+        self._journal: Journal | None = None
+
+    @property
+    def journal(self) -> Journal:
+        """The journal of the agent's file changes, created on first use."""
+        if self._journal is None:
+            # Imported here: the screen is drawn before anything of this is needed.
+            from accord.terminal.model.changes.journal import Journal
+
+            self._journal = Journal(self.chat)
+        return self._journal
+
+    @property
+    def client(self) -> Client | None:
+        """The connection to the agent, while it is running."""
+        return None if self.process is None else self.process.client
+
+
+class ChatSlots:
+    """All slots in the order of their tabs.
+
+    Guards: a chat has exactly one slot as long as it is shown.
+    """
+
+    def __init__(self) -> None:
+        self._slots: dict[int, ChatSlot] = {}
+
+    def __iter__(self) -> Iterator[ChatSlot]:
+        # A copy: chats may be closed while somebody iterates.
+        return iter(tuple(self._slots.values()))
+
+    @property
+    def chats(self) -> list[Chat]:
+        """The chats in the order of their tabs."""
+        return [slot.chat for slot in self]
+
+    def add(self, slot: ChatSlot) -> None:
+        """Add a slot behind the others."""
+        self._slots[id(slot.chat)] = slot
+
+    def remove(self, chat: Chat) -> ChatSlot:
+        """Remove the slot of a chat and return it."""
+        return self._slots.pop(id(chat))
+
+    def of(self, chat: Chat) -> ChatSlot:
+        """The slot of a chat."""
+        return self._slots[id(chat)]
+
+    def client(self, chat: Chat) -> Client:
+        """The connection to the agent of a chat.
+
+        Raises:
+            LocalProtocolError: the agent is not running.
+        """
+        client = self.of(chat).client
+        if client is None:
+            raise LocalProtocolError("the agent is not running")
+        return client
+
+    def session(self, chat: Chat) -> Session:
+        """The open session of a chat.
+
+        Raises:
+            LocalProtocolError: no session is open.
+        """
+        turns = self.of(chat).turns
+        if turns is None:
+            raise LocalProtocolError("there is no session yet")
+        return turns.session
+
 
 _log = logger("accord.terminal")
 

@@ -24,9 +24,9 @@ from accord.errors import (
 )
 from accord.terminal.engine.problems import problem_of
 from accord.terminal.model.chat import Chat, Problem
-from accord.terminal.model.labels.endings import stop_words
+from accord.terminal.model.labels.stop_reasons_and_exit_codes import stop_words
 from accord.terminal.model.prompt.content_blocks import blocks_of
-from accord.terminal.model.prompt.unsent_prompt import Draft
+from accord.terminal.model.prompt.unsent_prompts import Draft
 
 
 class Turns:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from accord.terminal.model.prompt.unsent_prompt import Draft
+from accord.terminal.model.prompt.unsent_prompts import Draft
 from accord.terminal.model.questions import Questions
 from accord.transcript import Message, Terminal, ToolCall, Transcript, Update
 from accord.transcript.changes import Entry as TranscriptEntry

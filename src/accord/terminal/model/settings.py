@@ -16,8 +16,14 @@ from typing import Literal, TypeAlias
 
 from accord.configuration.config_file import QUIET_SECONDS, Config
 from accord.errors import ConfigError
-from accord.terminal.model.key_bindings import ACTIONS, KeyBinding, actions_with, clashes_of
-from accord.terminal.model.key_names import key_named, may_have
+from accord.terminal.model.key_bindings import (
+    ACTIONS,
+    KeyBinding,
+    actions_with,
+    clashes_of,
+    key_named,
+    may_have,
+)
 from accord.terminal.model.theme_detection import ThemeName, theme_for
 
 ImageSetting: TypeAlias = Literal["auto", "none", "kitty", "sixel"]

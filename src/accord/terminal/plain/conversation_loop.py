@@ -28,8 +28,8 @@ from accord.machine.processes import exit_on_signal as shutdown
 from accord.machine.processes.descendants import kept
 from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.labels.amounts import counted
-from accord.terminal.model.prompt.unsent_prompt import Draft
+from accord.terminal.model.labels.amounts_and_durations import counted
+from accord.terminal.model.prompt.unsent_prompts import Draft
 from accord.terminal.model.questions import Question
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.plain.dialogs.question_dialogs import dialogue_of

@@ -16,7 +16,7 @@ from itertools import zip_longest
 from rich.style import Style
 from textual.strip import Strip
 
-from accord.terminal.model.labels.amounts import counted
+from accord.terminal.model.labels.amounts_and_durations import counted
 from accord.terminal.model.text.diff_lines import DiffLine, FileChange, Span, paired, word_changes
 from accord.terminal.model.text.display_text import WRITTEN_OUT, one_line, path_words
 from accord.terminal.render.block import OpenFile

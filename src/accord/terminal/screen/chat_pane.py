@@ -19,8 +19,8 @@ from textual.widgets import TextArea
 
 from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.key_names import key_text
-from accord.terminal.model.prompt.unsent_prompt import Draft
+from accord.terminal.model.key_bindings import key_text
+from accord.terminal.model.prompt.unsent_prompts import Draft
 from accord.terminal.model.questions import Question
 from accord.terminal.render.render_options import Look
 from accord.terminal.screen.chrome.plan_panel import PlanPanel

@@ -42,7 +42,7 @@ class ClickTargets:
 
     def open_file(self, target: OpenFile) -> None:
         """Open a file of the session's folders in the user's editor."""
-        from accord.terminal.screen.file_in_editor import open_in_editor
+        from accord.terminal.screen.external_editor import open_in_editor
 
         chat = self._chats.chat
         if chat is None:

@@ -19,8 +19,7 @@ from textual.screen import ModalScreen
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from accord.terminal.model.key_bindings import FIXED_KEYS, GROUP_TEXTS, KeyBinding
-from accord.terminal.model.key_names import key_text
+from accord.terminal.model.key_bindings import FIXED_KEYS, GROUP_TEXTS, KeyBinding, key_text
 from accord.terminal.render.text_runs import wrapped
 from accord.terminal.screen.widget_themes import palette_for
 from accord.terminal.screen.widgets.key_hints import Hint, Hints

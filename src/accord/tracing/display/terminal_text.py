@@ -1,6 +1,8 @@
-"""A recording as lines for a terminal: rows, statistics, broken rules.
+"""A recording as lines for a terminal, also while it grows: rows, statistics, broken rules.
 
-Must not know files.
+Must not know files or clocks: for a growing recording it gets lines, and notice when nothing
+arrived for a moment.  Each row is shown once its outcome is known, at the latest at the end; a row
+that is still open when nothing arrives is shown as open, and again when it ends.
 
 What always holds: no line contains an unescaped control character, whatever is in a recording.
 """
@@ -12,6 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from accord.machine.console.control_characters import visible_line
 from accord.tracing.display.row import Row
 from accord.tracing.display.statistics import MethodFigures
+from accord.tracing.display.timeline import Timeline
+from accord.tracing.recording_file import Entry, read_entry
+from accord.tracing.recording_redaction import EntryRedactor
 from accord.tracing.validation.validator import Problem
 
 _ARROWS = {"client": "→", "agent": "←", None: " "}
@@ -88,3 +93,50 @@ def figure_lines(figures: Iterable[MethodFigures], *, unicode: bool = True) -> I
 
 def _fitting(line: str, width: int | None) -> str:
     return line if width is None or len(line) <= width else f"{line[: width - 1]}…"
+
+
+class LiveText:
+    """Returns new and changed rows."""
+
+    def __init__(
+        self, *, redacted: bool = True, width: int | None = None, unicode: bool = True
+    ) -> None:
+        self.ended = False
+        self._redactor = EntryRedactor() if redacted else None
+        self._timeline = Timeline()
+        self._width, self._unicode = width, unicode
+        self._number = 0
+        self._waiting: dict[int, Row] = {}
+        self._shown: dict[int, tuple[object, ...]] = {}
+
+    def take(self, line: bytes) -> Iterator[str]:
+        """Take one more line of the file."""
+        if not line.strip():
+            return
+        self._number += 1
+        entry = read_entry(line, self._number)
+        for ready in [entry] if self._redactor is None else self._redactor.feed(entry):
+            yield from self._add(ready)
+
+    def _add(self, entry: Entry) -> Iterator[str]:
+        row = self._timeline.feed(entry)
+        others = [other for index, other in self._waiting.items() if index != row.index]
+        self._waiting = {row.index: row}
+        for other in others:
+            yield from self._show(other)
+        if row.kind not in ("stream", "stderr", "tool", "terminal"):
+            yield from self.settle()
+        if entry.kind == "end":
+            self.ended = True
+
+    def settle(self) -> Iterator[str]:
+        """Show waiting rows, because nothing arrived for a moment."""
+        waiting, self._waiting = self._waiting, {}
+        for row in waiting.values():
+            yield from self._show(row)
+
+    def _show(self, row: Row) -> Iterator[str]:
+        state = (row.status, row.end, len(row.frames), row.title)
+        if self._shown.get(row.index) != state:
+            self._shown[row.index] = state
+            yield from row_lines(row, width=self._width, unicode=self._unicode)

@@ -1,4 +1,4 @@
-"""The recording of one connection of a server, which a thread writes to its file.
+"""A connection of a server that is recorded: its transport, and the thread that writes the file.
 
 What always holds: no problem of the recording (no file, a full disk) affects the session.
 """
@@ -10,10 +10,13 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
+from anyio.abc import TaskGroup
+
 from accord.machine import clock
 from accord.machine.redaction.redactor import Redactor
 from accord.tracing.recorder.recording_writer import write_recording
 from accord.tracing.recorder.writer_pipe import WriterPipe
+from accord.transport.transport import Ended, Receiver, Transport
 
 
 class ConnectionRecording:
@@ -72,3 +75,50 @@ class ConnectionRecording:
         finally:
             os.close(self._source)
             os.close(self._file)
+
+
+Observe = Callable[[str, bytes], None]
+
+
+class RecordedTransport:
+    """A transport to a client; `observe` sees what each side says, before it is passed on."""
+
+    def __init__(self, inner: Transport, observe: Observe) -> None:
+        self._inner = inner
+        self._observe = observe
+
+    @property
+    def backlog(self) -> int:
+        return self._inner.backlog
+
+    async def start(self, receiver: Receiver, tasks: TaskGroup) -> None:
+        await self._inner.start(_ObservedReceiver(receiver, self._observe), tasks)
+
+    def write(self, data: bytes) -> None:
+        self._observe("agent", data)
+        self._inner.write(data)
+
+    async def drain(self) -> None:
+        await self._inner.drain()
+
+    def pause(self) -> None:
+        self._inner.pause()
+
+    def resume(self) -> None:
+        self._inner.resume()
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+class _ObservedReceiver:
+    def __init__(self, receiver: Receiver, observe: Observe) -> None:
+        self._receiver = receiver
+        self._observe = observe
+
+    def data_received(self, data: bytes) -> None:
+        self._observe("client", data)
+        self._receiver.data_received(data)
+
+    def ended(self, why: Ended) -> None:
+        self._receiver.ended(why)

@@ -9,11 +9,14 @@ What always holds
       `machine/redaction/conversation_redactor.py`.
     * A line is written whole or, on a full disk, is the last one.
     * Everything that was forwarded has a line: a frame, a text, or a gap.
+    * It reads ahead up to a limit; beyond that the pipe fills, and the recorder counts what it
+      cannot send.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, TypeAlias, cast
@@ -22,8 +25,65 @@ from accord.jsonrpc import FRAME_BYTES_MAX, FrameTooLong, splitter_for
 from accord.machine.redaction.conversation_redactor import ConversationRedactor
 from accord.machine.redaction.redactor import Redactor
 from accord.tracing.frames import RequestMatcher, Speaker, read_frame
-from accord.tracing.recorder.packets import ReadAhead, packets
+from accord.tracing.recorder.writer_pipe import PACKET, SOURCES
 from accord.tracing.recording_file import end_line, frame_line, gap_line, header_line, stderr_line
+
+READ_BYTES = 1 << 18
+AHEAD_BYTES_MAX = 64 << 20
+"""How much is read from the pipe ahead of writing, so that the recorder need not keep it."""
+
+
+class ReadAhead:
+    """Reads a pipe in a thread.  Guards: the order of its bytes, and the limit."""
+
+    def __init__(self, descriptor: int, bytes_max: int = AHEAD_BYTES_MAX) -> None:
+        self._descriptor = descriptor
+        self._bytes_max = bytes_max
+        self._chunks: list[bytes] = []
+        self._bytes = 0
+        self._ended = False
+        self._changed = threading.Condition()
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def read(self) -> bytes:
+        """Return everything since the last call, waiting for some; empty at the end."""
+        with self._changed:
+            while not self._chunks and not self._ended:
+                self._changed.wait()
+            data = b"".join(self._chunks)
+            self._chunks, self._bytes = [], 0
+            self._changed.notify()
+            return data
+
+    def _run(self) -> None:
+        while chunk := os.read(self._descriptor, READ_BYTES):
+            with self._changed:
+                while self._bytes >= self._bytes_max:
+                    self._changed.wait()
+                self._chunks.append(chunk)
+                self._bytes += len(chunk)
+                self._changed.notify()
+        with self._changed:
+            self._ended = True
+            self._changed.notify()
+
+
+def packets(read: Callable[[], bytes]) -> Iterator[tuple[str, float, bytes] | None]:
+    """Yield the packets of a pipe, and None whenever all so far were yielded."""
+    buffer = bytearray()
+    while chunk := read():
+        buffer += chunk
+        at = 0
+        while len(buffer) - at >= PACKET.size:
+            source, time, size = PACKET.unpack_from(buffer, at)
+            end = at + PACKET.size + size
+            if len(buffer) < end:
+                break
+            yield SOURCES[source], time, bytes(buffer[at + PACKET.size : end])
+            at = end
+        del buffer[:at]
+        yield None
+
 
 STDERR_LINE_BYTES_MAX = 1 << 16
 """A longer line on stderr is written in parts."""

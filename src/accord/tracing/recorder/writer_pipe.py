@@ -1,17 +1,25 @@
-"""The pipe from the recorder to the process that writes the recording."""
+"""The pipe from the recorder to the process that writes the recording, and the packets on it."""
 
 from __future__ import annotations
 
 import os
 import select
+import struct
 import threading
 from collections import deque
 from collections.abc import Callable
 
-from accord.tracing.recorder.packets import pack
+PACKET = struct.Struct("!BdQ")
+"""The header of a packet: source, time, number of bytes."""
+
+SOURCES = ("client", "agent", "stderr", "gap-client", "gap-agent", "gap-stderr", "end")
 
 BACKLOG_BYTES_MAX = 64 << 20
 """How much may wait for the writer; anything beyond that is forwarded but not recorded."""
+
+
+def pack(source: str, time: float, data: bytes) -> bytes:
+    return PACKET.pack(SOURCES.index(source), time, len(data)) + data
 
 
 class WriterPipe:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.builtin.offline.repairs.repair import with_import_line
+from accord.builtin.offline.repairs.imports import with_import_line
 from accord.builtin.offline.repairs.repair_table import find_repairs, within
 from accord.builtin.offline.repairs.similar_names import near
 from accord.builtin.offline.repairs.standard_library import library_names

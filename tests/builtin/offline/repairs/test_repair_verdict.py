@@ -2,7 +2,7 @@
 
 import pytest
 
-from accord.builtin.offline.repairs.repair import Repair
+from accord.builtin.offline.repairs.name_replacements import Repair
 from accord.builtin.offline.repairs.repair_verdict import verdict_of
 from accord.builtin.offline.runs.project_test_results import TestRun
 from accord.builtin.offline.runs.tracebacks import Failure, Frame

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from accord.builtin.tools.tool_result import REFUSALS, ToolResult
+from accord.builtin.tools.tool_call import REFUSALS, ToolResult
 from accord.builtin.tools.toolbox import Toolbox
 from tests.builtin.tools.bench import Bench, Work, bench, everywhere, text
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from accord.builtin.tools.tool_result import ToolResult
+from accord.builtin.tools.tool_call import ToolResult
 from accord.builtin.tools.toolbox import Toolbox
 from tests.agent.raw_client import OPEN, Message
 from tests.builtin.tools.bench import Bench, bench, text

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from accord.terminal.model.changes.file_access import ChangedSince
 from accord.terminal.model.changes.journal import Journal
-from accord.terminal.model.changes.undo_redo import Outcome
+from accord.terminal.model.changes.undo_redo import ChangedSince, Outcome
 from accord.terminal.model.chat import Chat
 from accord.transcript.items.tool_call import FileDiff
 from tests.terminal.model.changes.test_hunks import TEXTS

@@ -6,15 +6,15 @@ import pytest
 
 from accord.schema.struct import Raw
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.labels.amounts import (
+from accord.terminal.model.labels.amounts_and_durations import (
     cost_words,
     count_words,
     counted,
+    duration_words,
     size_words,
     usage_words,
 )
-from accord.terminal.model.labels.durations import duration_words
-from accord.terminal.model.labels.endings import exit_words, stop_words
+from accord.terminal.model.labels.stop_reasons_and_exit_codes import exit_words, stop_words
 from accord.terminal.model.labels.tool_calls import (
     STATE_SIGNS,
     call_name,

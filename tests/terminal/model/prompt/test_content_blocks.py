@@ -20,7 +20,7 @@ from accord.terminal.model.prompt.content_blocks import (
     refusal,
     with_pasted,
 )
-from accord.terminal.model.prompt.unsent_prompt import Attachment, Draft
+from accord.terminal.model.prompt.unsent_prompts import Attachment, Draft
 
 NOTHING = AgentCapabilities()
 EMBEDDED = replace(NOTHING, embedded_context=True)

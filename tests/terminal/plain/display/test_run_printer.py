@@ -11,7 +11,7 @@ import pytest
 from accord import PermissionRequest
 from accord.schema import v2
 from accord.schema.codec import decode, encode
-from accord.terminal.plain.display.conversation_printer import DIFF_LINES_MAX
+from accord.terminal.plain.display.chat_and_run_printer import DIFF_LINES_MAX
 from accord.terminal.plain.display.run_printer import TurnPrinter
 from accord.transcript import Transcript
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.terminal.render.content.image_header import image_facts
+from accord.terminal.render.content.image_decoder import RAW_BYTES_MAX, image_facts, read_png
 from accord.terminal.render.content.image_lines import (
     SENT_MAX,
     Transmissions,
@@ -18,7 +18,6 @@ from accord.terminal.render.content.image_lines import (
     image_mode,
     transmissions,
 )
-from accord.terminal.render.content.png_decoder import RAW_BYTES_MAX, read_png
 from tests.terminal.render.scene import a_look, check, png, text_of
 
 JPEG = (

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.color import Color
 
-from accord.terminal.model.text.sgr import Ink
+from accord.terminal.model.text.output_lines import Ink
 from accord.terminal.render.conversation_colours import DARK, NONE, Palette
 from accord.terminal.render.entries.command_output import (
     FOLDED_LINES,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from accord.terminal.model.chat import Remark, Tone
 from accord.terminal.render.block import OpenSession
 from accord.terminal.render.conversation_colours import NONE
-from accord.terminal.render.entries.client_remark import ERROR_LINES
+from accord.terminal.render.entries.notices import ERROR_LINES
 from accord.terminal.render.entries.registry import block_of
 from accord.transcript import Plan, SessionMessage
 from tests.terminal.render.scene import Scene, a_look, check, text_of

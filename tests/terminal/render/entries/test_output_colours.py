@@ -6,7 +6,7 @@ import pytest
 from rich.color import Color as RichColor
 from textual.color import Color
 
-from accord.terminal.model.text.sgr import Colour, Ink
+from accord.terminal.model.text.output_lines import Colour, Ink
 from accord.terminal.render.conversation_colours import NONE
 from accord.terminal.render.entries.output_colours import COLOURS, colours_of
 from accord.terminal.screen.widget_themes import THEMES, palette_for

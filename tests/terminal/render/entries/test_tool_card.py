@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from accord.terminal.model.labels.endings import stop_words
+from accord.terminal.model.labels.stop_reasons_and_exit_codes import stop_words
 from accord.terminal.model.questions import Question
 from accord.terminal.render.block import Fold, OpenFile, OpenLink
 from accord.terminal.render.conversation_colours import NONE

@@ -8,7 +8,7 @@ import pytest
 
 from accord.schema.struct import Raw, UnknownVariant
 from accord.terminal.render.block import Fold, OpenSession
-from accord.terminal.render.content.content_block import unknown_line
+from accord.terminal.render.content.non_text_blocks import unknown_line
 from accord.terminal.render.entries.subagent import state_words, subagent_block
 from accord.terminal.render.json_lines import json_lines, json_text, verbatim_lines
 from accord.transcript import BackgroundItem, Subagent

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.labels.endings import stop_words
+from accord.terminal.model.labels.stop_reasons_and_exit_codes import stop_words
 from accord.terminal.render.conversation_colours import DARK, NONE
 from accord.terminal.render.render_options import Look
 from accord.terminal.screen.conversation import Conversation

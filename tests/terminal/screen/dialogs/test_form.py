@@ -9,8 +9,7 @@ import pytest
 from textual.widgets import Input
 
 from accord.client.services.forms import Choice, FormField, FormRequest
-from accord.terminal.screen.dialogs.choice_field import Picker
-from accord.terminal.screen.dialogs.form_fields import FieldBox
+from accord.terminal.screen.dialogs.form_fields import FieldBox, Picker
 from tests.terminal.screen.harness.question_stage import HOSTILE, Scene, asked
 
 NARROW = (60, 20)

@@ -12,11 +12,10 @@ from textual.pilot import Pilot
 from accord.client.connection.capabilities import AgentCapabilities
 from accord.client.permissions.permissions import Permissions
 from accord.terminal.engine.chat_controller import ChatController
-from accord.terminal.engine.chat_lifecycle import ChatLifecycle
-from accord.terminal.engine.chat_slots import ChatSlot
+from accord.terminal.engine.chat_lifecycle import ChatLifecycle, ChatSlot
 from accord.terminal.engine.launch_options import LaunchOptions
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.prompt.unsent_prompt import Draft
+from accord.terminal.model.prompt.unsent_prompts import Draft
 from accord.terminal.model.settings import Settings
 from accord.terminal.screen.app import AccordApp
 from accord.transcript import Transcript

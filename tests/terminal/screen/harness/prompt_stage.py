@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from accord.client.connection.capabilities import AgentCapabilities
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.prompt.unsent_prompt import Draft
+from accord.terminal.model.prompt.unsent_prompts import Draft
 from accord.terminal.model.settings import Settings
 from accord.terminal.screen.prompt import PromptEditor, QueuePanel
 from accord.terminal.screen.prompt.text_area import PromptArea

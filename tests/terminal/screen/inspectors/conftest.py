@@ -16,5 +16,5 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int | None]]:
         asked.append((Path(path).name, line))
         return "no editor"
 
-    monkeypatch.setattr("accord.terminal.screen.file_in_editor.open_in_editor", open_in_editor)
+    monkeypatch.setattr("accord.terminal.screen.external_editor.open_in_editor", open_in_editor)
     return asked

@@ -13,8 +13,7 @@ from textual.widgets import Input
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.traffic import Traffic
 from accord.terminal.render.conversation_colours import DARK
-from accord.terminal.screen.inspectors.traffic_rows import row_of
-from accord.terminal.screen.inspectors.traffic_screen import TrafficScreen
+from accord.terminal.screen.inspectors.traffic_screen import TrafficScreen, row_of
 from accord.tracing.recording_file import read_recording
 from tests.terminal.model.test_traffic import line, talk
 from tests.terminal.screen.harness.inspector_stage import Bench, StandInController, picture

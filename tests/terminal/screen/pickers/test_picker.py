@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from accord.terminal.screen.pickers.picker import NamePicker, RowList
-from accord.terminal.screen.pickers.rows import Row
+from accord.terminal.screen.pickers.search_matches import Row
 from tests.hang_limit import cpu_seconds_max
 from tests.terminal.screen.harness.stage import CJK, HOSTILE, LONG, NARROW, WIDE, Stage, place_of
 

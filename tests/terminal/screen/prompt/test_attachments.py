@@ -9,7 +9,7 @@ import pytest
 
 from accord.client.connection.capabilities import AgentCapabilities
 from accord.terminal.model.prompt.content_blocks import PromptError
-from accord.terminal.model.prompt.unsent_prompt import Attachment, Draft
+from accord.terminal.model.prompt.unsent_prompts import Attachment, Draft
 from accord.terminal.screen.prompt import attachments as module
 from accord.terminal.screen.prompt.attachment_chips import Chips
 from tests.terminal.screen.harness.prompt_stage import (

@@ -9,7 +9,7 @@ from textual.widgets import Input
 
 from accord.terminal.model.key_bindings import actions_with
 from accord.terminal.model.prompt.content_blocks import PromptError
-from accord.terminal.model.prompt.unsent_prompt import Attachment, Draft
+from accord.terminal.model.prompt.unsent_prompts import Attachment, Draft
 from accord.terminal.model.settings import Settings
 from accord.terminal.screen.prompt.text_area import LINES_MAX
 from accord.transcript.items.options_and_commands import Command

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from textual.events import MouseDown, MouseMove, MouseUp
 
-from accord.terminal.model.prompt.unsent_prompt import Attachment, Draft
+from accord.terminal.model.prompt.unsent_prompts import Attachment, Draft
 from accord.terminal.screen.prompt.queue_panel import ROWS_MAX
 from tests.terminal.screen.harness.prompt_stage import PromptStage, typing
 from tests.terminal.screen.harness.stage import CJK, HOSTILE, NARROW, WIDE, place_of

@@ -11,8 +11,7 @@ import pytest
 from accord.configuration.user_paths import state_folder
 from accord.errors import ConfigError
 from accord.terminal.model.prompt.history import History, history_file
-from accord.terminal.model.prompt.unsent_prompt import Draft
-from accord.terminal.model.prompt.unsent_prompts_file import Drafts, Writer
+from accord.terminal.model.prompt.unsent_prompts import Draft, Drafts, Writer
 from accord.terminal.screen.prompt import saved_prompts
 from accord.terminal.screen.prompt.saved_prompts import Memory
 from tests.terminal.screen.harness.prompt_stage import (

@@ -1,11 +1,18 @@
-"""Actions that answer questions about the code.  Nothing here changes a file."""
+"""Actions that answer questions about the code and attachments.  Nothing here changes a file."""
 
 from __future__ import annotations
 
 import re
 
 from accord.builtin.offline.actions.unknown_request import near_to, search_words
-from accord.builtin.offline.answer_format import as_sentence, bullets, counted, fenced, listed
+from accord.builtin.offline.answer_format import (
+    as_sentence,
+    bullets,
+    counted,
+    fenced,
+    first_sentence,
+    listed,
+)
 from accord.builtin.offline.prompt.arguments import looks_like_path
 from accord.builtin.offline.prompt.intent import Intent
 from accord.builtin.offline.prompt.message import Attached
@@ -14,8 +21,8 @@ from accord.builtin.offline.source_code.descriptions import (
     describe_part,
     describe_symbol,
 )
-from accord.builtin.offline.source_code.project import Project
 from accord.builtin.offline.source_code.project_overview import NO_FILES, overview
+from accord.builtin.offline.source_code.project_texts import Project
 from accord.builtin.offline.source_code.references import (
     Definition,
     Use,
@@ -24,8 +31,9 @@ from accord.builtin.offline.source_code.references import (
     uses_of,
 )
 from accord.builtin.offline.source_code.symbols import language_of
+from accord.builtin.offline.source_code.word_search import Finding, about, telling, words_in
 from accord.builtin.offline.turn_context import Place, Work
-from accord.builtin.tools.files.numbered_lines import lines_in
+from accord.builtin.tools.files.read import lines_in
 from accord.builtin.tools.search.glob_grep import Match
 
 SHOWN_LINES_MAX = 200
@@ -387,3 +395,65 @@ def shorter(project: Project, path: str) -> str:
     for root in project.roots:
         path = path.removeprefix(root.rstrip("/") + "/")
     return path
+
+
+def is_about_this(intent: Intent) -> bool:
+    """Whether a sentence asks about something that it does not name."""
+    return intent.name == "explain" and intent["target"].lower() in THIS
+
+
+async def contents(work: Work, intent: Intent) -> None:
+    """Show the contents of a file, a folder or a symbol."""
+    target = intent["path"]
+    if target.lower() in THIS and work.message.attached:
+        attached = work.message.attached[0]
+        target = work.path_of(attached)
+    project = await work.project()
+    if looks_like_path(target) and not project.below(target) and not target.endswith("/"):
+        await show_file(work, Intent("show", {"path": target}))
+    else:
+        await explain(work, Intent("explain", {"target": target}))
+
+
+async def about_words(work: Work, intent: Intent) -> None:
+    """List definitions that match the words of a question."""
+    words = telling(list(dict.fromkeys(words_in(intent["words"]))))
+    project = await work.project()
+    found, is_all = await work.compute(about, project.files, words)
+    quoted = " and ".join(f"“{word}”" for word in words)
+    if not found:
+        read = "that I read here" if is_all and not project.is_cut else "in the files that I read"
+        which = f"all of {quoted}, or similar words," if len(words) > 1 else f"{quoted}"
+        head = f"No function or class {read} has {which} in its name, its docstring or its code."
+        await search_words(work, intent["words"], head)
+        return
+    places: list[Place] = [(one.definition.path, one.definition.symbol.line) for one in found]
+    lines = "\n".join(f"{one.definition.place}: {one.definition.symbol.signature}" for one in found)
+    await work.looked(f"Look for {' and '.join(words)}", "symbols", {"words": words}, places, lines)
+    named = [one for one in found if one.is_named_so]
+    others = [one for one in found if not one.is_named_so]
+    cut = "The project is larger than the part that I read." if project.is_cut or not is_all else ""
+    await work.say(
+        f"By their names and docstrings, these are about {quoted}:\n\n{_listed(named, words)}"
+        if named
+        else "",
+        f"The code of these contains {quoted}, or similar words:\n\n{_listed(others, words)}"
+        if others
+        else "",
+        cut,
+        "I compared words only; `explain NAME` shows what one of them does.",
+    )
+
+
+def _listed(found: list[Finding], words: list[str]) -> str:
+    return bullets(_line(one, words) for one in found)
+
+
+def _line(one: Finding, words: list[str]) -> str:
+    symbol = one.definition.symbol
+    said = f": {first_sentence(symbol.doc)}" if symbol.doc else ""
+    own = [word for name in words for word in words_in(name)]
+    # Name the matching words that differ from those of the question.
+    other = [word for word in one.words if not any(word[:4] == mine[:4] for mine in own)]
+    meant = f" (matches {', '.join(f'“{word}”' for word in other)})" if other else ""
+    return f"`{one.definition.place}` `{symbol.signature}`{meant}{said}"

@@ -13,7 +13,7 @@ from accord.builtin.offline.actions.unknown_request import near_to
 from accord.builtin.offline.answer_format import bullets, counted, listed
 from accord.builtin.offline.prompt.intent import Intent
 from accord.builtin.offline.runs.project_test_results import TestRun
-from accord.builtin.offline.source_code.project import Project
+from accord.builtin.offline.source_code.project_texts import Project
 from accord.builtin.offline.source_code.references import definitions_of, has_word
 from accord.builtin.offline.source_code.symbol_rename import rename
 from accord.builtin.offline.source_code.symbols import language_of

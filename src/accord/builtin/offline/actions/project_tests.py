@@ -9,7 +9,7 @@ from accord.builtin.offline.repairs.repair_table import within
 from accord.builtin.offline.runs.output_excerpts import telling_part
 from accord.builtin.offline.runs.project_test_results import TestRun, is_unloaded, run_of
 from accord.builtin.offline.turn_context import Work
-from accord.builtin.tools.tool_result import REFUSALS, ToolResult
+from accord.builtin.tools.tool_call import REFUSALS, ToolResult
 
 RUN_SECONDS = 600.0
 """How long the tests may take."""

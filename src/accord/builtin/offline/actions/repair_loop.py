@@ -25,13 +25,13 @@ from accord.builtin.offline.answer_format import bullets, counted, listed
 from accord.builtin.offline.prompt.intent import Intent
 from accord.builtin.offline.repairs.javascript.node_check import find_node, script_repairs
 from accord.builtin.offline.repairs.javascript.source_text import is_script
-from accord.builtin.offline.repairs.repair import Repair, changed_line
+from accord.builtin.offline.repairs.name_replacements import Repair, changed_line
 from accord.builtin.offline.repairs.repair_table import FINDERS, find_repairs, within
 from accord.builtin.offline.repairs.repair_verdict import HELPFUL, Verdict, verdict_of
 from accord.builtin.offline.runs.project_test_results import TestRun
 from accord.builtin.offline.runs.tracebacks import Failure
 from accord.builtin.offline.turn_context import Work
-from accord.builtin.tools.tool_result import BY_USER, ended
+from accord.builtin.tools.tool_call import BY_USER, ended
 
 ROUNDS_MAX = 8
 """Repairs that one `fix it` tries."""

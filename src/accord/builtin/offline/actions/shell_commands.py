@@ -13,7 +13,7 @@ from accord.builtin.offline.prompt.intent import Intent
 from accord.builtin.offline.runs.output_excerpts import OUTPUT_LINES_SHOWN, excerpt
 from accord.builtin.offline.runs.project_tasks import TaskCommand, find_task, nothing_found
 from accord.builtin.offline.runs.project_test_results import plain, run_of
-from accord.builtin.offline.source_code.project import Project
+from accord.builtin.offline.source_code.project_texts import Project
 from accord.builtin.offline.turn_context import Work
 from accord.machine.processes.program_lookup import find_program
 from accord.machine.terminals.output_buffer import EARLIER_OUTPUT_OMITTED

@@ -12,7 +12,7 @@ from collections import defaultdict
 from accord.builtin.offline.answer_format import bullets, counted, listed
 from accord.builtin.offline.prompt.intent import Intent
 from accord.builtin.offline.prompt.known_programs import PROGRAMS
-from accord.builtin.offline.source_code.project import Project
+from accord.builtin.offline.source_code.project_texts import Project
 from accord.builtin.offline.source_code.references import definitions_of
 from accord.builtin.offline.source_code.symbols import language_of
 from accord.builtin.offline.turn_context import Work

@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterator, Mapping
 
 from accord.builtin.offline.repairs.call_errors import classes_of
-from accord.builtin.offline.repairs.import_errors import names_of
-from accord.builtin.offline.repairs.missing_imports import handed_on
+from accord.builtin.offline.repairs.imports import handed_on, names_of
 from accord.builtin.offline.repairs.name_errors import members
+from accord.builtin.offline.repairs.name_replacements import Repair, with_attribute, with_words
 from accord.builtin.offline.repairs.renamed_definitions import renamed_back
-from accord.builtin.offline.repairs.repair import Repair, with_attribute, with_words
 from accord.builtin.offline.repairs.similar_names import near
 from accord.builtin.offline.runs.tracebacks import Failure, Frame
 from accord.builtin.offline.source_code.module_files import file_of

@@ -7,7 +7,12 @@ import builtins
 import re
 from collections.abc import Iterator, Mapping
 
-from accord.builtin.offline.repairs.repair import Repair, binding_words, with_keyword, with_words
+from accord.builtin.offline.repairs.name_replacements import (
+    Repair,
+    binding_words,
+    with_keyword,
+    with_words,
+)
 from accord.builtin.offline.repairs.similar_names import near
 from accord.builtin.offline.runs.tracebacks import Failure, Frame
 from accord.builtin.offline.source_code.name_spans import lines_of

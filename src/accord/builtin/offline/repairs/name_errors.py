@@ -8,9 +8,14 @@ import re
 from collections.abc import Iterator, Mapping
 
 from accord.builtin.offline.repairs.call_errors import parameter_back, self_back
-from accord.builtin.offline.repairs.missing_imports import imported
+from accord.builtin.offline.repairs.imports import imported
+from accord.builtin.offline.repairs.name_replacements import (
+    Repair,
+    with_name,
+    with_unbound,
+    with_words,
+)
 from accord.builtin.offline.repairs.renamed_definitions import renamed_back
-from accord.builtin.offline.repairs.repair import Repair, with_name, with_unbound, with_words
 from accord.builtin.offline.repairs.similar_names import near
 from accord.builtin.offline.runs.tracebacks import Failure, Frame
 from accord.builtin.offline.source_code.scopes import bound_in, parameters

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 
-from accord.builtin.offline.repairs.repair import Repair, with_words
+from accord.builtin.offline.repairs.name_replacements import Repair, with_words
 from accord.builtin.offline.repairs.similar_names import likeness
 from accord.builtin.offline.source_code.references import definitions_of, is_test, uses_of
 from accord.builtin.offline.source_code.symbols import parsed

@@ -7,14 +7,14 @@ from itertools import chain
 
 from accord.builtin.offline.repairs.attribute_errors import repair_attribute
 from accord.builtin.offline.repairs.call_errors import repair_call
-from accord.builtin.offline.repairs.import_errors import repair_import
+from accord.builtin.offline.repairs.imports import repair_import
 from accord.builtin.offline.repairs.javascript.name_errors import (
     repair_reference,
     repair_script_call,
     repair_script_module,
 )
 from accord.builtin.offline.repairs.name_errors import repair_name, repair_unbound
-from accord.builtin.offline.repairs.repair import Repair
+from accord.builtin.offline.repairs.name_replacements import Repair
 from accord.builtin.offline.repairs.syntax_errors import repair_syntax
 from accord.builtin.offline.runs.tracebacks import Failure, Frame
 

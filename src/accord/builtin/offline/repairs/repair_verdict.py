@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from accord.builtin.offline.repairs.repair import Repair
+from accord.builtin.offline.repairs.name_replacements import Repair
 from accord.builtin.offline.runs.project_test_results import TestRun, is_unloaded
 from accord.builtin.offline.runs.tracebacks import Failure, Frame
 

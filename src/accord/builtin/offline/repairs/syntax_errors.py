@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from accord.builtin.offline.repairs.brackets import unclosed, unmatched
 from accord.builtin.offline.repairs.indentation_errors import indented
-from accord.builtin.offline.repairs.repair import Repair
+from accord.builtin.offline.repairs.name_replacements import Repair
 from accord.builtin.offline.repairs.similar_names import likeness
 from accord.builtin.offline.runs.tracebacks import Failure
 from accord.builtin.offline.source_code.name_spans import lines_of

@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from accord.builtin.offline.source_code.project import ENVIRONMENT_PYTHONS
+from accord.builtin.offline.source_code.project_texts import ENVIRONMENT_PYTHONS
 from accord.builtin.offline.source_code.references import is_test
 
 

@@ -17,7 +17,7 @@ from accord.builtin.offline.answer_format import (
 from accord.builtin.offline.source_code.module_files import file_of
 from accord.builtin.offline.source_code.references import Definition, Use, has_word
 from accord.builtin.offline.source_code.symbols import Module, Symbol, language_of, module_of
-from accord.builtin.tools.files.numbered_lines import lines_in
+from accord.builtin.tools.files.read import lines_in
 
 CODE_LINES_MAX = 40
 _MARKS = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")

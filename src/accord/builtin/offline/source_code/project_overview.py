@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from accord.builtin.offline.answer_format import bullets, counted, first_sentence, listed
 from accord.builtin.offline.source_code.references import is_test
 from accord.builtin.offline.source_code.symbols import language_of, module_of
-from accord.builtin.tools.files.numbered_lines import lines_in
+from accord.builtin.tools.files.read import lines_in
 
 # These tell about a project, but it is not written in them.
 _NOT_CODE = frozenset({"Markdown", "reStructuredText", "TOML", "YAML", "JSON"})

@@ -13,22 +13,28 @@ from typing import TYPE_CHECKING
 
 from accord.agent.session.paths import absolute, relative
 from accord.agent.tools.always_answers import files_act
-from accord.builtin.session_state import text_hash
-from accord.builtin.tools.files.numbered_lines import lines_in
 from accord.builtin.tools.files.path_lookup import OwnFiles, missing_words
-from accord.builtin.tools.files.read import FileIsMissing, load
+from accord.builtin.tools.files.read import FileIsMissing, lines_in, load
 from accord.builtin.tools.files.text_replacement import Mismatch, replace, with_line_ends_of
 from accord.builtin.tools.files.whole_files import read_whole, write_whole
-from accord.builtin.tools.tool_call import ToolFailed, counted, permit, sentence, shown
-from accord.builtin.tools.tool_result import ToolResult, done
+from accord.builtin.tools.tool_call import (
+    ToolFailed,
+    ToolResult,
+    counted,
+    done,
+    permit,
+    sentence,
+    shown,
+)
 from accord.builtin.undo_journal import Change
+from accord.builtin.workspace import text_hash
 from accord.errors import RequestFailed
 from accord.machine.errors import FileFailure
 from accord.translate.diffs import deletion_of, diff_of
 
 if TYPE_CHECKING:
     from accord.agent.tools.tool_call import ToolCallHandle
-    from accord.builtin.tools.tool_context import ToolContext
+    from accord.builtin.tools.tool_call import ToolContext
     from accord.schema import v2
 
 FILES_CHANGED_MAX = 200

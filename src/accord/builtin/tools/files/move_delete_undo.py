@@ -11,8 +11,15 @@ from accord.builtin.tools.files.edit import edit_many, not_begun, remove, unchan
 from accord.builtin.tools.files.path_lookup import OwnFiles, look_at, missing_words
 from accord.builtin.tools.files.read import FileIsMissing, load
 from accord.builtin.tools.files.whole_files import WHOLE_BYTES_MAX, read_whole, stored_text
-from accord.builtin.tools.tool_call import ToolFailed, permit, sentence, shown
-from accord.builtin.tools.tool_result import ToolResult, done, failed
+from accord.builtin.tools.tool_call import (
+    ToolFailed,
+    ToolResult,
+    done,
+    failed,
+    permit,
+    sentence,
+    shown,
+)
 from accord.builtin.undo_journal import Change
 from accord.errors import RequestFailed
 from accord.machine.errors import FileFailure
@@ -20,7 +27,7 @@ from accord.translate.diffs import deletion_of, move_of
 
 if TYPE_CHECKING:
     from accord.agent.tools.tool_call import ToolCallHandle
-    from accord.builtin.tools.tool_context import ToolContext
+    from accord.builtin.tools.tool_call import ToolContext
 
 
 async def delete_file(context: ToolContext, path: str, reason: str | None) -> ToolResult:

@@ -24,7 +24,7 @@ from accord.machine.filesystem.roots import Roots
 
 if TYPE_CHECKING:
     from accord.agent.session.session import AgentSession
-    from accord.builtin.tools.tool_context import ToolContext
+    from accord.builtin.tools.tool_call import ToolContext
     from accord.machine.filesystem.async_files import Files
 
 SNIFF_BYTES = 8 * 1024

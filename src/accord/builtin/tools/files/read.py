@@ -1,4 +1,6 @@
-"""The tool `read`, and the text of a file for the tools that change it.
+"""The tool `read`, windows of numbered lines, and the text of a file for tools that change it.
+
+A line ends with "\\n" and nothing else, as in files.
 
 What always holds
     * What was read whole counts as seen with its hash; a window of a file that is too large to be
@@ -8,22 +10,102 @@ What always holds
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from accord.agent.session.paths import absolute, relative
-from accord.builtin.session_state import text_hash
-from accord.builtin.tools.files.numbered_lines import LINES_DEFAULT, Window, window
 from accord.builtin.tools.files.path_lookup import look_at, missing_words, require_text
 from accord.builtin.tools.files.whole_files import WHOLE_BYTES_MAX, read_whole
-from accord.builtin.tools.tool_call import ToolFailed, counted, shown, size_words
-from accord.builtin.tools.tool_result import ToolResult, done
+from accord.builtin.tools.tool_call import ToolFailed, ToolResult, counted, done, shown, size_words
+from accord.builtin.workspace import text_hash
 from accord.machine.errors import TooLarge
 from accord.machine.filesystem.local_files import FILE_BYTES_MAX
 
 if TYPE_CHECKING:
     from accord.agent.session.session import AgentSession
     from accord.agent.tools.tool_call import ToolCallHandle
-    from accord.builtin.tools.tool_context import ToolContext
+    from accord.builtin.tools.tool_call import ToolContext
+
+LINES_DEFAULT = 2_000
+"""Lines that are shown where nobody asks for another number."""
+
+LINE_CHARACTERS_MAX = 2_000
+"""Characters that are shown of one line."""
+
+WINDOW_CHARACTERS_MAX = 48_000
+"""All characters of a window, so that the note about the rest fits the bound of a result."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """Lines `first` to `last` (counted from 1) of a text.  `total` is None where it is unknown."""
+
+    numbered: str
+    plain: str
+    first: int
+    last: int
+    total: int | None
+    # A line was too long to be shown whole.
+    cut: bool
+
+    @property
+    def note(self) -> str | None:
+        """What is not shown and how to get it; None when everything is."""
+        notes: list[str] = []
+        if self.total is None or self.first > 1 or self.last < self.total:
+            of = "" if self.total is None else f" of {self.total:,}"
+            notes.append(f"lines {self.first:,} to {self.last:,}{of}")
+        if self.total is None or self.last < self.total:
+            notes.append(f"continue with line={self.last + 1}")
+        if self.cut:
+            notes.append(f"lines are cut after {LINE_CHARACTERS_MAX:,} characters")
+        return f"[{'; '.join(notes)}]" if notes else None
+
+
+def lines_in(text: str) -> int:
+    """How many lines a text has; what follows the last newline is one if it is anything."""
+    return text.count("\n") + (not text.endswith("\n") and bool(text))
+
+
+def window(
+    text: str, line: int | None = None, limit: int | None = None, *, starts_at: int = 1
+) -> Window:
+    """The lines from `line` on.  `starts_at` above 1 says that the text is a part of a longer one.
+
+    At least one line is in it, however long, if the text has that line.
+    """
+    first = max(line or starts_at, starts_at)
+    wanted = LINES_DEFAULT if limit is None else max(limit, 1)
+    position = _line_start(text, first - starts_at)
+    numbered: list[str] = []
+    plain_start, number, size, cut = position, first, 0, False
+    while position < len(text) and number < first + wanted:
+        end = text.find("\n", position)
+        end = len(text) if end < 0 else end
+        shown = text[position : min(end, position + LINE_CHARACTERS_MAX)].rstrip("\r")
+        is_cut = end - position > LINE_CHARACTERS_MAX
+        entry = f"{number:>6}\t{shown}{'…' if is_cut else ''}"
+        size += len(entry) + 1
+        if numbered and size > WINDOW_CHARACTERS_MAX:
+            break
+        cut = cut or is_cut
+        numbered.append(entry)
+        position = min(end + 1, len(text))
+        number += 1
+    plain = text[plain_start:position]
+    total = starts_at - 1 + lines_in(text)
+    return Window("\n".join(numbered), plain, first, number - 1, total, cut)
+
+
+def _line_start(text: str, skip: int) -> int:
+    position = 0
+    for _ in range(skip):
+        end = text.find("\n", position)
+        if end < 0:
+            return len(text)
+        position = end + 1
+    return position
+
 
 WINDOW_BYTES_MAX = 1024 * 1024
 """Most bytes of one window of a file that is too large to be read whole."""

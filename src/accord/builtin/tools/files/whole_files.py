@@ -18,7 +18,7 @@ from accord.errors import RequestFailed
 from accord.machine.errors import FileFailure, NoSuchFile, NotText
 
 if TYPE_CHECKING:
-    from accord.builtin.tools.tool_context import ToolContext
+    from accord.builtin.tools.tool_call import ToolContext
 
 WHOLE_BYTES_MAX = 4 * 1024 * 1024
 """Larger files are read by windows, and cannot be edited."""

@@ -22,14 +22,21 @@ from accord.builtin.tools.files.path_lookup import look_at
 from accord.builtin.tools.search import grep_process
 from accord.builtin.tools.search.path_patterns import path_pattern
 from accord.builtin.tools.search.project_files import Listing, project_files
-from accord.builtin.tools.tool_call import ToolFailed, counted, shown, size_words
-from accord.builtin.tools.tool_result import ToolResult, done, ended
+from accord.builtin.tools.tool_call import (
+    ToolFailed,
+    ToolResult,
+    counted,
+    done,
+    ended,
+    shown,
+    size_words,
+)
 from accord.machine.own_command_line import own_file
 from accord.machine.redaction.secret_patterns import is_secret_name
 
 if TYPE_CHECKING:
     from accord.agent.tools.tool_call import ToolCallHandle
-    from accord.builtin.tools.tool_context import ToolContext
+    from accord.builtin.tools.tool_call import ToolContext
 
 PATHS_SHOWN_MAX = 1_000
 MATCHES_MAX = 500

@@ -22,14 +22,21 @@ import anyio
 from anyio import to_thread
 
 from accord.agent.tools.always_answers import page_act
-from accord.builtin.tools.tool_call import ToolFailed, permit, shown, size_words
-from accord.builtin.tools.tool_result import ToolResult, done, ended
+from accord.builtin.tools.tool_call import (
+    ToolFailed,
+    ToolResult,
+    done,
+    ended,
+    permit,
+    shown,
+    size_words,
+)
 from accord.builtin.tools.web.page_text import page_text
 from accord.version import __version__
 
 if TYPE_CHECKING:
     from accord.agent.tools.tool_call import ToolCallHandle
-    from accord.builtin.tools.tool_context import ToolContext
+    from accord.builtin.tools.tool_call import ToolContext
 
 PAGE_BYTES_MAX = 4 * 1024 * 1024
 SECONDS_MAX = 20.0

@@ -26,7 +26,6 @@ from anyio import to_thread
 
 from accord.errors import AccordError
 from accord.machine.errors import FileFailure
-from accord.terminal.model.changes.file_access import ChangedSince, JournalFiles, Unreadable
 from accord.terminal.model.changes.file_change import (
     FileChange,
     change_of,
@@ -34,15 +33,28 @@ from accord.terminal.model.changes.file_change import (
     unknown_change,
 )
 from accord.terminal.model.changes.git_state import GitMark, GitState, read_git_state
-from accord.terminal.model.changes.original_text import texts_of_all
-from accord.terminal.model.changes.tool_call_reports import ReportedDiff, Reports, UpcomingChange
-from accord.terminal.model.changes.undo_redo import Outcome, switched
+from accord.terminal.model.changes.tool_call_reports import (
+    ReportedDiff,
+    Reports,
+    UpcomingChange,
+    texts_of_all,
+)
+from accord.terminal.model.changes.undo_redo import (
+    ChangedSince,
+    JournalFiles,
+    Outcome,
+    Unreadable,
+    switched,
+)
 from accord.terminal.model.chat import Chat
 from accord.transcript import ToolCall, Update
 from accord.transcript.items.tool_call import FileDiff
 
 FILES_MAX = 2000
 """The number of files in the journal; the oldest is dropped first."""
+
+FILE_BYTES_MAX = 2 * 1024 * 1024
+"""Changes of larger files are not journaled."""
 
 CHARACTERS_MAX = 32 * 1024 * 1024
 """Characters kept for all files together."""
@@ -301,7 +313,7 @@ class Journal:
 
     def _disk(self) -> JournalFiles:
         if self._files is None:
-            self._files = JournalFiles(self._roots)
+            self._files = JournalFiles(self._roots, FILE_BYTES_MAX)
         return self._files
 
     async def _do(self, work: Callable[[JournalFiles, str], T], path: str) -> T:

@@ -6,7 +6,7 @@ This module does not know any screen.
 from __future__ import annotations
 
 from accord.client.permissions.request import PermissionRequest
-from accord.terminal.model.prompt.unsent_prompt import Draft
+from accord.terminal.model.prompt.unsent_prompts import Draft
 from accord.terminal.model.text.display_text import one_line
 
 

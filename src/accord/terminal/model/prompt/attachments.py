@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 
 from accord.terminal.model.prompt.content_blocks import IMAGE_BYTES_MAX, PromptError, is_beneath
 from accord.terminal.model.prompt.media_types import HEAD_BYTES, media_type_of
-from accord.terminal.model.prompt.unsent_prompt import Attachment, AttachmentKind
+from accord.terminal.model.prompt.unsent_prompts import Attachment, AttachmentKind
 
 PASTED_CHARACTERS_MAX = 2_000
 """Longer pasted text becomes an attachment."""

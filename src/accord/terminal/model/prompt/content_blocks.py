@@ -24,7 +24,7 @@ from accord.client.connection.capabilities import AgentCapabilities
 from accord.schema import v2
 from accord.schema.struct import UNSET
 from accord.terminal.model.prompt.media_types import HEAD_BYTES, media_type_of
-from accord.terminal.model.prompt.unsent_prompt import Attachment, Draft
+from accord.terminal.model.prompt.unsent_prompts import Attachment, Draft
 
 FILE_BYTES_MAX = 1 << 20
 """A larger file is sent as a link, without its content."""

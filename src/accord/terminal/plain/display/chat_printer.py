@@ -17,18 +17,17 @@ from accord.client.permissions.request import PermissionRequest
 from accord.machine.console.control_characters import visible
 from accord.schema.struct import UnknownVariant
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.labels.amounts import counted
-from accord.terminal.model.labels.durations import duration_words
-from accord.terminal.model.labels.endings import exit_words
+from accord.terminal.model.labels.amounts_and_durations import counted, duration_words
+from accord.terminal.model.labels.stop_reasons_and_exit_codes import exit_words
 from accord.terminal.model.labels.tool_calls import call_state, call_title, kind_word
 from accord.terminal.model.permissions.request_text import exact
 from accord.terminal.model.text.display_text import exact_line, one_line
-from accord.terminal.plain.display.content_labels import block_words, received_words, unknown_words
-from accord.terminal.plain.display.conversation_printer import (
+from accord.terminal.plain.display.chat_and_run_printer import (
     REASON_LINES_MAX,
     ConversationPrinter,
     Out,
 )
+from accord.terminal.plain.display.content_labels import block_words, received_words, unknown_words
 from accord.transcript import (
     Compaction,
     ExitStatus,

@@ -14,7 +14,7 @@ from typing import get_args
 from accord.configuration.config_file import QUIET_SECONDS
 from accord.machine.terminals.output_buffer import EARLIER_OUTPUT_OMITTED
 from accord.terminal.model.chat import Chat, Entry, Problem, Remark, Remedy
-from accord.terminal.model.labels.amounts import cost_words, counted, usage_words
+from accord.terminal.model.labels.amounts_and_durations import cost_words, counted, usage_words
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.model.text.output_lines import OutputLines
 from accord.terminal.plain.display.chat_printer import ChatPrinter

@@ -9,7 +9,7 @@ from typing import Any
 
 from accord.schema.codec import encode
 from accord.schema.struct import UNSET, UnknownVariant
-from accord.terminal.model.labels.amounts import counted, size_words
+from accord.terminal.model.labels.amounts_and_durations import counted, size_words
 from accord.terminal.model.text.display_text import one_line
 
 RAW_CHARACTERS_MAX = 300

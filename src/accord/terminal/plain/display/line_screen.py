@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from accord.terminal.plain.display.conversation_printer import Out
+from accord.terminal.plain.display.chat_and_run_printer import Out
 
 
 class SlowOut(Out, Protocol):

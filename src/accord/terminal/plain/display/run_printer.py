@@ -8,8 +8,8 @@ Invariants
 from __future__ import annotations
 
 from accord import PermissionRequest, Update
-from accord.terminal.model.labels.amounts import counted
-from accord.terminal.plain.display.conversation_printer import (
+from accord.terminal.model.labels.amounts_and_durations import counted
+from accord.terminal.plain.display.chat_and_run_printer import (
     REASON_LINES_MAX,
     ConversationPrinter,
     Out,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.labels.durations import duration_words
+from accord.terminal.model.labels.amounts_and_durations import duration_words
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.plain.display.chat_printer import ChatPrinter
 

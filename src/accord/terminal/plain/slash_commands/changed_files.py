@@ -6,7 +6,7 @@ import os
 
 from accord.errors import AccordError
 from accord.terminal.model.changes.journal import Journal
-from accord.terminal.model.labels.amounts import counted
+from accord.terminal.model.labels.amounts_and_durations import counted
 from accord.terminal.plain.display.chat_printer import ChatPrinter
 from accord.transcript import FileDiff
 

@@ -20,11 +20,11 @@ from anyio import to_thread
 from accord.errors import AccordError
 from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.labels.amounts import cost_words, counted, usage_words
+from accord.terminal.model.labels.amounts_and_durations import cost_words, counted, usage_words
 from accord.terminal.model.labels.session_settings import mode_name
 from accord.terminal.model.permissions.denied_request import retry_prompt
 from accord.terminal.model.permissions.rule_text import rows_of
-from accord.terminal.model.prompt.unsent_prompt import Attachment, Draft
+from accord.terminal.model.prompt.unsent_prompts import Attachment, Draft
 from accord.terminal.model.text.display_text import one_line, path_words
 from accord.terminal.plain.dialogs.typed_choice import meant_value, numbered, sentence
 from accord.terminal.plain.display.chat_printer import ChatPrinter

@@ -12,7 +12,7 @@ from accord.errors import AccordError
 from accord.terminal.engine.chat_controller import ChatController
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.labels.session_settings import mode_name, options_in_order, value_name
-from accord.terminal.model.prompt.unsent_prompt import Draft
+from accord.terminal.model.prompt.unsent_prompts import Draft
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.plain.dialogs.typed_choice import meant_value, numbered
 from accord.terminal.plain.display.chat_printer import ChatPrinter

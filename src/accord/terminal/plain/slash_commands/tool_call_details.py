@@ -6,7 +6,7 @@ import json
 
 from accord.errors import AccordError
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.labels.amounts import counted
+from accord.terminal.model.labels.amounts_and_durations import counted
 from accord.terminal.model.labels.tool_calls import call_name, call_state, call_title, plain_value
 from accord.terminal.model.text.display_text import path_words
 from accord.terminal.plain.display.chat_printer import ChatPrinter

@@ -25,11 +25,10 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from accord.terminal.model.labels.amounts import size_words
+from accord.terminal.model.labels.amounts_and_durations import size_words
 from accord.terminal.model.settings import ImageSetting
 from accord.terminal.model.text.display_text import one_line
-from accord.terminal.render.content.image_header import ImageFacts, image_facts
-from accord.terminal.render.content.png_decoder import read_png
+from accord.terminal.render.content.image_decoder import ImageFacts, image_facts, read_png
 from accord.terminal.render.render_options import ImageMode, Look
 from accord.terminal.render.text_runs import Run, shortened, strip_of
 

@@ -21,11 +21,10 @@ from textual.strip import Strip
 from accord.machine.console.control_characters import visible
 from accord.machine.terminals.output_buffer import EARLIER_OUTPUT_OMITTED
 from accord.terminal.model.chat import Chat, Entry
-from accord.terminal.model.labels.amounts import counted
-from accord.terminal.model.labels.endings import exit_words
+from accord.terminal.model.labels.amounts_and_durations import counted
+from accord.terminal.model.labels.stop_reasons_and_exit_codes import exit_words
 from accord.terminal.model.text.display_text import one_line, path_words
-from accord.terminal.model.text.output_lines import Line, OutputLines
-from accord.terminal.model.text.sgr import Ink
+from accord.terminal.model.text.output_lines import Ink, Line, OutputLines
 from accord.terminal.render.block import Block, CachedBlock
 from accord.terminal.render.conversation_colours import Palette
 from accord.terminal.render.entries.output_colours import colours_of

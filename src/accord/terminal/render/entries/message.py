@@ -11,7 +11,7 @@ from accord.machine.console.control_characters import visible
 from accord.terminal.model.chat import Chat, Entry
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.render.block import Block, CachedBlock, Fold, Target
-from accord.terminal.render.content.content_list import Prose, beginning_folded, marked, unfolds
+from accord.terminal.render.content.text_blocks import Prose, beginning_folded, marked, unfolds
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import cut, indented, lines_needed, strip_of
 from accord.transcript import Message

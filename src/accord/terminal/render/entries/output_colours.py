@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from rich.color import Color
 
-from accord.terminal.model.text.sgr import Colour, Ink
+from accord.terminal.model.text.output_lines import Colour, Ink
 from accord.terminal.render.conversation_colours import CONTRAST, DARK, LIGHT, Palette
 
 NAMED_MIN = 3.0

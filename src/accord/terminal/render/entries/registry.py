@@ -35,7 +35,7 @@ FACTORIES: dict[type[Any], tuple[str, str]] = {
     Notice: (f"{_HERE}.notices", "notice_block"),
     Compaction: (f"{_HERE}.notices", "compaction_block"),
     SessionMessage: (f"{_HERE}.notices", "session_message_block"),
-    Remark: (f"{_HERE}.client_remark", "remark_block"),
+    Remark: (f"{_HERE}.notices", "remark_block"),
     ToolCall: (f"{_HERE}.tool_card", "tool_card_block"),
     Terminal: (f"{_HERE}.command_output", "terminal_block"),
     Subagent: (f"{_HERE}.subagent", "subagent_block"),

@@ -6,8 +6,8 @@ from textual.strip import Strip
 
 from accord.machine.console.control_characters import visible
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.labels.amounts import counted
-from accord.terminal.model.labels.endings import stop_words
+from accord.terminal.model.labels.amounts_and_durations import counted
+from accord.terminal.model.labels.stop_reasons_and_exit_codes import stop_words
 from accord.terminal.model.text.display_text import one_line, path_words
 from accord.terminal.render.block import Block, CachedBlock, OpenSession, Target
 from accord.terminal.render.render_options import Look

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from textual.strip import Strip
 
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.labels.amounts import counted
+from accord.terminal.model.labels.amounts_and_durations import counted
 from accord.terminal.model.text.diff_lines import FileChange, change_of
 from accord.terminal.model.text.display_text import one_line, path_words
 from accord.terminal.render.block import Fold, OpenFile, Target
-from accord.terminal.render.content.content_block import (
+from accord.terminal.render.content.non_text_blocks import (
     content_lines,
     content_target,
     is_for_user,

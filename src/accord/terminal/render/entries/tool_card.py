@@ -19,7 +19,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from accord.terminal.model.chat import Chat, Entry
-from accord.terminal.model.labels.durations import duration_words
+from accord.terminal.model.labels.amounts_and_durations import duration_words
 from accord.terminal.model.labels.tool_calls import (
     STATE_SIGNS,
     CallState,

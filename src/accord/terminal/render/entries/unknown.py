@@ -8,7 +8,7 @@ from accord.schema.struct import UnknownVariant
 from accord.terminal.model.chat import Chat, Entry
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.render.block import Block, CachedBlock
-from accord.terminal.render.content.content_block import unknown_line
+from accord.terminal.render.content.non_text_blocks import unknown_line
 from accord.terminal.render.json_lines import json_lines, json_text
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import cut, strip_of

@@ -9,8 +9,8 @@ import os
 from typing import TYPE_CHECKING
 
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.key_names import key_text
-from accord.terminal.model.labels.amounts import cost_words, counted
+from accord.terminal.model.key_bindings import key_text
+from accord.terminal.model.labels.amounts_and_durations import cost_words, counted
 from accord.terminal.model.labels.session_settings import context_share, mode_name, model_name
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.widgets.clickable_line import Part, PartsLine, fit

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.key_names import key_text
-from accord.terminal.model.labels.amounts import counted
-from accord.terminal.model.labels.durations import span
-from accord.terminal.model.labels.endings import stop_words
+from accord.terminal.model.key_bindings import key_text
+from accord.terminal.model.labels.amounts_and_durations import counted, span
+from accord.terminal.model.labels.stop_reasons_and_exit_codes import stop_words
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.widgets.clickable_line import Part, PartsLine, fit
 

@@ -1,4 +1,4 @@
-"""The base of all dialogs: a frame in place of the prompt, the key guard, the answer.
+"""What all dialogs have: a frame in place of the prompt, clean text, the key guard, the answer.
 
 This module does not know what is asked.
 
@@ -10,18 +10,22 @@ Invariants
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
+from rich.style import Style
 from textual import events
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
+from textual.strip import Strip
 from textual.timer import Timer
 
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.questions import Question
 from accord.terminal.render.render_options import Look
+from accord.terminal.render.text_runs import strip_of, wrapped
 from accord.terminal.screen.widget_themes import palette_for
 
 HEIGHT_SHARE = 0.66
@@ -233,3 +237,27 @@ class Dialog(Vertical, can_focus=True):
         if hint != self._hint:
             self._hint = hint
             self.border_subtitle = Content(hint)
+
+
+_STANDS_FOR_OTHERS = re.compile(r"(⟨(?:U\+[0-9A-F]+(?: ×[0-9]+)?|[0-9,]+ [a-z ]+)⟩)")
+
+
+def text_lines(text: str, look: Look, style: Style, *, indent: int = 0) -> list[Strip]:
+    """Clean text, wrapped; indentation of its own lines stays."""
+    width = max(look.width - indent, 2)
+    found: list[Strip] = []
+    for line in text.split("\n"):
+        bare = line.lstrip(" ")
+        lead = " " * min(len(line) - len(bare), width // 2)
+        parts = wrapped(bare, width - len(lead))
+        found += [strip_of((lead, style), *_marked(part, style)) for part in parts]
+    return found
+
+
+def _marked(part: str, style: Style) -> list[tuple[str, Style]]:
+    """A line in which placeholders for other characters are shown in reverse video."""
+    if "⟨" not in part:
+        return [(part, style)]
+    over = style + Style(reverse=True)
+    pieces = _STANDS_FOR_OTHERS.split(part)
+    return [(piece, over if at % 2 else style) for at, piece in enumerate(pieces)]

@@ -25,10 +25,8 @@ from accord.machine.console.control_characters import visible
 from accord.terminal.model.text.display_text import columns, one_line
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import fitted, indented, strip_of
-from accord.terminal.screen.dialogs.choice_field import Picker
-from accord.terminal.screen.dialogs.dialog import Dialog
-from accord.terminal.screen.dialogs.form_fields import FieldBox
-from accord.terminal.screen.dialogs.wrapped_text import text_lines
+from accord.terminal.screen.dialogs.dialog import Dialog, text_lines
+from accord.terminal.screen.dialogs.form_fields import FieldBox, Picker
 from accord.terminal.screen.widgets.button import Button
 from accord.terminal.screen.widgets.scrollable_lines import Lines
 

@@ -20,8 +20,7 @@ from accord.terminal.model.text.display_text import one_line
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import fitted
 from accord.terminal.screen.dialogs.choice_dialog import ChoiceDialog, Row
-from accord.terminal.screen.dialogs.dialog import Dialog
-from accord.terminal.screen.dialogs.wrapped_text import text_lines
+from accord.terminal.screen.dialogs.dialog import Dialog, text_lines
 from accord.terminal.screen.widgets.scrollable_lines import Body
 
 _KINDS = {"agent": "", "terminal": "in this terminal"}

@@ -12,8 +12,8 @@ from accord.terminal.model.permissions.request_text import exact
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import fitted
 from accord.terminal.screen.dialogs.choice_dialog import ChoiceDialog, Row
+from accord.terminal.screen.dialogs.dialog import text_lines
 from accord.terminal.screen.dialogs.text_in_view import Extent, ending_of
-from accord.terminal.screen.dialogs.wrapped_text import text_lines
 
 
 class ServersDialog(ChoiceDialog):

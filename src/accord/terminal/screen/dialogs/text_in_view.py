@@ -14,7 +14,7 @@ from textual.css.query import NoMatches
 from textual.errors import NoWidget
 from textual.strip import Strip
 
-from accord.terminal.model.labels.amounts import counted
+from accord.terminal.model.labels.amounts_and_durations import counted
 from accord.terminal.model.text.display_text import columns
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import cut, strip_of

@@ -21,8 +21,8 @@ from accord.terminal.model.text.display_text import cut, one_line
 from accord.terminal.render.render_options import Look
 from accord.terminal.render.text_runs import fitted, indented, strip_of
 from accord.terminal.screen.dialogs.choice_dialog import ChoiceDialog, Row
+from accord.terminal.screen.dialogs.dialog import text_lines
 from accord.terminal.screen.dialogs.text_in_view import Extent, ending_of
-from accord.terminal.screen.dialogs.wrapped_text import text_lines
 from accord.terminal.screen.web_browser import OpenPage, open_page
 
 _HOST = "Host  "

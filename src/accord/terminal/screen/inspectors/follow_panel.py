@@ -23,9 +23,10 @@ from textual.widget import Widget
 
 from accord.machine.console.control_characters import visible
 from accord.machine.errors import FileFailure
-from accord.terminal.model.changes.file_access import JournalFiles, Unreadable
 from accord.terminal.model.changes.file_change import FileChange
 from accord.terminal.model.changes.hunks import lines_of
+from accord.terminal.model.changes.journal import FILE_BYTES_MAX
+from accord.terminal.model.changes.undo_redo import JournalFiles, Unreadable
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.followed_file import Followed, changed_lines, followed
 from accord.terminal.model.labels.tool_calls import call_state
@@ -158,7 +159,7 @@ class FollowPanel(Widget, can_focus=False):
     def _disk(self) -> JournalFiles:
         roots = tuple(self._controller.roots(self.chat))
         if self._files is None or self._files[0] != roots:
-            self._files = (roots, JournalFiles(roots))
+            self._files = (roots, JournalFiles(roots, FILE_BYTES_MAX))
         return self._files[1]
 
     async def _read(self, *, is_new: bool) -> None:
@@ -271,7 +272,7 @@ class FollowPanel(Widget, can_focus=False):
 
     def action_open(self) -> None:
         """Open the file in the editor, at the line."""
-        from accord.terminal.screen.file_in_editor import open_in_editor
+        from accord.terminal.screen.external_editor import open_in_editor
 
         if self._path is None:
             return

@@ -23,7 +23,7 @@ from accord.errors import AccordError
 from accord.terminal.model.changes.file_change import FileChange
 from accord.terminal.model.changes.undo_redo import Outcome
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.labels.amounts import counted
+from accord.terminal.model.labels.amounts_and_durations import counted
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.render.conversation_colours import Palette
 from accord.terminal.screen.inspectors.review_rows import ReviewPage, calm, file_row, page_of
@@ -336,7 +336,7 @@ class ReviewScreen(ModalScreen[None]):
 
     def action_open(self) -> None:
         """Open the file in the editor, at the line under the cursor."""
-        from accord.terminal.screen.file_in_editor import open_in_editor
+        from accord.terminal.screen.external_editor import open_in_editor
 
         change = self.change
         if change is None:

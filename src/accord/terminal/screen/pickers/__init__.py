@@ -4,7 +4,7 @@ from accord.terminal.screen.pickers.agent_picker import AgentsScreen
 from accord.terminal.screen.pickers.command_palette import PaletteScreen
 from accord.terminal.screen.pickers.option_picker import OptionsScreen
 from accord.terminal.screen.pickers.picker import NamePicker, Picker
-from accord.terminal.screen.pickers.rows import Row
+from accord.terminal.screen.pickers.search_matches import Row
 from accord.terminal.screen.pickers.session_picker import SessionsScreen
 from accord.terminal.screen.pickers.theme_picker import ThemeScreen
 

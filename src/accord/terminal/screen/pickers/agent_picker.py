@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.pickers.picker import NamePicker
-from accord.terminal.screen.pickers.rows import Row
+from accord.terminal.screen.pickers.search_matches import Row
 
 
 class AgentsScreen(NamePicker):

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from accord.terminal.model.key_bindings import GROUP_TEXTS, KeyBinding
-from accord.terminal.model.key_names import key_text
+from accord.terminal.model.key_bindings import GROUP_TEXTS, KeyBinding, key_text
 from accord.terminal.screen.pickers.picker import NamePicker
-from accord.terminal.screen.pickers.rows import Row
+from accord.terminal.screen.pickers.search_matches import Row
 
 
 class PaletteScreen(NamePicker):

@@ -22,7 +22,7 @@ from accord.terminal.model.labels.session_settings import mode_name, options_in_
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.chrome.footer import shortened
 from accord.terminal.screen.pickers.picker import NamePicker, Picker
-from accord.terminal.screen.pickers.rows import Row
+from accord.terminal.screen.pickers.search_matches import Row
 from accord.transcript import ConfigOption, Update
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from textual.widgets import Input, Static
 
 from accord.machine.console.control_characters import visible
 from accord.terminal.render.text_runs import cut, wrapped
-from accord.terminal.screen.pickers.rows import Heading, PickerRows, Row
+from accord.terminal.screen.pickers.search_matches import Heading, PickerRows, Row
 from accord.terminal.screen.widget_themes import palette_for
 from accord.terminal.screen.widgets.clickable_line import Part
 from accord.terminal.screen.widgets.key_hints import Hint, Hints

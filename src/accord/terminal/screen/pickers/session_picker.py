@@ -15,22 +15,99 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
 
 from accord.client.wire.wire_interface import SessionInfo
 from accord.errors import AccordError
 from accord.machine import clock
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.labels.durations import ago
+from accord.terminal.model.labels.amounts_and_durations import ago
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.chrome.footer import shortened
 from accord.terminal.screen.pickers.picker import Picker
-from accord.terminal.screen.pickers.rows import Row
-from accord.terminal.screen.pickers.session_dialogs import NameScreen, SureScreen
+from accord.terminal.screen.pickers.search_matches import Row
 from accord.terminal.screen.widgets.key_hints import Hint, Hints
 
 if TYPE_CHECKING:
     from accord.terminal.engine.chat_controller import ChatController
+
+_FRAME = """
+    {0} {{ align: center middle; background: $background 60%; }}
+    {0} > Vertical {{
+        width: 80%; max-width: 72; height: auto;
+        border: round {1}; background: $surface; padding: 0 1;
+    }}
+    {0} Static {{ height: auto; }}
+    {0} Input, {0} Input:focus {{
+        border: none; height: 1; padding: 0; margin: 1 0 0 0; background: $panel;
+    }}
+    {0} Hints {{ margin: 1 0 0 0; background: $surface; }}
+"""
+
+
+class NameScreen(ModalScreen["str | None"]):
+    """Asks for a name; returns it stripped, or None."""
+
+    DEFAULT_CSS = _FRAME.format("NameScreen", "$border")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "close", priority=True),
+        Binding("enter", "take", priority=True),
+    ]
+
+    def __init__(self, question: str, value: str = "") -> None:
+        super().__init__()
+        self._question = question
+        self._value = value
+
+    def compose(self) -> ComposeResult:
+        """The question and a field."""
+        with Vertical():
+            yield Static(self._question, markup=False)
+            yield Input(self._value, compact=True)
+            yield Hints([Hint("Enter", "OK", "take"), Hint("Esc", "cancel", "close")])
+
+    def action_take(self) -> None:
+        """The name, where there is one."""
+        name = self.query_one(Input).value.strip()
+        if name:
+            self.dismiss(name)
+
+    def action_close(self) -> None:
+        """Close without a name."""
+        self.dismiss(None)
+
+
+class SureScreen(ModalScreen[bool]):
+    """Asks to confirm something that cannot be undone; Enter alone does not confirm."""
+
+    DEFAULT_CSS = _FRAME.format("SureScreen", "$error")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "yes", priority=True),
+        Binding("n,escape,enter", "no", priority=True),
+    ]
+
+    def __init__(self, question: str, yes: str) -> None:
+        super().__init__()
+        self._question = question
+        self._yes = yes
+
+    def compose(self) -> ComposeResult:
+        """The question and two answers."""
+        with Vertical():
+            yield Static(self._question, markup=False)
+            yield Hints([Hint("Y", self._yes, "yes"), Hint("N, Esc", "cancel", "no")])
+
+    def action_yes(self) -> None:
+        """Close and confirm the action."""
+        self.dismiss(True)
+
+    def action_no(self) -> None:
+        """Close and cancel the action."""
+        self.dismiss(False)
 
 
 class SessionsScreen(Picker["Chat | None"]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from accord.terminal.screen.pickers.picker import NamePicker
-from accord.terminal.screen.pickers.rows import Row
+from accord.terminal.screen.pickers.search_matches import Row
 from accord.terminal.screen.widget_themes import THEME_TEXTS, THEMES, apply_theme
 
 

@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from accord.terminal.model.prompt.attachments import kind_words, size_words
-from accord.terminal.model.prompt.unsent_prompt import Attachment
+from accord.terminal.model.prompt.unsent_prompts import Attachment
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.render.text_runs import cut
 from accord.terminal.screen.widgets.clickable_line import Part, PartsLine

@@ -26,7 +26,7 @@ from accord.terminal.model.prompt.attachments import (
 )
 from accord.terminal.model.prompt.clipboard_image import read_image
 from accord.terminal.model.prompt.content_blocks import PromptError, place_of, refusal
-from accord.terminal.model.prompt.unsent_prompt import Attachment, Draft
+from accord.terminal.model.prompt.unsent_prompts import Attachment, Draft
 from accord.terminal.screen.prompt.text_area import PromptArea, clean
 
 _PATH_STARTS = ("/", "~", "file://", "'/", '"/', "'~", '"~')

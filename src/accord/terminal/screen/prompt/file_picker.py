@@ -15,7 +15,7 @@ from textual.widgets import Input
 from accord.terminal.model.prompt.file_index import FilesIndex
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.pickers import Picker, Row
-from accord.terminal.screen.pickers.rows import SearchedRows
+from accord.terminal.screen.pickers.search_matches import SearchedRows
 from accord.terminal.screen.widgets.key_hints import Hint
 
 ROWS_MAX = 200

@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from accord.terminal.model.prompt.history import History
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.screen.pickers import Picker, Row
-from accord.terminal.screen.pickers.rows import SearchedRows
+from accord.terminal.screen.pickers.search_matches import SearchedRows
 
 ROWS_MAX = 200
 

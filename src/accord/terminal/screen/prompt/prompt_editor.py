@@ -29,13 +29,12 @@ from accord.terminal.model.chat import Chat
 from accord.terminal.model.external_editors import NO_EDITOR, chosen_editor
 from accord.terminal.model.prompt.content_blocks import PromptError, with_pasted
 from accord.terminal.model.prompt.history import TEXT_CHARACTERS_MAX, Walk
-from accord.terminal.model.prompt.unsent_prompt import Draft
+from accord.terminal.model.prompt.unsent_prompts import Draft
 from accord.terminal.model.text.display_text import one_line
+from accord.terminal.screen.external_editor import edit_outside
 from accord.terminal.screen.prompt.attachment_chips import Chips
 from accord.terminal.screen.prompt.attachments import Attached
-from accord.terminal.screen.prompt.completer import Completer
-from accord.terminal.screen.prompt.completion_list import CompletionList
-from accord.terminal.screen.prompt.prompt_in_editor import edit_outside
+from accord.terminal.screen.prompt.completions import Completer, CompletionList
 from accord.terminal.screen.prompt.saved_prompts import memory_of_user
 from accord.terminal.screen.prompt.text_area import PromptArea
 

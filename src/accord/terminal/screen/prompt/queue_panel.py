@@ -19,7 +19,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from accord.terminal.model.chat import Chat
-from accord.terminal.model.prompt.unsent_prompt import Draft
+from accord.terminal.model.prompt.unsent_prompts import Draft
 from accord.terminal.model.text.display_text import one_line
 from accord.terminal.render.text_runs import cut
 from accord.terminal.screen.prompt.prompt_editor import PromptEditor

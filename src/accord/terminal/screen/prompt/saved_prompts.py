@@ -17,8 +17,7 @@ from accord.configuration.user_paths import state_folder
 from accord.errors import ConfigError
 from accord.terminal.model.chat import Chat
 from accord.terminal.model.prompt.history import History
-from accord.terminal.model.prompt.unsent_prompt import Draft
-from accord.terminal.model.prompt.unsent_prompts_file import Drafts, Writer
+from accord.terminal.model.prompt.unsent_prompts import Draft, Drafts, Writer
 
 ResultT = TypeVar("ResultT")
 

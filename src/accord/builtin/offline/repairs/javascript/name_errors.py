@@ -15,7 +15,7 @@ from accord.builtin.offline.repairs.javascript.source_text import (
     with_identifier,
     with_property,
 )
-from accord.builtin.offline.repairs.repair import Repair
+from accord.builtin.offline.repairs.name_replacements import Repair
 from accord.builtin.offline.repairs.similar_names import near
 from accord.builtin.offline.runs.tracebacks import Failure, Frame
 from accord.builtin.offline.source_code.name_spans import lines_of

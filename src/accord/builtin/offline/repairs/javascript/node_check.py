@@ -20,7 +20,7 @@ from accord.builtin.offline.repairs.javascript.syntax_errors import (
     candidates,
     problem_in,
 )
-from accord.builtin.offline.repairs.repair import Repair
+from accord.builtin.offline.repairs.name_replacements import Repair
 from accord.machine.processes.program_lookup import find_program
 
 CHECK_SECONDS_MAX = 10.0

@@ -7,15 +7,13 @@ import anyio
 from accord.conformance.agent.check_environment import AgentStage
 from accord.conformance.check_definition import check
 from accord.conformance.checks.agent.network.access import (
-    judge_encryption,
-    judge_other_users_session,
-    judge_upgrade_without_credentials,
-)
-from accord.conformance.checks.agent.network.server_requests import (
     FOREIGN_HOST,
     FOREIGN_ORIGIN,
     hello,
     is_alive,
+    judge_encryption,
+    judge_other_users_session,
+    judge_upgrade_without_credentials,
     request,
     server_of,
     websocket_of,

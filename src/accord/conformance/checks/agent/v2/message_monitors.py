@@ -9,13 +9,28 @@ from typing import Any
 
 from accord.conformance.check_definition import Findings, monitor
 from accord.conformance.checks.agent.v1.message_monitors import (
+    error_responses,
     look_at_plans,
     look_at_updates_of_options,
+    requests,
+    responses,
+    watching,
 )
 from accord.conformance.checks.agent.v1.turn_monitors import look_at_questions
 from accord.conformance.frames import frame_queries as queries
 from accord.conformance.frames.raw_peer import Frame, as_json
 from accord.conformance.frames.schema_validation import Flaw, flaws
+
+v2_jsonrpc = watching("V1-GEN-01", "2", queries.not_jsonrpc)
+v2_asked = watching("V1-GEN-02", "2", queries.unasked_responses, needs=responses)
+v2_responses = watching("V1-GEN-03", "2", queries.bad_responses, needs=responses)
+v2_nulls = watching("V2-GEN-03", "2", queries.null_answers, needs=error_responses)
+v2_ids = watching("V2-GEN-01", "2", queries.odd_ids, needs=requests)
+v2_reused = watching("V2-GEN-02", "2", queries.reused_ids, needs=queries.open_together)
+v2_names = watching("V1-GEN-08", "2", queries.odd_names)
+v2_lines = watching("TR-STDIO-02", "2", queries.broken_lines)
+v2_noise = watching("TR-STDIO-03", "2", queries.noise)
+v2_children = watching("V1-PROXY-08", "2", queries.unannounced_children, needs=queries.children)
 
 ECHOES = ("user_message", "user_message_chunk")
 FINAL = frozenset({"completed", "failed", "cancelled"})

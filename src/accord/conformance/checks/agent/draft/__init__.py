@@ -1,1 +1,0 @@
-"""Checks of agents of the 2026-02 draft."""
