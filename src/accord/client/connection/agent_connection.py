@@ -16,7 +16,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import anyio
 from anyio.abc import TaskStatus
 
-from accord.client.connection.error_context import add_stderr
+from accord.client.connection.error_context import STDOUT_HINT, add_stderr
 from accord.client.login import add_ways
 from accord.client.options import Options
 from accord.client.services.services import Services
@@ -121,9 +121,7 @@ class AgentLink(Generic[S]):
             framing=options.framing,
             strict=options.strict,
         )
-        self.connection.mistakes.bad_line_hint = (
-            "; the agent printed this on its stdout, which is the wire: it belongs on stderr"
-        )
+        self.connection.mistakes.bad_line_hint = STDOUT_HINT
         self.services = Services(options, self.connection)
         self.sessions: dict[str, S] = {}
         self.early = EarlyUpdates(options.limits.early_updates)

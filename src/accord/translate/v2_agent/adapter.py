@@ -43,15 +43,14 @@ from accord.translate.v2_agent.initialize import (
     introduction_to_v2,
     offer_of,
 )
-from accord.translate.v2_agent.mcp_commands import servers_to_v2
+from accord.translate.v2_agent.mcp_servers import servers_to_v2
 from accord.translate.v2_agent.permissions_and_forms import (
     form_answer,
     form_to_v1,
     permission_answer,
     permission_to_v1,
 )
-from accord.translate.v2_agent.session import Session
-from accord.translate.v2_agent.translator_core import Core
+from accord.translate.v2_agent.sessions import Session, Sessions
 
 SET_OPTION: Final = "session/set_config_option"
 # The same in both versions, but for the capability that they hang on.
@@ -68,7 +67,7 @@ LOGIN: Final = ("auth/login", "auth/logout")
 ENDING: Final = ("session/close", "session/delete")
 
 
-class V2Agent(Core):
+class V2Agent(Sessions):
     def __init__(
         self, surroundings: Surroundings, *, strict: bool = False, unstable: bool = False
     ) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from accord.translate.content_json import block_to_v1, blocks_to_v1
 from accord.translate.message import Json
 from accord.translate.meta_store import OFFICIAL, is_text, is_valid, kept, restore, take
-from accord.translate.v2_agent.session_context import Voice, merged_meta
+from accord.translate.v2_agent.client_features import Voice, merged_meta
 
 # Of so many compactions, child sessions and the like, what was attached to them is known.
 ENTITIES_KEPT: Final = 128

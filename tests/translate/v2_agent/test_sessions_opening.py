@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from accord.translate.message import AGENT, CLIENT, Failure, Notification, Result
-from accord.translate.v2_agent import translator_core as core_module
+from accord.translate.v2_agent import sessions as core_module
 from tests.translate.v2_agent.scripted_peers import CWD, SESSION, World, X, started
 
 COMMANDS = [

@@ -1,13 +1,14 @@
-"""What the translator of a v2 agent stands on: its sessions, and their updates in v1's words.
+"""The sessions of a v2 agent: their parts, how many are known, and their updates in v1's words.
 
 What always holds
     * Of the sessions that nobody prompts at most `SESSIONS_KEPT` are known.
     * Updates of a session whose opening is not answered yet wait for that, `EARLY_KEPT` at most.
+    * Of the child sessions that the client is not told of, `CHILDREN_KEPT` are known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from accord.schema.method import CANCEL_REQUEST, SESSION_UPDATE
@@ -22,25 +23,93 @@ from accord.translate.message import (
     Side,
     Surroundings,
 )
-from accord.translate.v2_agent.session import Session
-from accord.translate.v2_agent.session_context import Voice
+from accord.translate.v2_agent.client_features import Voice
+from accord.translate.v2_agent.config_options import Options
+from accord.translate.v2_agent.turns import Asking, Turns
+from accord.translate.v2_agent.updates.messages import Messages
+from accord.translate.v2_agent.updates.plans import Plans
+from accord.translate.v2_agent.updates.session_info_and_notices import Facts
+from accord.translate.v2_agent.updates.tool_calls import ToolCalls
 
 SESSIONS_KEPT: Final = 1024
 EARLY_KEPT: Final = 1024
+CHILDREN_KEPT: Final = 1024
+
+Saying = Callable[[Json], Sequence[Json]]
 
 
-class Core(Adapter):
+class Session:
+    """The state of one session; `sayings` has what says an update of v2 in v1, by its kind."""
+
+    def __init__(self, voice: Voice, session_id: str, ask: Asking) -> None:
+        self._voice = voice
+        self.session_id = session_id
+        self.messages = Messages(voice)
+        self.turns = Turns(voice, session_id, self.messages, ask)
+        self.calls = ToolCalls(voice, session_id)
+        self.start_over()
+
+    def start_over(self) -> None:
+        """All is told again from the start; the prompts that are open stay open."""
+        voice = self._voice
+        self.calls.flush()
+        self.options = Options(voice)
+        self.messages = self.turns.messages = Messages(voice)
+        self.calls = ToolCalls(voice, self.session_id)
+        self.plans = Plans(voice)
+        self.facts = Facts(voice)
+        self.sayings = self._sayings()
+
+    def _sayings(self) -> dict[str, Saying]:
+        messages, calls, plans, facts = self.messages, self.calls, self.plans, self.facts
+        return {
+            "agent_message_chunk": messages.chunk,
+            "agent_thought_chunk": messages.chunk,
+            "user_message_chunk": self._user_chunk,
+            "agent_message": messages.whole,
+            "agent_thought": messages.whole,
+            "user_message": self._user_message,
+            "tool_call_update": calls.patch,
+            "tool_call_content_chunk": calls.append,
+            "terminal_update": calls.terminal,
+            "terminal_output_chunk": calls.output,
+            "plan_update": plans.update,
+            "plan_removed": plans.removed,
+            "available_commands_update": facts.commands,
+            "config_option_update": self.options.update,
+            "session_info_update": facts.info,
+            "usage_update": facts.usage,
+            "notice": facts.notice,
+            "compaction_update": facts.compaction,
+            "compaction_summary_chunk": facts.compaction_chunk,
+            "subagent_update": facts.subagent,
+            "session_message": facts.session_message,
+            "session_message_chunk": facts.session_message_chunk,
+        }
+
+    def _user_chunk(self, update: Json) -> Sequence[Json]:
+        said = self.turns.echo(update)
+        return self.messages.chunk(update) if said is None else said
+
+    def _user_message(self, update: Json) -> Sequence[Json]:
+        said = self.turns.echo(update)
+        return self.messages.whole(update) if said is None else said
+
+
+class Sessions(Adapter):
     """The sessions of one connection, and what the agent tells of them."""
 
     def __init__(
         self, surroundings: Surroundings, *, strict: bool = False, unstable: bool = False
     ) -> None:
         super().__init__(surroundings, strict=strict, unstable=unstable)
-        self._voice = Voice(surroundings, self.lost)
+        self._voice = Voice(surroundings, self.lost, self._hide)
         self._sessions: dict[str, Session] = {}
         # How many sessions are being opened, and what came for sessions that nobody knows yet.
         self._openings = 0
         self._early: list[Json] = []
+        # Sessions that the client was not told of, since it knows no child sessions.
+        self._children: dict[str, None] = {}
         # The agent turned out to speak v1: nothing is to be translated.
         self._is_direct = False
         self.on_notification[AGENT, SESSION_UPDATE] = self._updated
@@ -101,6 +170,12 @@ class Core(Adapter):
         session.calls.flush()
         self._sessions.pop(session.session_id, None)
 
+    def _hide(self, session_id: str) -> None:
+        """Remember a session that the client is not told of; the oldest goes if need be."""
+        self._children[session_id] = None
+        if len(self._children) > CHILDREN_KEPT:
+            del self._children[next(iter(self._children))]
+
     def _ask_prompt(self, request: Request, then: Then) -> Out:
         return self._instead(request, request.method, request.params, then)
 
@@ -128,7 +203,7 @@ class Core(Adapter):
     def _unknown(self, params: Json) -> Session | None:
         """The session of an update if it is to be told now: not of one that is being opened."""
         session_id = params["sessionId"]
-        if session_id in self._voice.children:
+        if session_id in self._children:
             self.lost("update of a child session")
             return None
         if not self._openings:

@@ -1,4 +1,4 @@
-"""What every part of this translator has at hand: the surroundings, the client's abilities, losses.
+"""What the v1 client understands, and what else every part of this translator has at hand.
 
 Must not know: messages, sessions, and how updates travel.
 """
@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from accord.translate.message import Json, Surroundings
 from accord.translate.meta_store import OFFICIAL, keep
-
-CHILDREN_KEPT: Final = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,22 +32,16 @@ class Voice:
     around: Surroundings
     lost: Callable[[str], None]
     """Count what could not be said; raises `CannotTranslate` in strict mode."""
+    hide: Callable[[str], None]
+    """Remember a child session that the client is not told of."""
     features: Features = Features()
     dues: dict[tuple[str, str], float] = field(default_factory=dict)
     """When a tool call has to be told again: by session and call."""
-    children: dict[str, None] = field(default_factory=dict)
-    """Sessions that the client was not told of, since it knows no child sessions."""
 
     def lose(self, holder: Json, name: str, value: Any, kind: str) -> None:
         """Keep what v1 cannot carry on the nearest object, and count it."""
         keep(holder, OFFICIAL, name, value)
         self.lost(kind)
-
-    def hide(self, session_id: str) -> None:
-        """Remember a session that the client is not told of; the oldest goes if need be."""
-        self.children[session_id] = None
-        if len(self.children) > CHILDREN_KEPT:
-            del self.children[next(iter(self.children))]
 
 
 def merged_meta(old: Json | None, patch: Json | None) -> tuple[Json | None, Json | None]:
