@@ -41,8 +41,7 @@ from accord.machine.redacted_logs import logger
 from accord.transport.transport import Transport
 
 if TYPE_CHECKING:
-    from accord.agent.login.auth_status import StatusHook
-    from accord.agent.login.login import AuthMethod
+    from accord.agent.login import AuthMethod, StatusHook
     from accord.agent.serving.unstable.providers import Provider, ProviderConfig, ProviderHook
     from accord.schema.v2 import StopReason
     from accord.store import SessionStore
@@ -242,7 +241,7 @@ class Agent:
         """Offer a way to log in; with `required`, sessions need a login first."""
         if method_id in self._definition.auth_methods:
             raise LocalProtocolError(f"there is a login method {method_id!r} already")
-        from accord.agent.login.login import AuthMethod
+        from accord.agent.login import AuthMethod
 
         args = None if terminal_args is None else tuple(terminal_args)
         self._definition.auth_methods[method_id] = AuthMethod(
@@ -257,7 +256,7 @@ class Agent:
         a parameter named `credentials` it serves clients of the 2026-02 draft, which send a secret
         with `api_key`, `oauth2` or `custom`, and returns when that login expires.
         """
-        from accord.agent.login.login import login_hook
+        from accord.agent.login import login_hook
 
         self._definition.authenticate_hook, self._definition.reads_credentials = login_hook(
             _coroutine(handler)

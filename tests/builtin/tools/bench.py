@@ -14,7 +14,7 @@ import anyio
 import pytest
 
 from accord.agent import Agent, Turn
-from accord.agent.session.session import AgentSession
+from accord.agent.session.agent_session import AgentSession
 from accord.builtin.modes import AUTO_APPROVE, MODES
 from accord.builtin.session_state import Workspace, WorkspaceSettings, open_workspace
 from accord.builtin.tools.tool_result import ToolResult

@@ -1,9 +1,10 @@
 """The turn of v1 as a table."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.protocol.v1.turn import TRANSITIONS, Phase, Step
+from accord.protocol.v1.turn import STOP_REASONS, TRANSITIONS, Phase, Step, stop_reason
 
 
 def test_what_the_table_refuses_is_exactly_this() -> None:
@@ -26,3 +27,21 @@ def test_closed_is_for_ever_and_a_cancel_ends_with_its_turn(steps: list[Step]) -
             assert phase in (Phase.IDLE, Phase.CLOSED)
         if step is Step.CLOSE:
             assert phase is Phase.CLOSED
+
+
+@pytest.mark.parametrize("reason", sorted(STOP_REASONS))
+def test_the_five_reasons_are_said_as_they_are(reason: str) -> None:
+    """v1's closed set."""
+    assert stop_reason(reason, cancelled=False) == reason
+
+
+@pytest.mark.parametrize("reason", ["error", "_own", "", "END_TURN"])
+def test_any_other_reason_ends_the_turn(reason: str) -> None:
+    """v1 has five words and no more."""
+    assert stop_reason(reason, cancelled=False) == "end_turn"
+
+
+@pytest.mark.parametrize("reason", [*sorted(STOP_REASONS), "_own"])
+def test_cancelled_beats_every_reason(reason: str) -> None:
+    """A cancelled turn ends `cancelled`, whatever its handler returned."""
+    assert stop_reason(reason, cancelled=True) == "cancelled"

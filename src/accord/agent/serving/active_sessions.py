@@ -24,7 +24,7 @@ from accord.machine.redacted_logs import logger
 if TYPE_CHECKING:
     # Loaded behind the answer to `initialize`.
     from accord.agent.definition import AgentDefinition
-    from accord.agent.session.state import SessionState
+    from accord.agent.session.session_state import SessionState
     from accord.store import Page, SessionRecord, SessionStore
 
 _log = logger("accord.agent")
@@ -74,7 +74,7 @@ class ActiveSessions:
 
         `about` has more fields for the record of the session, as in `attach` and `fork`.
         """
-        from accord.agent.session.state import new_session_id
+        from accord.agent.session.session_state import new_session_id
         from accord.store import SessionRecord
 
         await self._hook(self.agent.folder_check, cwd)
@@ -99,7 +99,7 @@ class ActiveSessions:
     async def _serve(
         self, record: SessionRecord, log: Any, mcp_servers: tuple[Any, ...]
     ) -> SessionState:
-        from accord.agent.session.state import open_session
+        from accord.agent.session.session_state import open_session
 
         session = open_session(
             self.connection,
@@ -193,7 +193,7 @@ class ActiveSessions:
             raise RequestError.session_missing(session_id)
         await self._hook(self.agent.folder_check, cwd)
         place = {"cwd": cwd, "additional_directories": directories}
-        from accord.agent.session.state import new_session_id
+        from accord.agent.session.session_state import new_session_id
 
         fresh = {"session_id": new_session_id(), "archived": False, "titled_by_user": False}
         changes: dict[str, Any] = {**fresh, **place, **about, "turn_open": False}
@@ -274,7 +274,7 @@ class ActiveSessions:
         """Call the program's function for sessions; what it says waits for the answer."""
         hook = self.agent.session_hook
         if hook is not None:
-            from accord.agent.session.session import public_session
+            from accord.agent.session.agent_session import public_session
 
             session.updates.hold()
             await hook(public_session(session))

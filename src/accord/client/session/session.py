@@ -25,9 +25,8 @@ import anyio
 
 from accord.client.connection.capabilities import AgentCapabilities
 from accord.client.connection.implementation import Implementation
-from accord.client.connection.outgoing_params import blaming_caller
 from accord.client.session.prompt_exchange import Exchange
-from accord.client.session.request_checks import check_blocks, prompt_items
+from accord.client.session.request_checks import blaming_caller, check_blocks, prompt_items
 from accord.client.session.state import SessionCore, UpdateListener
 from accord.client.session.update_inbox import Inbox
 from accord.client.wire.wire_interface import AuthMethod, SessionPage

@@ -1,9 +1,13 @@
-"""The turn of v1 as a table: a prompt is open until its answer, and further prompts queue.
+"""The turn of v1 as a table, and its stop reasons: a prompt is open until its answer.
 
 Whatever is not in the table is refused.  v1 leaves two prompts at once open; we queue the second.
 """
 
 from enum import Enum
+
+STOP_REASONS: frozenset[str] = frozenset(
+    {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"}
+)
 
 
 class Phase(Enum):
@@ -40,3 +44,10 @@ TRANSITIONS: dict[tuple[Phase, Step], Phase] = {
     (Phase.CLOSED, Step.TURN_ENDED): Phase.CLOSED,
     (Phase.CLOSED, Step.CLOSE): Phase.CLOSED,
 }
+
+
+def stop_reason(reason: str, *, cancelled: bool) -> str:
+    """What the answer to a prompt carries: one of the five, and `cancelled` beats all."""
+    if cancelled:
+        return "cancelled"
+    return reason if reason in STOP_REASONS else "end_turn"

@@ -11,10 +11,10 @@ from accord.translate.v1_agent.host.files_and_terminals import Terminals
 from accord.translate.v1_agent.host.permissions import HostPermissions
 from accord.translate.v1_agent.initialize_and_login import Initialize
 from accord.translate.v1_agent.permissions_and_forms import Questions
+from accord.translate.v1_agent.session_state import Core
 from accord.translate.v1_agent.sessions.end import Closing
 from accord.translate.v1_agent.sessions.start import Opening
 from accord.translate.v1_agent.tool_calls import ToolCalls
-from accord.translate.v1_agent.translator_core import Core
 from accord.translate.v1_agent.turns import Turns
 from accord.translate.v1_agent.updates import Updates
 

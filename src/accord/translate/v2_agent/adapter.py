@@ -21,7 +21,7 @@ from accord.jsonrpc.error_codes import (
 )
 from accord.schema.method import CANCEL_REQUEST
 from accord.translate.adapter import OnNotification, OnRequest, Outs
-from accord.translate.content_json import blocks_to_v2
+from accord.translate.content_blocks import blocks_to_v2
 from accord.translate.message import (
     AGENT,
     CLIENT,

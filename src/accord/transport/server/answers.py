@@ -1,4 +1,4 @@
-"""What a request is answered with: status, headers and body."""
+"""What a request is answered with: status, headers, body, and each text in words."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Final, NamedTuple
 
 from accord.jsonrpc.envelope import Id, json_text
 from accord.jsonrpc.error_codes import INTERNAL_ERROR
-from accord.transport.http.message_routes import JSON_TYPE
-from accord.transport.server.asgi import Send
+from accord.transport.http.message_routes import EVENTS_TYPE, JSON_TYPE
 from accord.transport.server.message_faults import ARRAY, error_message
+from accord.transport.server.requests import Send
 
 TEXT_TYPE: Final = "text/plain; charset=utf-8"
 # The code for what the JSON-RPC server itself defines.
@@ -73,7 +73,50 @@ def failed_answer(request_id: Id, reason: str) -> HttpAnswer:
     return json_answer(500, error_message(request_id, INTERNAL_ERROR, reason))
 
 
+TAKEN = HttpAnswer(202)
+MISSING_CONNECTION = text_answer(400, "Missing Acp-Connection-Id")
+UNKNOWN_CONNECTION = text_answer(404, "Unknown Acp-Connection-Id")
+LONG_ID = text_answer(400, "An id is too long (id_chars)")
+NOT_JSON_BODY = text_answer(400, "The body is not JSON")
+NOT_AN_OBJECT = text_answer(400, "The body is not a JSON object")
+SECOND_INITIALIZE = text_answer(400, "initialize is not allowed on an existing connection")
+NO_INITIALIZE_ID = text_answer(400, "initialize needs an id")
+BAD_NUMBER = text_answer(400, "Accord-Message must be a number from 1 on")
+TOO_EARLY = text_answer(503, "Too many messages wait for an earlier one", ("retry-after", "1"))
+NO_ROOM = text_answer(503, "Too many connections", ("retry-after", "5"))
+NOT_JSON_TYPE = text_answer(415, "The content type must be application/json")
+NOT_EVENTS = text_answer(406, "The client must accept text/event-stream")
+NO_WEBSOCKET = text_answer(426, "WebSocket is not offered here")
+HAS_READER = text_answer(409, "That stream has a reader already")
+BAD_EVENT_ID = text_answer(400, "Last-Event-ID must be a number")
+# nginx would otherwise hold events back until it has enough of them.
+EVENT_HEADERS: Final = (
+    ("content-type", EVENTS_TYPE),
+    ("cache-control", "no-cache"),
+    ("x-accel-buffering", "no"),
+)
+WRONG_METHOD = text_answer(405, "Method not allowed", ("allow", "DELETE, GET, POST"))
+
+
 __all__ = [
+    "BAD_EVENT_ID",
+    "BAD_NUMBER",
+    "EVENT_HEADERS",
+    "HAS_READER",
+    "LONG_ID",
+    "MISSING_CONNECTION",
+    "NOT_AN_OBJECT",
+    "NOT_EVENTS",
+    "NOT_JSON_BODY",
+    "NOT_JSON_TYPE",
+    "NO_INITIALIZE_ID",
+    "NO_ROOM",
+    "NO_WEBSOCKET",
+    "SECOND_INITIALIZE",
+    "TAKEN",
+    "TOO_EARLY",
+    "UNKNOWN_CONNECTION",
+    "WRONG_METHOD",
     "HttpAnswer",
     "batch_answer",
     "failed_answer",

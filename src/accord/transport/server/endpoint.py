@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final
 
 from accord.errors import ConnectionLost
 from accord.machine.redacted_logs import logger
@@ -26,6 +25,23 @@ from accord.transport.resume.extension_messages import (
     read_extension_frame,
 )
 from accord.transport.server.answers import (
+    BAD_EVENT_ID,
+    BAD_NUMBER,
+    EVENT_HEADERS,
+    HAS_READER,
+    LONG_ID,
+    MISSING_CONNECTION,
+    NO_INITIALIZE_ID,
+    NO_ROOM,
+    NO_WEBSOCKET,
+    NOT_AN_OBJECT,
+    NOT_EVENTS,
+    NOT_JSON_BODY,
+    NOT_JSON_TYPE,
+    SECOND_INITIALIZE,
+    TAKEN,
+    TOO_EARLY,
+    UNKNOWN_CONNECTION,
     Header,
     HttpAnswer,
     batch_answer,
@@ -34,7 +50,6 @@ from accord.transport.server.answers import (
     json_answer,
     text_answer,
 )
-from accord.transport.server.asgi import Receive, Send
 from accord.transport.server.connections import Connections
 from accord.transport.server.event_response import EventResponse
 from accord.transport.server.http_transport import HttpServerTransport, Message
@@ -45,7 +60,7 @@ from accord.transport.server.message_faults import (
     error_message,
     fault_of,
 )
-from accord.transport.server.requests import Bodies, BodyRefused, RemoteRequest
+from accord.transport.server.requests import Bodies, BodyRefused, Receive, RemoteRequest, Send
 from accord.transport.server.server_transport import CLOSED_BY_CLIENT
 from accord.transport.transport import Ended
 
@@ -55,30 +70,6 @@ INITIALIZE = "initialize"
 _RESUME, _MESSAGE, _LAST_EVENT = (
     name.lower() for name in (RESUME_HEADER, MESSAGE_HEADER, LAST_EVENT_HEADER)
 )
-
-TAKEN = HttpAnswer(202)
-MISSING_CONNECTION = text_answer(400, "Missing Acp-Connection-Id")
-UNKNOWN_CONNECTION = text_answer(404, "Unknown Acp-Connection-Id")
-LONG_ID = text_answer(400, "An id is too long (id_chars)")
-NOT_JSON_BODY = text_answer(400, "The body is not JSON")
-NOT_AN_OBJECT = text_answer(400, "The body is not a JSON object")
-SECOND_INITIALIZE = text_answer(400, "initialize is not allowed on an existing connection")
-NO_INITIALIZE_ID = text_answer(400, "initialize needs an id")
-BAD_NUMBER = text_answer(400, "Accord-Message must be a number from 1 on")
-TOO_EARLY = text_answer(503, "Too many messages wait for an earlier one", ("retry-after", "1"))
-NO_ROOM = text_answer(503, "Too many connections", ("retry-after", "5"))
-NOT_JSON_TYPE = text_answer(415, "The content type must be application/json")
-NOT_EVENTS = text_answer(406, "The client must accept text/event-stream")
-NO_WEBSOCKET = text_answer(426, "WebSocket is not offered here")
-HAS_READER = text_answer(409, "That stream has a reader already")
-BAD_EVENT_ID = text_answer(400, "Last-Event-ID must be a number")
-# nginx would otherwise hold events back until it has enough of them.
-EVENT_HEADERS: Final = (
-    ("content-type", EVENTS_TYPE),
-    ("cache-control", "no-cache"),
-    ("x-accel-buffering", "no"),
-)
-WRONG_METHOD = text_answer(405, "Method not allowed", ("allow", "DELETE, GET, POST"))
 
 
 class Endpoint:
@@ -248,4 +239,4 @@ def _refusal_of(fault: Fault) -> HttpAnswer | None:
     return None if fault.is_object else NOT_AN_OBJECT
 
 
-__all__ = ["WRONG_METHOD", "Endpoint"]
+__all__ = ["Endpoint"]

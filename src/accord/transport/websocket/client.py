@@ -41,14 +41,13 @@ from accord.transport.resume.extension_messages import (
     received_frame,
     resume_query,
 )
-from accord.transport.resume.received_frames import ReceivedFrames
+from accord.transport.resume.numbered_frames import ReceivedFrames, SentFrames
 from accord.transport.resume.reconnection import (
     GO_ON,
     LOST_MESSAGES,
     RETRIED_STATUSES,
     Reconnection,
 )
-from accord.transport.resume.sent_frames import SentFrames
 from accord.transport.transport import BACKLOG_BYTES_LOW, Ended, Receiver
 from accord.transport.websocket.client_socket import (
     ABNORMAL_CLOSURE,

@@ -17,7 +17,7 @@ from accord.schema import v1, v2
 from accord.schema.codec import decode, encode
 from accord.schema.struct import UNSET
 from accord.translate.config_options import option_to_v1
-from accord.translate.content_structs import to_v1
+from accord.translate.content_blocks import to_v1
 
 # v1 has no status for dropped entries.  As `completed` they would look done, and without them the
 # plan would look finished; as `pending` editors show them unticked and without a spinner.

@@ -17,7 +17,7 @@ import anyio
 from accord.client.callbacks import call
 from accord.client.connection.agent_connection import AgentLink
 from accord.client.credential import Credential, from_environment
-from accord.client.wire.draft.meta import kept_details
+from accord.client.wire.draft.wire import kept_details
 from accord.errors import AccordError, AuthenticationRequired, LocalProtocolError
 from accord.machine import clock
 from accord.machine.redacted_logs import logger

@@ -14,8 +14,8 @@ from accord.schema.method import CANCEL_REQUEST
 from accord.translate.adapter import Outs
 from accord.translate.draft.agent.files import Files
 from accord.translate.draft.agent.permissions import Permissions
+from accord.translate.draft.agent.session_memory import State
 from accord.translate.draft.agent.sessions import Sessions
-from accord.translate.draft.agent.state import State
 from accord.translate.draft.agent.terminals import Terminals
 from accord.translate.draft.agent.turns import Turns
 from accord.translate.draft.agent.updates import Updates

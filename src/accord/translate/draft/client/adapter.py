@@ -15,9 +15,9 @@ from accord.translate.adapter import Outs
 from accord.translate.draft.bridge import DraftBridge
 from accord.translate.draft.client.files import Files
 from accord.translate.draft.client.permissions import Permissions
+from accord.translate.draft.client.session_memory import State
 from accord.translate.draft.client.sessions import Sessions
 from accord.translate.draft.client.settings import Settings
-from accord.translate.draft.client.state import State
 from accord.translate.draft.client.terminals import Terminals
 from accord.translate.draft.client.tool_calls import Calls
 from accord.translate.draft.client.turns import Turns

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from accord.protocol.tool_status import is_final
-from accord.translate.content_json import block_to_v1, size_of
+from accord.translate.content_blocks import block_to_v1, size_of
 from accord.translate.message import CannotTranslate, Json
 from accord.translate.meta_store import OFFICIAL, keep, restore
 from accord.translate.v2_agent.client_features import Voice, copied, merged_meta

@@ -13,10 +13,9 @@ from accord.transport.resume.extension_messages import (
     ResumeRequest,
     read_resume_query,
 )
-from accord.transport.server.asgi import Receive, Send
 from accord.transport.server.connections import Connections
 from accord.transport.server.request_guard import Refusal
-from accord.transport.server.requests import RemoteRequest
+from accord.transport.server.requests import Receive, RemoteRequest, Send
 from accord.transport.server.server_transport import LIMIT_EXCEEDED, NORMAL_CLOSURE
 from accord.transport.server.websocket.socket_transport import WebSocketServerTransport
 
