@@ -228,7 +228,7 @@ class ActiveSessions:
         self, cwd: str | None, cursor: str | None, archived: bool | None = None
     ) -> Page:
         """One page of the stored sessions; `archived` selects one kind."""
-        from accord.store.interface import BadCursor
+        from accord.store.session_store import BadCursor
 
         try:
             return await self.store.list(cwd, cursor, archived)

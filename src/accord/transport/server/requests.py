@@ -1,4 +1,4 @@
-"""A request as the guard, the authorisation and the endpoints see it, its body, and types of ASGI."""
+"""A request as the guard, the authorisation and the endpoints see it, its body, and ASGI types."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping

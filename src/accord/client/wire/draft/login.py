@@ -23,7 +23,7 @@ from accord.machine import clock
 from accord.machine.redacted_logs import logger
 from accord.machine.redaction.redactor import Redactor
 from accord.schema.codec import to_python
-from accord.translate.draft.agent.adapter import LOGIN_REFUSED
+from accord.translate.draft.agent.initialize_and_login import LOGIN_REFUSED
 
 _log = logger("accord.client")
 

@@ -25,7 +25,7 @@ from accord.transport.resume.extension_messages import (
     received_frame,
 )
 from accord.transport.resume.numbered_frames import ReceivedFrames, SentFrames
-from accord.transport.server.message_faults import error_message, fault_of
+from accord.transport.server.answers import error_message, fault_of
 from accord.transport.server.server_transport import (
     CLOSED_BY_CLIENT,
     LIMIT_EXCEEDED,

@@ -1,8 +1,8 @@
 """Config options of v2 in the words of v1."""
 
+from accord.agent.serving.v1.wire import option_to_v1
 from accord.schema import v1, v2
 from accord.schema.struct import UNSET, Raw, UnknownVariant
-from accord.translate.config_options import option_to_v1
 
 META = {"vendor": Raw(b"1")}
 

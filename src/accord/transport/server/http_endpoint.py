@@ -25,6 +25,7 @@ from accord.transport.resume.extension_messages import (
     read_extension_frame,
 )
 from accord.transport.server.answers import (
+    ARRAY,
     BAD_EVENT_ID,
     BAD_NUMBER,
     EVENT_HEADERS,
@@ -34,18 +35,22 @@ from accord.transport.server.answers import (
     NO_INITIALIZE_ID,
     NO_ROOM,
     NO_WEBSOCKET,
-    NOT_AN_OBJECT,
     NOT_EVENTS,
+    NOT_JSON,
     NOT_JSON_BODY,
     NOT_JSON_TYPE,
+    NOT_OBJECT_BODY,
     SECOND_INITIALIZE,
     TAKEN,
     TOO_EARLY,
     UNKNOWN_CONNECTION,
+    Fault,
     Header,
     HttpAnswer,
     batch_answer,
+    error_message,
     failed_answer,
+    fault_of,
     gap_answer,
     json_answer,
     text_answer,
@@ -53,13 +58,6 @@ from accord.transport.server.answers import (
 from accord.transport.server.connections import Connections
 from accord.transport.server.event_response import EventResponse
 from accord.transport.server.http_transport import HttpServerTransport, Message
-from accord.transport.server.message_faults import (
-    ARRAY,
-    NOT_JSON,
-    Fault,
-    error_message,
-    fault_of,
-)
 from accord.transport.server.requests import Bodies, BodyRefused, Receive, RemoteRequest, Send
 from accord.transport.server.server_transport import CLOSED_BY_CLIENT
 from accord.transport.transport import Ended
@@ -236,7 +234,7 @@ def _refusal_of(fault: Fault) -> HttpAnswer | None:
         return batch_answer()
     if fault == NOT_JSON:
         return NOT_JSON_BODY
-    return None if fault.is_object else NOT_AN_OBJECT
+    return None if fault.is_object else NOT_OBJECT_BODY
 
 
 __all__ = ["Endpoint"]
