@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from accord.agent.serving.wire import Features
 from accord.agent.session.background_tasks import CloseCallback
-from accord.agent.session.options_and_commands import MODE_OPTION_ID, Mode, OptionValue
+from accord.agent.session.options_and_commands import MODE_OPTION_ID, Mode, OptionValue, check_mode
 from accord.agent.session.session_state import SessionState
 from accord.agent.terminals.command import Job, check_environment, check_words
 from accord.errors import LocalProtocolError
@@ -135,8 +135,7 @@ class AgentSession:
 
     async def set_mode(self, mode_id: str) -> None:
         """Change the mode and tell the client."""
-        if mode_id not in self._state.offer.modes:
-            raise LocalProtocolError(f"this agent has no mode {mode_id!r}")
+        check_mode(self._state.offer, mode_id)
         await self._state.set_option(MODE_OPTION_ID, mode_id, announce=True)
 
     async def settle_options(self, *, announce: bool = True) -> None:

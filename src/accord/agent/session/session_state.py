@@ -23,6 +23,7 @@ from accord.agent.session.options_and_commands import (
     Offer,
     OptionValue,
     available_commands,
+    check_option,
     config_options,
 )
 from accord.agent.session.prompt_queue import PromptQueue
@@ -32,7 +33,7 @@ from accord.agent.terminals.own_terminals import OwnTerminals
 from accord.agent.tools.permission_request import PermissionAsk, PermissionOption
 from accord.agent.tools.tool_status_guard import ToolStatusGuard
 from accord.connection import Connection
-from accord.errors import LocalProtocolError, RequestCancelled
+from accord.errors import RequestCancelled
 from accord.protocol.v2.turn import TRANSITIONS, Phase, Step
 from accord.schema import v2
 from accord.schema.struct import UNSET
@@ -217,11 +218,7 @@ class SessionState:
         Raises:
             LocalProtocolError: there is no such option or no such value; nothing changed.
         """
-        option = self.offer.find(option_id)
-        if option is None:
-            raise LocalProtocolError(f"this agent has no option {option_id!r}")
-        if not option.accepts(value):
-            raise LocalProtocolError(f"option {option_id!r} has no value {value!r}")
+        check_option(self.offer, option_id, value)
         self._options[option_id] = value
         # Only set values are stored: a default may have changed when the session goes on.
         await self.stored.use(options={**self.record.options, option_id: value})

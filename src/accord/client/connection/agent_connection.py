@@ -21,7 +21,7 @@ from accord.client.login import add_ways
 from accord.client.options import Options
 from accord.client.services.services import Services
 from accord.client.session.retry import RetrySchedule
-from accord.client.session.unclaimed_updates import EarlyUpdates
+from accord.client.session.unclaimed_updates import FORMER_IDS_MAX, EarlyUpdates
 from accord.client.wire.wire_interface import AgentFacts, AuthStatus, Wire
 from accord.connection.connection import Connection, Handler
 from accord.errors import (
@@ -39,8 +39,6 @@ _log = logger("accord.client")
 
 # The reason that a translation gives for an answer of the agent that cannot be read.
 UNREADABLE = "unreadable_answer"
-# The number of closed sessions whose ids are remembered.
-FORMER_IDS_MAX = 1024
 
 
 class LinkedSession(Protocol):

@@ -21,7 +21,7 @@ from anyio.lowlevel import checkpoint_if_cancelled
 
 from accord.client import login as auth
 from accord.client.connection.agent_connection import AgentLink
-from accord.client.connection.capabilities import AgentCapabilities
+from accord.client.connection.capabilities import AgentCapabilities, not_offered, not_switched_on
 from accord.client.connection.handshake import INVALID_PARAMS, SpeaksDraft, shake_hands
 from accord.client.connection.message_handler import MessageHandler
 from accord.client.options import Options, make_offer
@@ -200,9 +200,9 @@ class ClientCore:
             LocalProtocolError: it does not, or an unstable capability was not switched on.
         """
         if unstable and not self.options.unstable:
-            raise LocalProtocolError(f"{what} is unstable: switch it on with unstable=True")
+            raise not_switched_on(what)
         if not getattr(self.capabilities, capability):
-            raise LocalProtocolError(f"the agent does not offer {what}")
+            raise not_offered(what)
 
     # ---- calling
 

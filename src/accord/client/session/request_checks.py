@@ -18,6 +18,7 @@ from accord.errors import LocalProtocolError, RemoteProtocolError, SpawnFailed
 from accord.machine.processes.program_lookup import find_program
 from accord.schema import codec
 from accord.schema.codec import conform
+from accord.transcript import ConfigOption
 
 # The capability that a content block needs; text and links need none.
 _BLOCK_NEEDS = {"image": "image", "audio": "audio", "resource": "embedded_context"}
@@ -273,3 +274,17 @@ def _check_system_prompt(
         raise LocalProtocolError("the agent does not allow its system prompt to be overridden")
     if not text:
         raise LocalProtocolError("an empty system prompt cannot be sent")
+
+
+def check_value(option: ConfigOption, value: object) -> None:
+    """Refuse a value that the option cannot have."""
+    is_wrong = not isinstance(value, str | bool)
+    if is_wrong or (option.type == "boolean") is not isinstance(value, bool):
+        raise LocalProtocolError(
+            f"the option {option.option_id!r} is of type {option.type} and cannot be {value!r}"
+        )
+    choices = [choice.value for choice in option.choices]
+    if option.type == "select" and value not in choices:
+        raise LocalProtocolError(
+            f"the option {option.option_id!r} cannot be {value!r}; its values are {choices}"
+        )

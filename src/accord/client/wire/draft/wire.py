@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
-from accord.client.connection.capabilities import AgentCapabilities
+from accord.client.connection.capabilities import AgentCapabilities, not_offered
 from accord.client.session.request_checks import encode
 from accord.client.wire.v1.wire import WireV1
 from accord.client.wire.wire_interface import (
@@ -217,7 +217,7 @@ class WireDraft(WireV1):
 
 
 def _lacks(what: str) -> NoReturn:
-    raise LocalProtocolError(f"the agent does not offer {what}")
+    raise not_offered(what)
 
 
 def _with_meta(told: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from accord.transport.server.connections import Connections
 from accord.transport.server.request_guard import Refusal
 from accord.transport.server.requests import Receive, RemoteRequest, Send
 from accord.transport.server.server_transport import LIMIT_EXCEEDED, NORMAL_CLOSURE
+from accord.transport.server.websocket.frames import BINARY_IGNORED
 from accord.transport.server.websocket.socket_transport import WebSocketServerTransport
 
 _log = logger("accord.transport")
@@ -138,7 +139,7 @@ class AsgiSocket:
                     continue
                 text = message.get("text")
                 if text is None:
-                    _log.info("a binary WebSocket frame was ignored")
+                    _log.info(BINARY_IGNORED)
                     continue
                 frame = text.encode()
                 if len(frame) > transport.limits.message_bytes:
