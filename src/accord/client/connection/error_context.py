@@ -14,7 +14,7 @@ from accord.errors import RequestFailed
 from accord.jsonrpc.error_codes import INTERNAL_ERROR
 from accord.transcript import Message, Transcript
 
-# Added to the log message about a line that is no message.
+# Added to the log message about a line that is not a message.
 STDOUT_HINT = "; the agent printed this on its stdout, which is the wire: it belongs on stderr"
 # How long stderr may lag behind the answer, and how often it is read meanwhile.
 LAG_SECONDS_MAX = 0.5
