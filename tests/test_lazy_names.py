@@ -74,8 +74,8 @@ def test_an_agent_answers_before_it_loads_what_its_turns_need() -> None:
     unneeded = (
         "accord.agent.tools.elicitation",
         "accord.agent.tools.files",
-        "accord.agent.login.login",
-        "accord.agent.session.session",
+        "accord.agent.login",
+        "accord.agent.session.agent_session",
         "accord.agent.terminals.command_runner",
         "accord.agent.tools.tool_call",
         "accord.client",
@@ -88,7 +88,7 @@ def test_an_agent_answers_before_it_loads_what_its_turns_need() -> None:
         "import sys\n"
         "before = set(sys.modules)\n"
         "from accord import Agent, Turn\n"
-        "import accord.agent.serving.v1.differences, accord.transport.stdio\n"
+        "import accord.agent.serving.v1.requests, accord.transport.stdio\n"
         "print(*set(sys.modules) - before)\n"
     )
     done = subprocess.run(

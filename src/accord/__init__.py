@@ -35,8 +35,8 @@ from accord.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from accord.agent import Agent, Turn
+    from accord.agent.session.agent_session import AgentSession
     from accord.agent.session.options_and_commands import Choice
-    from accord.agent.session.session import AgentSession
     from accord.agent.terminals.command import Done
     from accord.agent.terminals.own_terminals import TerminalHandle
     from accord.agent.tools.elicitation import FormField
@@ -103,7 +103,7 @@ _PLACES = {
     ),
     "accord.agent.tools.elicitation": ("FormField",),
     "accord.agent.session.options_and_commands": ("Choice",),
-    "accord.agent.session.session": ("AgentSession",),
+    "accord.agent.session.agent_session": ("AgentSession",),
     "accord.agent.terminals.own_terminals": ("TerminalHandle",),
     "accord.agent.tools.tool_call": ("ToolCallHandle",),
     "accord.agent.terminals.command": ("Done",),

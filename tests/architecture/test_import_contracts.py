@@ -21,7 +21,7 @@ WITHOUT_LAYERS = {"accord.schema", "accord.protocol", "accord.transcript"}
 WRONG = [
     ("agent/turn.py", "agent.serving.v2.wire", "The agent: a turn does not know how"),
     ("agent/serving/v1/wire.py", "agent.serving.v2.wire", "The agent: v1 and v2 share an edge"),
-    ("agent/session/state.py", "agent.tools.files", "The agent: a turn uses tools"),
+    ("agent/session/session_state.py", "agent.tools.files", "The agent: a turn uses tools"),
     ("client/session/state.py", "client.wire.v1.wire", "The client: what is version-neutral"),
     ("client/wire/v1/wire.py", "client.wire.draft.wire", "The client: the wires of the versions"),
     (
@@ -39,7 +39,11 @@ WRONG = [
         "The terminal client: rendering",
     ),
     ("terminal/model/chat.py", "terminal.model.changes", "The terminal client: the model"),
-    ("translate/draft/agent/state.py", "translate.draft.client", "The translators: the sides of"),
+    (
+        "translate/draft/agent/session_memory.py",
+        "translate.draft.client",
+        "The translators: the sides of",
+    ),
     (
         "conformance/checks/client/v1/wire.py",
         "conformance.checks.client.v2",

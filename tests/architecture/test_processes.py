@@ -22,7 +22,7 @@ STARTERS = {
     "cli/commands/replay.py": PERSON,
     "cli/commands/trace.py": PERSON,
     "client/login.py": PERSON,
-    "client/services/bounded_regex.py": OWN,
+    "client/services/forms.py": OWN,
     "conformance/agent/fake_client.py": KIT,
     "conformance/run/program.py": PERSON,
     "machine/processes/process_groups.py": SYSTEM,

@@ -16,7 +16,7 @@ import anyio
 
 from accord import Agent, Choice, Turn
 from accord.agent.agent import PromptType
-from accord.agent.session.session import AgentSession
+from accord.agent.session.agent_session import AgentSession
 from accord.agent.turn import turn_state
 from accord.errors import RequestError
 from accord.schema import v2

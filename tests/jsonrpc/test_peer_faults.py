@@ -19,7 +19,7 @@ from accord.jsonrpc import (
     RequestReceived,
     StrayAnswer,
 )
-from accord.jsonrpc.outgoing_calls import ABANDONED_MAX
+from accord.jsonrpc.pending_calls import ABANDONED_MAX
 
 REQUEST = b'{"jsonrpc":"2.0","id":1,"method":"x"}'
 

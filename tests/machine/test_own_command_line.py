@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 import accord
-from accord.client.services.bounded_regex import found_in
+from accord.client.services.forms import found_in
 from accord.errors import SpawnFailed
 from accord.machine import own_command_line
 from accord.machine.own_command_line import (

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from accord import Agent, Turn
-from accord.agent.session.session import AgentSession
+from accord.agent.session.agent_session import AgentSession
 from accord.mcp.servers import McpServers, connect_session
 from tests.agent.raw_client import Message, RawClient, raw_client
 from tests.mcp.conftest import SECONDS, SERVERS

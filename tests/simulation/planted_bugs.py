@@ -17,7 +17,7 @@ from accord.agent.session.updates import LogThenSend
 from accord.agent.terminals import command_runner as agent_terminals
 from accord.client.permissions.open_requests import OpenRequest
 from accord.client.services.elicitation import Elicitations
-from accord.client.services.service_results import DONE
+from accord.client.services.service_interfaces import DONE
 from accord.client.services.services import Services
 from accord.client.session.prompt_exchange import Exchange
 from accord.client.session.state import SessionCore
@@ -27,7 +27,7 @@ from accord.client.wire.v1 import files
 from accord.connection.backpressure import TransportPauser
 from accord.connection.connection import Connection
 from accord.connection.incoming_requests import IncomingRequests
-from accord.connection.pending_calls import PendingCalls
+from accord.connection.outgoing_calls import PendingCalls
 from accord.errors import RequestError
 from accord.jsonrpc.framing import ContentLength
 from accord.transcript.coalesced_updates import LateUpdates

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from accord.agent.session.session import session_state
+from accord.agent.session.agent_session import session_state
 from accord.client import Client, Session
 from accord.client.session.update_inbox import Inbox
 from accord.store import SessionStore

@@ -20,7 +20,7 @@ import anyio
 from anyio._core._eventloop import reset_current_async_library, set_current_async_library
 
 from accord.agent.preload import prepare
-from accord.agent.session.session import session_state
+from accord.agent.session.agent_session import session_state
 from accord.client import Client
 from accord.client.session import update_inbox
 from accord.connection import connection

@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 
 from accord.schema import v2
-from accord.store.interface import SessionRecord
+from accord.store.session_store import SessionRecord
 from accord.store.sqlite import SqliteStore
 
 PAGE = 8192

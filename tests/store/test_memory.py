@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from accord.store import MemoryStore, SessionLog, SessionRecord, interface, memory
-from accord.store.interface import BadCursor
+from accord.store import MemoryStore, SessionLog, SessionRecord, memory, session_store
+from accord.store.session_store import BadCursor
 
 
 async def updates_of(log: SessionLog | None) -> list[object]:
@@ -149,7 +149,7 @@ async def test_nothing_is_kept_for_an_unknown_session_nor_beyond_the_bound(
     await store.keep("gone", "history", b"one")
     await store.create(SessionRecord("gone", "/w"))
     assert await store.kept("gone", "history") is None
-    monkeypatch.setattr(interface, "KEPT_BYTES_MAX", 3)
+    monkeypatch.setattr(session_store, "KEPT_BYTES_MAX", 3)
     await store.keep("gone", "history", b"abc")
     with pytest.raises(ValueError, match="the limit is 3"):
         await store.keep("gone", "history", b"abcd")

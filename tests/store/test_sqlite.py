@@ -14,8 +14,8 @@ import pytest
 from accord.errors import StoreError
 from accord.schema import v2
 from accord.schema.struct import UnknownVariant
-from accord.store import SessionLog, SessionRecord, interface
-from accord.store.interface import BadCursor
+from accord.store import SessionLog, SessionRecord, session_store
+from accord.store.session_store import BadCursor
 from accord.store.sqlite import SqliteStore
 
 
@@ -232,7 +232,7 @@ async def test_a_fork_has_its_own_future(store: SqliteStore) -> None:
 
 async def test_a_value_has_a_bound(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in memory."""
-    monkeypatch.setattr(interface, "KEPT_BYTES_MAX", 3)
+    monkeypatch.setattr(session_store, "KEPT_BYTES_MAX", 3)
     with pytest.raises(ValueError, match="the limit is 3"):
         await store.keep("a", "history", b"abcd")
 

@@ -13,8 +13,8 @@ import pytest
 from accord.errors import StoreError
 from accord.schema import v2
 from accord.store.database_file import open_file
-from accord.store.interface import SessionRecord
 from accord.store.rescue import Rescued, rescue
+from accord.store.session_store import SessionRecord
 from accord.store.sqlite import SqliteStore, try_store
 from tests.store.damage import (
     NAMED,

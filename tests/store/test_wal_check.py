@@ -13,8 +13,8 @@ import pytest
 from accord.errors import StoreError
 from accord.schema import v2
 from accord.store.database_file import open_file
-from accord.store.interface import SessionRecord
 from accord.store.rescue import rescue
+from accord.store.session_store import SessionRecord
 from accord.store.sqlite import SqliteStore
 from accord.store.wal_check import has_content
 from tests.store.damage import PAGE, overwritten, replaced, truncated

@@ -24,7 +24,7 @@ from anyio.lowlevel import checkpoint
 from accord.agent.argument_checks import check_enum_value, names
 from accord.agent.callbacks import first
 from accord.agent.definition import AgentDefinition, Extension, PromptType
-from accord.agent.process_exit import ProcessEnd, exit_code
+from accord.agent.process_exit import INTERRUPTED, ProcessEnd, exit_code
 from accord.agent.serving.connection import AgentHandler
 from accord.agent.session.options_and_commands import (
     Choice,
@@ -32,7 +32,7 @@ from accord.agent.session.options_and_commands import (
     Offer,
     Option,
     SlashCommand,
-    choices_of,
+    checked_choices,
 )
 from accord.agent.turn import Turn
 from accord.connection import Connection, Limits
@@ -41,8 +41,7 @@ from accord.machine.redacted_logs import logger
 from accord.transport.transport import Transport
 
 if TYPE_CHECKING:
-    from accord.agent.login.auth_status import StatusHook
-    from accord.agent.login.login import AuthMethod
+    from accord.agent.login import AuthMethod, StatusHook
     from accord.agent.serving.unstable.providers import Provider, ProviderConfig, ProviderHook
     from accord.schema.v2 import StopReason
     from accord.store import SessionStore
@@ -57,8 +56,6 @@ _log = logger("accord.agent")
 PromptHandler = Callable[[Turn], Awaitable["StopReason | None"]]
 CommandHandler = Callable[[Turn, str], Awaitable["StopReason | None"]]
 F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
-
-INTERRUPTED = 130  # the exit code by which a shell reports an interrupt
 
 
 class Agent:
@@ -211,13 +208,7 @@ class Agent:
         category: str | None = None,
     ) -> None:
         """Add an option with a list of values; `category="model"` makes it the model picker."""
-        if isinstance(choices, str):
-            raise LocalProtocolError(
-                f"the choices of option {option_id!r} must be a list, not one string"
-            )
-        listed = choices_of(choices)
-        if not listed:
-            raise LocalProtocolError(f"option {option_id!r} needs at least one choice")
+        listed = checked_choices(option_id, choices)
         start = listed[0].value if default is None else default
         self.offer.add_option(Option(option_id, name, start, listed, description, category))
 
@@ -242,7 +233,7 @@ class Agent:
         """Offer a way to log in; with `required`, sessions need a login first."""
         if method_id in self._definition.auth_methods:
             raise LocalProtocolError(f"there is a login method {method_id!r} already")
-        from accord.agent.login.login import AuthMethod
+        from accord.agent.login import AuthMethod
 
         args = None if terminal_args is None else tuple(terminal_args)
         self._definition.auth_methods[method_id] = AuthMethod(
@@ -257,7 +248,7 @@ class Agent:
         a parameter named `credentials` it serves clients of the 2026-02 draft, which send a secret
         with `api_key`, `oauth2` or `custom`, and returns when that login expires.
         """
-        from accord.agent.login.login import login_hook
+        from accord.agent.login import login_hook
 
         self._definition.authenticate_hook, self._definition.reads_credentials = login_hook(
             _coroutine(handler)

@@ -13,10 +13,9 @@ from accord.errors import LocalProtocolError
 
 if TYPE_CHECKING:
     # Loaded behind the answer to `initialize`.
-    from accord.agent.login.auth_status import StatusHook
-    from accord.agent.login.login import AuthMethod, LoginHook
+    from accord.agent.login import AuthMethod, LoginHook, StatusHook
     from accord.agent.serving.unstable.providers import Providers
-    from accord.agent.session.state import SessionState
+    from accord.agent.session.session_state import SessionState
     from accord.store import SessionStore
 
 PromptType = Literal["image", "audio", "embedded_context"]

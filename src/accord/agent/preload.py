@@ -36,7 +36,7 @@ def prepare(dialect: Dialect, *, files: bool) -> Generator[None]:
     native(getattr(spoken, first))
     yield
     with undisturbed():
-        import_module("accord.agent.session.session")
+        import_module("accord.agent.session.agent_session")
     yield
     for name in _SPOKEN["v2"]:
         if name not in vars(inside):

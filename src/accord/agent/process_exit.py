@@ -13,6 +13,8 @@ import threading
 from collections.abc import Sequence
 from time import monotonic
 
+INTERRUPTED = 130  # the exit code by which a shell reports an interrupt
+
 
 class ProcessEnd:
     """Bounds how long the process lives once its client is gone.

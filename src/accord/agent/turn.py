@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 import anyio
 
 from accord.agent.argument_checks import check_enum_value
-from accord.agent.extension_calls import call_extension, notify_extension
+from accord.agent.extensions import call_extension, notify_extension
 from accord.agent.serving.wire import FileDetails
 from accord.agent.session.compaction import Compaction
-from accord.agent.session.messages import MessageStream, as_block
+from accord.agent.session.message_stream import MessageStream, as_block
 from accord.agent.session.options_and_commands import OptionValue
 from accord.agent.session.turn_state import TurnState
 from accord.connection.error_responses import error_for
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from accord.agent.serving.unstable.token_usage import TokenCount
-    from accord.agent.session.plan import EntryLike, PlanHandle
 
     # What the methods below import themselves is loaded behind the answer to `initialize`.
-    from accord.agent.session.session import AgentSession
-    from accord.agent.session.state import SessionState
+    from accord.agent.session.agent_session import AgentSession
+    from accord.agent.session.plan import EntryLike, PlanHandle
+    from accord.agent.session.session_state import SessionState
     from accord.agent.terminals.command import Done
     from accord.agent.terminals.own_terminals import TerminalHandle
     from accord.agent.tools.elicitation import Answer, FormField
@@ -52,7 +52,7 @@ class Turn:
 
     def __init__(self, state: TurnState) -> None:
         """For the library, which opens turns."""
-        from accord.agent.session.session import public_session
+        from accord.agent.session.agent_session import public_session
 
         self._state = state
         self._session = public_session(state.session)
@@ -448,7 +448,7 @@ class Subagent(Turn):
         cwd: str | None,
         additional_directories: Sequence[str] | None,
     ) -> None:
-        from accord.agent.session.state import ChildState
+        from accord.agent.session.subagent import ChildState
 
         self._parent = parent._state
         self._outer = outer = parent._state.session

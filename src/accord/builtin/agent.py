@@ -22,7 +22,7 @@ from accord.builtin.agent_settings import AgentSettings
 from accord.version import __version__
 
 if TYPE_CHECKING:
-    from accord.agent.session.session import AgentSession
+    from accord.agent.session.agent_session import AgentSession
     from accord.agent.turn import Turn
     from accord.builtin.session import Conversation
     from accord.builtin.user_setup import Setup

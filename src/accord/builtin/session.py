@@ -24,7 +24,7 @@ from accord.errors import ConfigError
 
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
-    from accord.agent.session.session import AgentSession
+    from accord.agent.session.agent_session import AgentSession
     from accord.agent.turn import Turn
     from accord.builtin.user_setup import Setup
     from accord.mcp.servers import McpServers

@@ -16,8 +16,8 @@ from accord.builtin.options_and_commands import model_option
 
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
+    from accord.agent.session.agent_session import AgentSession
     from accord.agent.session.options_and_commands import OptionValue
-    from accord.agent.session.session import AgentSession
     from accord.agent.turn import Turn
     from accord.builtin.models.providers import ModelChoice
     from accord.builtin.user_setup import Setup

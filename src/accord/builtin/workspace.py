@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from accord.builtin.newlines_and_bom import Sending
 
 if TYPE_CHECKING:
-    from accord.agent.session.session import AgentSession
+    from accord.agent.session.agent_session import AgentSession
     from accord.builtin.undo_journal import Journal
     from accord.mcp.servers import McpServers
 

@@ -15,7 +15,7 @@ from accord.machine.redaction.conversation_redactor import ConversationRedactor
 from accord.machine.redaction.redactor import Redactor
 from accord.schema.codec import encode, to_python
 from accord.schema.method import SESSION_UPDATE
-from accord.store.interface import SessionRecord
+from accord.store.session_store import SessionRecord
 from accord.transcript import Transcript
 from accord.transcript.items.message import Message
 from accord.transcript.items.plan import Plan

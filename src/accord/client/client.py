@@ -3,7 +3,7 @@
 `Client.spawn` starts an agent's program, `Client.connect` takes a URL or any transport; both are
 async context managers.  When the block is left, in whatever way, the connection, the agent's
 processes and its terminals are gone.  The library's own side of a client is in
-`connection/client_core.py`.
+`connection/client_lifecycle.py`.
 
 Must not know: the form of any message, and how services do their work.
 """
@@ -18,14 +18,18 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Unpack, over
 from accord.client import login as auth
 from accord.client.callbacks import until_it_fails
 from accord.client.connection.capabilities import AgentCapabilities
-from accord.client.connection.client_context import ClientContext
-from accord.client.connection.client_core import ClientCore
+from accord.client.connection.client_lifecycle import ClientContext, ClientCore
 from accord.client.connection.implementation import Implementation
-from accord.client.connection.outgoing_params import encode
 from accord.client.login import TerminalRunner
 from accord.client.option_checks import check_not_remote, check_program, transport_maker
 from accord.client.options import ClientOptions, make_options
-from accord.client.session.request_checks import absolute, checked_id, command_words, make_setup
+from accord.client.session.request_checks import (
+    absolute,
+    checked_id,
+    command_words,
+    encode,
+    make_setup,
+)
 from accord.client.session.session import Session, begin_with
 from accord.client.session.state import SessionCore, UpdateListener
 from accord.client.wire.wire_interface import AuthMethod, Request, SessionInfo, SessionPage, Setup

@@ -61,6 +61,27 @@ def find(method_id: str | None, methods: Sequence[AuthMethod]) -> AuthMethod:
     raise LocalProtocolError(f"the agent has no login method {method_id!r}; it has {known}")
 
 
+def needs_credential() -> LocalProtocolError:
+    """The error where the agent asks for a credential and the program gave none."""
+    return LocalProtocolError(
+        "the agent wants a credential to log in; give one in DraftOptions, as draft"
+    )
+
+
+def needs_terminal(method: AuthMethod) -> LocalProtocolError:
+    """The error where a login needs a terminal that the program does not offer."""
+    return LocalProtocolError(
+        f"the login method {method.method_id!r} needs a terminal: login_terminal=True"
+    )
+
+
+def unknown_type(method: AuthMethod) -> LocalProtocolError:
+    """The error for a login method of a type that we do not know."""
+    return LocalProtocolError(
+        f"the login method {method.method_id!r} is of the unknown type {method.kind!r}"
+    )
+
+
 def add_ways(error: AuthenticationRequired, methods: Sequence[AuthMethod]) -> None:
     """Add a note with the ways to log in, for the reader of the traceback."""
     ids = ", ".join(repr(method.method_id) for method in methods)[:WAYS_CHARACTERS_MAX]

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from accord.client.connection.client_core import ClientCore
-from accord.client.connection.outgoing_params import encode
+from accord.client.connection.client_lifecycle import ClientCore
+from accord.client.session.request_checks import encode
 from accord.client.wire.wire_interface import AuthStatus
 from accord.errors import LocalProtocolError
 from accord.schema.codec import decode

@@ -39,8 +39,8 @@ from accord.connection.limits import (
 )
 from accord.connection.notification_batch import NotificationBatch
 from accord.connection.notification_shortcut import Shortcut
+from accord.connection.outgoing_calls import Call, PendingCalls
 from accord.connection.peer_mistakes import PeerMistakes
-from accord.connection.pending_calls import Call, PendingCalls
 from accord.connection.workers import Workers, raising
 from accord.errors import ConnectionLost, LimitExceeded, LocalProtocolError, RemoteProtocolError
 from accord.jsonrpc import events

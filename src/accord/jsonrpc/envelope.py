@@ -5,6 +5,7 @@ Always holds: a frame written here is one line of valid JSON, if what was handed
 JSON; an id is written with the JSON type that it came with.
 """
 
+from collections.abc import Iterable
 from typing import Annotated, Final
 
 import msgspec
@@ -38,6 +39,12 @@ class Envelope(msgspec.Struct, frozen=True, gc=False):
 
 class StrictEnvelope(Envelope, frozen=True, gc=False, forbid_unknown_fields=True):
     """The same, where a member that JSON-RPC does not know makes it none."""
+
+
+def unknown_member(members: Iterable[str]) -> str | None:
+    """Why a message is refused that has a member which JSON-RPC does not know."""
+    unknown = set(members).difference(Envelope.__struct_fields__)
+    return f"unknown member {min(unknown)!r}" if unknown else None
 
 
 class ErrorObject(msgspec.Struct, frozen=True, gc=False):

@@ -13,7 +13,16 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Raw
 
-from accord.jsonrpc.envelope import ABSENT, ID_MAX, ID_MIN, NO_PARAMS, Envelope, Id, WireId
+from accord.jsonrpc.envelope import (
+    ABSENT,
+    ID_MAX,
+    ID_MIN,
+    NO_PARAMS,
+    Envelope,
+    Id,
+    WireId,
+    unknown_member,
+)
 from accord.jsonrpc.error_codes import INVALID_REQUEST, PARSE_ERROR
 from accord.jsonrpc.json_depth import is_deeper, shallow_members, shallow_pairs, too_deep
 from accord.schema.codec import repair_surrogates
@@ -105,9 +114,9 @@ def salvage(frame: bytes, depth_max: int, *, strict: bool = False) -> Envelope |
     if isinstance(message, Envelope):
         if is_deep:
             return refusal(message, too_deep(depth_max))
-        unknown = members.keys() - _KNOWN if strict else None
-        if unknown:
-            return refusal(message, f"unknown member {min(unknown)!r}")
+        unknown = unknown_member(members) if strict else None
+        if unknown is not None:
+            return refusal(message, unknown)
     return message
 
 
@@ -163,7 +172,6 @@ def _neither(version: object) -> Verdict:
     return Verdict.OBJECT if version == "2.0" else Verdict.NOISE
 
 
-_KNOWN: Final = frozenset(("jsonrpc", "id", "method", "params", "result", "error"))
 _members = msgspec.json.Decoder(dict[str, Raw]).decode
 
 

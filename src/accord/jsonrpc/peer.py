@@ -58,7 +58,7 @@ from accord.jsonrpc.malformed_frames import (
     refusal,
     salvage,
 )
-from accord.jsonrpc.outgoing_calls import PENDING_MAX, PendingCalls
+from accord.jsonrpc.pending_calls import PENDING_MAX, PendingCalls
 from accord.jsonrpc.responses import joined, malformed, read_error, settled
 
 _BLANK = BlankSkipped()

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from accord.agent.session.session import session_state
+from accord.agent.session.agent_session import session_state
 from accord.agent.tools.elicitation import Answer, elicit_schema, elicit_url
 from accord.errors import LocalProtocolError
 from accord.machine.redacted_logs import logger
@@ -22,7 +22,7 @@ from accord.mcp.schema_validation import problem
 if TYPE_CHECKING:
     import mcp_types
 
-    from accord.agent.session.session import AgentSession
+    from accord.agent.session.agent_session import AgentSession
 
 OPEN_PAGES_MAX = 100
 """Open pages of one server; beyond that the oldest is forgotten."""

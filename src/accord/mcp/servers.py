@@ -35,7 +35,7 @@ from accord.schema import v2
 if TYPE_CHECKING:
     from mcp.client.session import ClientSession
 
-    from accord.agent.session.session import AgentSession
+    from accord.agent.session.agent_session import AgentSession
 
 SETTLE_SECONDS = 5.0
 """How long a caller that needs the tools waits for servers to connect."""

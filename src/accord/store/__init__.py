@@ -1,6 +1,6 @@
 """The store of sessions: its interface, and an implementation in memory."""
 
-from accord.store.interface import Page, SessionLog, SessionRecord, SessionStore
 from accord.store.memory import MemoryStore
+from accord.store.session_store import Page, SessionLog, SessionRecord, SessionStore
 
 __all__ = ["MemoryStore", "Page", "SessionLog", "SessionRecord", "SessionStore"]

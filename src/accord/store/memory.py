@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Any
 
-from accord.store.interface import (
+from accord.store.session_store import (
     PAGE_SESSIONS,
     BadCursor,
     Page,

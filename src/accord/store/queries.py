@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from accord.errors import StoreError
 from accord.machine import clock
 from accord.schema.codec import Invalid, encode, to_python
-from accord.store.interface import BadCursor, Page, SessionRecord
 from accord.store.owner_process import Owner, is_alive
+from accord.store.session_store import BadCursor, Page, SessionRecord
 from accord.store.store_errors import (
     session_damaged,
     session_exists,

@@ -21,8 +21,8 @@ from accord.errors import StoreError
 from accord.machine import clock
 from accord.schema.codec import Invalid
 from accord.store.database_file import open_file
-from accord.store.interface import SessionRecord
 from accord.store.queries import Row, row_values
+from accord.store.session_store import SessionRecord
 from accord.store.sqlite import update_reader
 from accord.store.sqlite_page_reader import Damage, StoredRow, read_rows
 from accord.store.store_errors import explained

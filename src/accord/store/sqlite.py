@@ -26,8 +26,8 @@ from accord.schema.codec import Invalid, encode, reading
 from accord.store import queries
 from accord.store.chunk_merge import Coalescer
 from accord.store.database_file import Synchronous, close_unchanged, open_file
-from accord.store.interface import PAGE_SESSIONS, Page, SessionLog, SessionRecord, check_kept
 from accord.store.owner_process import Owner, is_alive, this_process
+from accord.store.session_store import PAGE_SESSIONS, Page, SessionLog, SessionRecord, check_kept
 from accord.store.store_errors import explained, session_damaged
 from accord.store.writer_thread import Writer
 

@@ -5,7 +5,7 @@ The owner of a session is kept beside its log.  To everybody else the session do
 
 from typing import Final
 
-from accord.store.interface import Page, SessionLog, SessionRecord, SessionStore
+from accord.store.session_store import Page, SessionLog, SessionRecord, SessionStore
 
 OWNER: Final = "accord.owner"
 

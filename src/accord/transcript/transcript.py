@@ -24,7 +24,7 @@ from accord.schema.codec import Invalid, encode, to_python
 from accord.schema.struct import UnknownVariant
 from accord.transcript.changes import Entry, TerminalChanged, Update
 from accord.transcript.entities import View
-from accord.transcript.folds.fold_types import Fold, Setup
+from accord.transcript.folds.session import Fold, Setup
 from accord.transcript.items.content import Block
 from accord.transcript.items.message import Message, SessionMessage
 from accord.transcript.items.notice_and_compaction import Compaction, Notice

@@ -10,7 +10,7 @@ import pytest
 
 from accord.agent import Agent, Turn
 from accord.agent.serving.draft.mcp_servers import kept_servers
-from accord.agent.session.session import session_state
+from accord.agent.session.agent_session import session_state
 from accord.errors import LocalProtocolError, RequestFailed, StoreError
 from accord.schema import v2
 from accord.schema.struct import Raw

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from accord.agent import Agent, Turn
-from accord.agent.login.login import Login
+from accord.agent.login import Login
 from accord.agent.serving.draft.logins import expiry
 from accord.errors import LocalProtocolError, RequestError
 from accord.machine import clock as machine_clock

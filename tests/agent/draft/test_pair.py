@@ -15,7 +15,7 @@ from tests.hang_limit import HANG_SECONDS
 
 PROGRAM = """
 from accord import Agent
-from accord.agent.session.session import session_state
+from accord.agent.session.agent_session import session_state
 
 agent = Agent("pair", version="1.0.0")
 agent.add_mode("default", "Default")

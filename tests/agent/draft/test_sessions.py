@@ -12,7 +12,7 @@ import pytest
 
 from accord.agent import Agent, Turn
 from accord.agent.serving.draft.mcp_servers import HttpServer, StdioServer
-from accord.agent.session.session import AgentSession
+from accord.agent.session.agent_session import AgentSession
 from accord.errors import StoreError
 from accord.mcp.server_spec import spec_of
 from accord.schema import v2

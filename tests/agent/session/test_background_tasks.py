@@ -10,7 +10,7 @@ import pytest
 
 from accord import Agent, LocalProtocolError, Turn
 from accord.agent.session import background_tasks as session_tasks
-from accord.agent.session.session import AgentSession, session_state
+from accord.agent.session.agent_session import AgentSession, session_state
 from tests.agent.raw_client import RawClient, raw_client
 from tests.hang_limit import HANG_SECONDS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from accord.agent import Turn
-from accord.agent.session.session import AgentSession
+from accord.agent.session.agent_session import AgentSession
 from tests.agent.raw_client import raw_client
 from tests.agent.v2.play import made
 

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from accord.agent import Agent, Turn
-from accord.agent.session.session import AgentSession
+from accord.agent.session.agent_session import AgentSession
 from accord.agent.session.updates import HELD_MAX
 from accord.connection.limits import Limits
 from accord.errors import LocalProtocolError

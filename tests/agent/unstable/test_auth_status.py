@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accord.agent.login.auth_status import Account, AuthStatus
+from accord.agent.login import Account, AuthStatus
 from accord.errors import LocalProtocolError
 from tests.agent.raw_client import RawClient, raw_client
 from tests.agent.unstable.play import made

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from accord.agent import Turn
-from accord.agent.session.session import AgentSession
+from accord.agent.session.agent_session import AgentSession
 from tests.agent.raw_client import raw_client
 from tests.agent.unstable.play import again, idle, listed, made, reopen, run_turn
 from tests.hang_limit import HANG_SECONDS

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accord.agent import Agent
-from accord.agent.login.login import Login
+from accord.agent.login import Login
 from accord.agent.tools.elicitation import FormField
 from accord.errors import LocalProtocolError, RequestError
 from tests.agent.raw_client import initialize_params

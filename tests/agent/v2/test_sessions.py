@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from accord.agent import Agent, Turn
-from accord.agent.session.session import AgentSession
+from accord.agent.session.agent_session import AgentSession
 from accord.store import MemoryStore
 from tests.agent.v2.play import allow, idle, insert, kinds, made, playing, settle, text, turn
 

@@ -13,7 +13,7 @@ import pytest
 
 from accord import Client, Elicitations, PermissionRequest, Permissions
 from accord.agent import Agent, Turn
-from accord.agent.session.session import AgentSession
+from accord.agent.session.agent_session import AgentSession
 from accord.builtin.modes import MODES
 from accord.builtin.offline.intent_dispatch import COMMANDS, OfflineBrain
 from accord.builtin.offline.prompt.message import read_message

@@ -14,7 +14,7 @@ import anyio
 import pytest
 
 from accord.agent import Agent, Turn
-from accord.agent.session.session import AgentSession
+from accord.agent.session.agent_session import AgentSession
 from accord.builtin.modes import AUTO_APPROVE, MODES
 from accord.builtin.tools.tool_call import ToolResult
 from accord.builtin.tools.toolbox import RunTask, Toolbox

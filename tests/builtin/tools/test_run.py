@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from accord.agent.session.session import session_state
+from accord.agent.session.agent_session import session_state
 from accord.agent.terminals.command import Done
 from accord.agent.terminals.own_terminals import TerminalHandle
 from accord.builtin.tools.toolbox import Toolbox

@@ -38,7 +38,7 @@ from accord.proxy.builtin.guard.guard import guard
 from accord.proxy.builtin.guard.message_redaction import ACTS
 from accord.schema import v2
 from accord.schema.codec import Invalid, decode
-from accord.store.interface import SessionRecord
+from accord.store.session_store import SessionRecord
 from accord.tracing.frames import Speaker
 from accord.tracing.recorder.recording_writer import RecordingWriter
 from accord.tracing.recording_file import frame_line, header_line, read_recording, stderr_line

@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import pytest
 
-import accord.client.wire.draft.terminal_output as draft_output
+import accord.client.wire.draft.terminals as draft_output
 from accord.client import Client
 from accord.client.permissions.permissions import Permissions
 from accord.client.services.terminals import TerminalService

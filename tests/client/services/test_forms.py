@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.client.services import bounded_regex
-from accord.client.services.bounded_regex import found_in
-from accord.client.services.forms import Choice, FormField, FormRequest, read_form
+from accord.client.services import forms
+from accord.client.services.forms import Choice, FormField, FormRequest, found_in, read_form
 from accord.schema import v1, v2
 from accord.schema.codec import decode, encode
 from tests.hang_limit import HANG_SECONDS
@@ -167,9 +166,9 @@ async def test_what_cannot_be_tried_is_neither_yes_nor_no(monkeypatch: pytest.Mo
     """Ours: the agent checks again anyway, so the user is not locked out."""
     with anyio.fail_after(HANG_SECONDS):
         assert await found_in("(", "x") is None
-        assert await found_in("a" * (bounded_regex.PATTERN_CHARACTERS_MAX + 1), "x") is None
+        assert await found_in("a" * (forms.PATTERN_CHARACTERS_MAX + 1), "x") is None
         monkeypatch.setattr(sys, "executable", "/no/such/python")
         assert await found_in("a", "a") is None
         monkeypatch.undo()
-        monkeypatch.setattr(bounded_regex, "WALL_SECONDS_MAX", 0)
+        monkeypatch.setattr(forms, "WALL_SECONDS_MAX", 0)
         assert await found_in("a", "a") is None

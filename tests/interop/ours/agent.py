@@ -15,7 +15,7 @@ import anyio
 
 from accord import Agent, FormField, RequestError, Turn
 from accord.agent.serving.outgoing_checks import describe
-from accord.agent.session.session import session_state
+from accord.agent.session.agent_session import session_state
 from accord.agent.tools.permission_request import PermissionOption
 from accord.schema import v2
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.protocol.v2.turn import TRANSITIONS, Phase, Step, is_busy
+from accord.protocol.v2.turn import STOP_REASONS, TRANSITIONS, Phase, Step, is_busy, stop_reason
 
 
 def test_what_the_table_refuses_is_exactly_this() -> None:
@@ -34,3 +34,16 @@ def test_the_user_is_waited_for_only_while_work_goes_on(steps: list[Step]) -> No
 def test_only_idle_is_idle(state: str, busy: bool) -> None:
     """A state that we do not know is never idle."""
     assert is_busy(state) is busy
+
+
+@pytest.mark.parametrize("reason", [*sorted(STOP_REASONS), "_own"])
+def test_known_reasons_and_an_implementations_own_are_said_as_they_are(reason: str) -> None:
+    """v2's set is open for names that start with `_`."""
+    assert stop_reason(reason, cancelled=False) == reason
+    assert stop_reason(reason, cancelled=True) == "cancelled"
+
+
+@pytest.mark.parametrize("reason", ["of_tomorrow", "", "END_TURN"])
+def test_any_other_reason_ends_the_turn(reason: str) -> None:
+    """What we send is always legal."""
+    assert stop_reason(reason, cancelled=False) == "end_turn"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import anyio
 
 from accord.agent import Agent, Turn
-from accord.agent.session.session import AgentSession
+from accord.agent.session.agent_session import AgentSession
 from accord.errors import ConnectionLost, LocalProtocolError, RateLimited, RequestError
 from accord.store import SessionStore
 from tests.simulation.event_log import Chronicle, Run

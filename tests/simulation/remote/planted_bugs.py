@@ -13,9 +13,8 @@ from accord.transport.http.outgoing_messages import OutgoingMessages
 from accord.transport.http.server_stream import ServerStream
 from accord.transport.readiness import LoopDriver
 from accord.transport.resume.message_order import MessageOrder
-from accord.transport.resume.received_frames import ReceivedFrames
+from accord.transport.resume.numbered_frames import ReceivedFrames, SentFrames
 from accord.transport.resume.reconnection import Reconnection
-from accord.transport.resume.sent_frames import SentFrames
 from accord.transport.server.http_transport import HttpServerTransport
 from accord.transport.server.outgoing_stream import OutgoingStream
 from accord.transport.server.server_transport import ServerTransport

@@ -12,8 +12,8 @@ from typing import Any
 import anyio
 
 from accord.store import MemoryStore
-from accord.store.interface import Page, SessionLog, SessionRecord
 from accord.store.owner_process import Owner, this_process
+from accord.store.session_store import Page, SessionLog, SessionRecord
 from accord.store.sqlite import SqliteStore
 from accord.store.writer_thread import Writer, tell
 from tests.simulation.runtime.loop import SeededLoop

@@ -7,8 +7,8 @@ import pytest
 from accord.schema.codec import encode
 from accord.schema.v2.methods import AGENT_METHODS, CLIENT_METHODS
 from accord.translate.adapter import Outs
-from accord.translate.early_v2.agent import EarlyAgent
-from accord.translate.early_v2.message_forms import (
+from accord.translate.early_v2.agent import (
+    EarlyAgent,
     diff_of_today,
     permission_of_today,
     update_of_today,

@@ -11,8 +11,7 @@ from accord.jsonrpc.error_codes import (
     RESOURCE_NOT_FOUND,
 )
 from accord.translate.message import CLIENT
-from accord.translate.v1_agent.session_state import HELD_PROMPTS_MAX
-from accord.translate.v1_agent.turns import INSERTED_AFTER
+from accord.translate.v1_agent.turns import HELD_PROMPTS_MAX, INSERTED_AFTER
 from tests.translate.v1_agent.agent_messages import SELECTED, chunk, permission, tool
 from tests.translate.v1_agent.scripted_peers import Stage
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
 
 from accord.transport.http.message_routes import read_keys
+from accord.transport.server.answers import fault_of
 from accord.transport.server.listener.protocol_choice import choose_protocol, head_length
-from accord.transport.server.message_faults import fault_of
 from accord.transport.server.peer_liveness import is_gone, keep_alive, tcp_info
 from accord.transport.server.websocket.frames import (
     Found,

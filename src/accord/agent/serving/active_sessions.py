@@ -24,7 +24,7 @@ from accord.machine.redacted_logs import logger
 if TYPE_CHECKING:
     # Loaded behind the answer to `initialize`.
     from accord.agent.definition import AgentDefinition
-    from accord.agent.session.state import SessionState
+    from accord.agent.session.session_state import SessionState
     from accord.store import Page, SessionRecord, SessionStore
 
 _log = logger("accord.agent")
@@ -78,7 +78,7 @@ class ActiveSessions:
 
     async def new(self, given: Surroundings) -> SessionState:
         """Make a session and show it to the agent's hook."""
-        from accord.agent.session.state import new_session_id
+        from accord.agent.session.session_state import new_session_id
         from accord.store import SessionRecord
 
         await self._hook(self.agent.folder_check, given.cwd)
@@ -103,7 +103,7 @@ class ActiveSessions:
     async def _serve(
         self, record: SessionRecord, log: Any, mcp_servers: tuple[Any, ...]
     ) -> SessionState:
-        from accord.agent.session.state import open_session
+        from accord.agent.session.session_state import open_session
 
         session = open_session(
             self.connection,
@@ -182,7 +182,7 @@ class ActiveSessions:
         if source is None:
             raise RequestError.session_missing(session_id)
         await self._hook(self.agent.folder_check, given.cwd)
-        from accord.agent.session.state import new_session_id
+        from accord.agent.session.session_state import new_session_id
 
         fresh = {"session_id": new_session_id(), "archived": False, "titled_by_user": False}
         changes: dict[str, Any] = {**fresh, **given.of_record, "turn_open": False}
@@ -217,7 +217,7 @@ class ActiveSessions:
         self, cwd: str | None, cursor: str | None, archived: bool | None = None
     ) -> Page:
         """One page of the stored sessions; `archived` selects one kind."""
-        from accord.store.interface import BadCursor
+        from accord.store.session_store import BadCursor
 
         try:
             return await self.store.list(cwd, cursor, archived)
@@ -263,7 +263,7 @@ class ActiveSessions:
         """Call the program's function for sessions; what it says waits for the answer."""
         hook = self.agent.session_hook
         if hook is not None:
-            from accord.agent.session.session import public_session
+            from accord.agent.session.agent_session import public_session
 
             session.updates.hold()
             await hook(public_session(session))

@@ -72,7 +72,7 @@ def _make_v1(
     agent: "AgentDefinition", connection: Connection, raw: Raw, params: dict[str, Any]
 ) -> ServedDialect:
     from accord.agent.serving.requests import OfficialRequests
-    from accord.agent.serving.v1.differences import V1
+    from accord.agent.serving.v1.requests import V1
 
     asked = dict(in_v1_keys(params))
     if asked != params:
@@ -85,11 +85,11 @@ def _make_v2(
     agent: "AgentDefinition", connection: Connection, raw: Raw, params: dict[str, Any]
 ) -> ServedDialect:
     from accord.agent.serving.requests import OfficialRequests
-    from accord.agent.serving.v2.differences import V2
+    from accord.agent.serving.v2.requests import V2
 
     version = V2
     if agent.early_v2:
-        from accord.agent.serving.early_v2.differences import EARLY_V2
+        from accord.agent.serving.early_v2.wire import EARLY_V2
 
         version = EARLY_V2
     connection.agree_on(None)

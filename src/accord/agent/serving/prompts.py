@@ -25,7 +25,7 @@ from accord.schema import v2
 
 if TYPE_CHECKING:
     from accord.agent.definition import AgentDefinition
-    from accord.agent.session.state import SessionState
+    from accord.agent.session.session_state import SessionState
 
 CANCELLED = b'{"stopReason":"cancelled"}'
 

@@ -11,19 +11,20 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from accord.agent.callbacks import Guard
+from accord.agent.extensions import ExtensionHandlers
 from accord.agent.serving.active_sessions import ActiveSessions, Surroundings
-from accord.agent.serving.extension_handlers import ExtensionHandlers
 from accord.agent.serving.login_state import LoginState
 from accord.agent.serving.prompts import check_content, prompt_work
-from accord.agent.serving.results import (
+from accord.agent.serving.unstable.mcp_calls import check_server_ids
+from accord.agent.serving.unstable.requests import Handler, UnstableRequests, gated
+from accord.agent.serving.wire import (
     EMPTY,
+    Features,
+    OfficialWire,
     directories_of,
     empty_after,
     to_plain,
 )
-from accord.agent.serving.unstable.mcp_calls import check_server_ids
-from accord.agent.serving.unstable.requests import Handler, UnstableRequests, gated
-from accord.agent.serving.wire import Features, OfficialWire
 from accord.agent.session.options_and_commands import require_option
 from accord.agent.session.turn_run import Outcome
 from accord.agent.session.turn_state import TurnState
@@ -41,7 +42,7 @@ from accord.schema.struct import UNSET, Raw, UnknownVariant
 if TYPE_CHECKING:
     from accord.agent.definition import AgentDefinition
     from accord.agent.serving.unstable.token_usage import TokenCount
-    from accord.agent.session.state import SessionState
+    from accord.agent.session.session_state import SessionState
 
 PROMPT = "session/prompt"
 

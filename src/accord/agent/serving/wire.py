@@ -1,4 +1,4 @@
-"""The wire form of one version, as the version-neutral agent sees it.
+"""The wire form of one version, as the version-neutral agent sees it, and parts of answers.
 
 Inside, updates are v2's structs; the `wire.py` of each version translates them.
 """
@@ -6,17 +6,21 @@ Inside, updates are v2's structs; the `wire.py` of each version translates them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from accord.agent.tools.permission_request import PermissionAsk, PermissionOption
+from accord.connection.connection import Work
 from accord.schema.codec import Invalid, decode, encode
-from accord.schema.struct import Raw
+from accord.schema.struct import UNSET, Raw
 
 if TYPE_CHECKING:
     from accord.agent.terminals.command import Done, Job
     from accord.schema.method import Method
+
+
+EMPTY = b"{}"
 
 
 class Features(NamedTuple):
@@ -195,3 +199,25 @@ class OfficialWire(ABC):
             return None
         is_choice = isinstance(outcome, self.schema.SelectedPermissionOutcome)
         return outcome.option_id if is_choice else None
+
+
+def directories_of(wanted: Any) -> tuple[str, ...]:
+    """The additional folders of a session request."""
+    directories = wanted.additional_directories
+    return () if directories is UNSET else tuple(directories)
+
+
+def empty_after(work: Callable[[], Awaitable[None]]) -> Work:
+    """Work that is answered with an empty result."""
+
+    async def run() -> bytes:
+        await work()
+        return EMPTY
+
+    return run
+
+
+def to_plain(value: Any) -> dict[str, Any]:
+    """A struct as the plain object that is on the wire."""
+    plain: dict[str, Any] = decode(dict, encode(value))
+    return plain

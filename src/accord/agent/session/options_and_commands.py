@@ -184,6 +184,35 @@ def require_option(
         )
 
 
+def check_option(offer: Offer, option_id: str, value: object) -> None:
+    """Refuse an option or value that the program's own session does not have."""
+    option = offer.find(option_id)
+    if option is None:
+        raise LocalProtocolError(f"this agent has no option {option_id!r}")
+    if not option.accepts(value):
+        raise LocalProtocolError(f"option {option_id!r} has no value {value!r}")
+
+
+def check_mode(offer: Offer, mode_id: str) -> None:
+    """Refuse a mode that the agent does not have."""
+    if mode_id not in offer.modes:
+        raise LocalProtocolError(f"this agent has no mode {mode_id!r}")
+
+
+def checked_choices(
+    option_id: str, given: Sequence[str | tuple[str, str] | Choice]
+) -> tuple[Choice, ...]:
+    """The choices of an option, of which there is at least one."""
+    if isinstance(given, str):
+        raise LocalProtocolError(
+            f"the choices of option {option_id!r} must be a list, not one string"
+        )
+    listed = choices_of(given)
+    if not listed:
+        raise LocalProtocolError(f"option {option_id!r} needs at least one choice")
+    return listed
+
+
 def choices_of(given: Sequence[str | tuple[str, str] | Choice]) -> tuple[Choice, ...]:
     """Choices from values, (value, name) pairs, or choices."""
     made: list[Choice] = []

@@ -1,6 +1,6 @@
 """The record of a session in its store, and how it changes.
 
-It must not know the client: `state.py` tells what has changed.
+It must not know the client: `session_state.py` tells what has changed.
 
 What always holds
     * A change is in the store before the call that made it returns, except for tokens: the next

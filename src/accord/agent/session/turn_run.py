@@ -18,7 +18,7 @@ from accord.agent.turn import Turn, turn_state
 from accord.connection.error_responses import error_for, unforeseen
 from accord.errors import LocalProtocolError
 from accord.machine.redacted_logs import logger
-from accord.protocol.v2.stop_reasons import STOP_REASONS
+from accord.protocol.v2.turn import STOP_REASONS
 from accord.schema.codec import Invalid
 
 if TYPE_CHECKING:

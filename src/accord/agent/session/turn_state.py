@@ -18,14 +18,14 @@ from anyio.lowlevel import checkpoint_if_cancelled
 from accord.agent.serving.outgoing_checks import check_update
 from accord.agent.serving.unstable.token_usage import TokenCount
 from accord.agent.session.compaction import Compaction
-from accord.agent.session.messages import MessageStream
+from accord.agent.session.message_stream import MessageStream
 from accord.agent.session.unfinished_work import status_at_end
 from accord.errors import LocalProtocolError
 from accord.schema import v2
 
 if TYPE_CHECKING:
-    from accord.agent.serving.chunk_frames import Chunk
-    from accord.agent.session.state import SessionState
+    from accord.agent.session.message_stream import Chunk
+    from accord.agent.session.session_state import SessionState
 
 
 class OpenCall(Protocol):

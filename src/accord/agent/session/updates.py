@@ -234,35 +234,3 @@ class NoLog:
         nothing: tuple[Any, ...] = ()
         for update in nothing:
             yield update
-
-
-# The user must see these even of a subagent that the client cannot show.
-_ACTIONS = (v2.ToolCallUpdate, v2.ToolCallContentChunk, v2.TerminalUpdate, v2.TerminalOutputChunk)
-
-
-class HiddenUpdates(SessionUpdates):
-    """The updates of a subagent that the client cannot show: its actions are its parent's."""
-
-    def __init__(self, parent: SessionUpdates) -> None:
-        super().__init__(parent.connection, parent.wire, NoLog(), parent.session_id)
-        self._parent = parent
-
-    @property
-    def is_not_plain(self) -> bool:
-        """Always, so that streamed text comes through `emit`."""
-        return True
-
-    async def emit(self, update: Any, *, waits: bool = True, checks: bool = True) -> None:
-        """Send an action as the parent's; drop everything else."""
-        if isinstance(update, _ACTIONS):
-            await self._parent.emit(update, waits=waits, checks=checks)
-
-    def post(self, update: Any) -> None:
-        """Send an action as the parent's; drop everything else."""
-        if isinstance(update, _ACTIONS):
-            self._parent.post(update)
-
-    async def record_only(self, update: Any) -> None:
-        """Log an action as the parent's; drop everything else."""
-        if isinstance(update, _ACTIONS):
-            await self._parent.record_only(update)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from accord.agent.session.paths import HasRoots
-    from accord.agent.session.state import SessionState
+    from accord.agent.session.session_state import SessionState
     from accord.agent.session.turn_state import TurnState
 
 # How long a turn waits for the client to release a terminal.

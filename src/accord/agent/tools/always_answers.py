@@ -23,7 +23,7 @@ from accord.schema.struct import Raw
 
 if TYPE_CHECKING:
     from accord.agent.session.paths import HasRoots
-    from accord.agent.session.state import SessionState
+    from accord.agent.session.session_state import SessionState
 
 COMMAND_CHARACTERS_MAX = 80
 """A longer command is named "this exact command"; the question shows it."""

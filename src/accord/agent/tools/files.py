@@ -22,7 +22,7 @@ from accord.schema.struct import Raw
 from accord.translate.diffs import deletion_of, diff_of, move_of
 
 if TYPE_CHECKING:
-    from accord.agent.session.state import SessionState
+    from accord.agent.session.session_state import SessionState
     from accord.agent.session.turn_state import TurnState
     from accord.machine.filesystem.async_files import Files
 

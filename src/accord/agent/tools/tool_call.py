@@ -36,7 +36,7 @@ from accord.translate.diffs import diff_of
 from accord.translate.permission_contents import asked_contents
 
 if TYPE_CHECKING:
-    from accord.agent.session.state import SessionState
+    from accord.agent.session.session_state import SessionState
     from accord.agent.session.turn_state import TurnState
 
 T = TypeVar("T")

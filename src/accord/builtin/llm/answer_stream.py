@@ -21,7 +21,7 @@ from pydantic_ai.messages import (
     ToolCallPart,
 )
 
-from accord.agent.session.messages import MessageStream
+from accord.agent.session.message_stream import MessageStream
 from accord.agent.tools.tool_call import ToolCallControl, ToolCallHandle
 from accord.agent.turn import Turn, turn_state
 from accord.builtin.llm.offered_tools import Offered

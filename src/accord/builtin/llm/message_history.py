@@ -24,7 +24,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from accord.agent.session.session import AgentSession
+from accord.agent.session.agent_session import AgentSession
 
 KEPT_AS = "model_history"
 CUT_SHORT = "This call was interrupted; it is unknown how far it got."

@@ -12,8 +12,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from accord.agent.session.agent_session import session_state
 from accord.agent.session.paths import absolute, relative
-from accord.agent.session.session import session_state
 from accord.agent.terminals.command import Done, Job
 from accord.agent.terminals.command_runner import carry_out, circumstances
 from accord.agent.tools.always_answers import command_act

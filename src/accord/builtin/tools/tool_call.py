@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from accord.agent.session.session import session_state
+from accord.agent.session.agent_session import session_state
 from accord.agent.tools.always_answers import Act, decided
 from accord.agent.tools.tool_call import ToolCallControl, ToolCallHandle
 from accord.builtin.modes import decision, refusal

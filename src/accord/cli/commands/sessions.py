@@ -28,7 +28,7 @@ from accord.machine import clock
 from accord.machine.console.control_characters import visible, visible_line
 from accord.machine.own_command_line import own_command
 from accord.machine.redaction.redactor import Redactor
-from accord.store.interface import SessionRecord
+from accord.store.session_store import SessionRecord
 from accord.store.sqlite import SqliteStore
 from accord.store.wal_check import has_content
 

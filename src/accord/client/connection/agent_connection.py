@@ -16,12 +16,12 @@ from typing import Any, Generic, Protocol, TypeVar
 import anyio
 from anyio.abc import TaskStatus
 
-from accord.client.connection.error_context import add_stderr
+from accord.client.connection.error_context import STDOUT_HINT, add_stderr
 from accord.client.login import add_ways
 from accord.client.options import Options
 from accord.client.services.services import Services
 from accord.client.session.retry import RetrySchedule
-from accord.client.session.unclaimed_updates import EarlyUpdates
+from accord.client.session.unclaimed_updates import FORMER_IDS_MAX, EarlyUpdates
 from accord.client.wire.wire_interface import AgentFacts, AuthStatus, Wire
 from accord.connection.connection import Connection, Handler
 from accord.errors import (
@@ -39,8 +39,6 @@ _log = logger("accord.client")
 
 # The reason that a translation gives for an answer of the agent that cannot be read.
 UNREADABLE = "unreadable_answer"
-# The number of closed sessions whose ids are remembered.
-FORMER_IDS_MAX = 1024
 
 
 class LinkedSession(Protocol):
@@ -121,9 +119,7 @@ class AgentLink(Generic[S]):
             framing=options.framing,
             strict=options.strict,
         )
-        self.connection.mistakes.bad_line_hint = (
-            "; the agent printed this on its stdout, which is the wire: it belongs on stderr"
-        )
+        self.connection.mistakes.bad_line_hint = STDOUT_HINT
         self.services = Services(options, self.connection)
         self.sessions: dict[str, S] = {}
         self.early = EarlyUpdates(options.limits.early_updates)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from accord.errors import LocalProtocolError
 from accord.protocol.capabilities import supports
 from accord.translate.meta_store import OFFICIAL, kept
 
@@ -108,3 +109,13 @@ def read_v2(capabilities: object, *, has_auth_methods: bool) -> AgentCapabilitie
     cannot_log_out = kept(dict(raw), OFFICIAL).get("logout") is False
     logout = has_auth_methods and not cannot_log_out
     return AgentCapabilities(raw=raw, logout=logout, **found)
+
+
+def not_offered(what: str) -> LocalProtocolError:
+    """The error for something that the agent does not offer."""
+    return LocalProtocolError(f"the agent does not offer {what}")
+
+
+def not_switched_on(what: str) -> LocalProtocolError:
+    """The error for an unstable part of the protocol that the program did not ask for."""
+    return LocalProtocolError(f"{what} is unstable: switch it on with unstable=True")

@@ -1,4 +1,4 @@
-"""Adds the cause of an agent's error: from its stderr, or from its last message.
+"""Adds the cause of an agent's error: from its stderr, its last message, or a stray print.
 
 Many agents answer with a generic text and an id, and write the traceback to stderr.  If we started
 the process, the two can be joined.  Other agents give the cause in their last message, and the last
@@ -14,6 +14,8 @@ from accord.errors import RequestFailed
 from accord.jsonrpc.error_codes import INTERNAL_ERROR
 from accord.transcript import Message, Transcript
 
+# Added to the log message about a line that is not a message.
+STDOUT_HINT = "; the agent printed this on its stdout, which is the wire: it belongs on stderr"
 # How long stderr may lag behind the answer, and how often it is read meanwhile.
 LAG_SECONDS_MAX = 0.5
 LOOK_SECONDS = 0.01

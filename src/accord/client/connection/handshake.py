@@ -18,7 +18,7 @@ import anyio
 from accord.client.connection.agent_connection import AgentLink
 from accord.client.connection.error_context import bounded
 from accord.client.connection.implementation import Offer
-from accord.client.connection.outgoing_params import encode
+from accord.client.session.request_checks import encode
 from accord.client.wire.wire_interface import Wire
 from accord.errors import (
     ConnectFailed,

@@ -15,7 +15,7 @@ from accord.client.callbacks import guarded
 from accord.client.connection.agent_connection import AgentLink
 from accord.client.options import Options
 from accord.client.permissions.open_requests import OpenRequest
-from accord.client.services.service_results import Outcome, Service
+from accord.client.services.service_interfaces import Outcome, Service
 from accord.client.session.state import SessionCore
 from accord.client.session.unclaimed_updates import log_ended_session, report_unknown_session
 from accord.client.wire.wire_interface import Incoming, KnownValues, report_unknown

@@ -6,11 +6,13 @@ Always holds: an answer that is not understood is `Unclear`, which is never an a
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from accord.client.permissions.request import (
     CANCELLED,
+    Decided,
     DecidedBy,
     Decision,
     PermissionOption,
@@ -84,3 +86,19 @@ def _of_decision(
 
 def _effect(option: PermissionOption) -> str:
     return "allow" if option.allows else "reject" if option.rejects else "ask"
+
+
+Callback: TypeAlias = Callable[[PermissionRequest], "Answer | Awaitable[Answer]"]
+
+# Called with each decision and the agent's name.
+DecisionListener: TypeAlias = Callable[[Decided, str | None], None]
+
+
+def check_callback(callback: object) -> None:
+    """Refuse a callback that cannot be called.
+
+    Raises:
+        ValueError: it is not callable.
+    """
+    if not callable(callback):
+        raise ValueError(f"{callback!r} is not callable")

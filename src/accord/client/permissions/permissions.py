@@ -21,7 +21,15 @@ import anyio
 
 from accord.client.callbacks import call
 from accord.client.permissions.approvals import Act, approve
-from accord.client.permissions.callback_answers import Answer, Unclear, read_answer, refusal
+from accord.client.permissions.callback_answers import (
+    Answer,
+    Callback,
+    DecisionListener,
+    Unclear,
+    check_callback,
+    read_answer,
+    refusal,
+)
 from accord.client.permissions.command_patterns import terminal_line
 from accord.client.permissions.grants import Grant, Grants, LastingScope, Place
 from accord.client.permissions.path_and_host_patterns import PlacedPath, place
@@ -43,13 +51,7 @@ from accord.client.permissions.rule_matcher import (
     rules_of,
 )
 from accord.client.permissions.rules import Effect, Rule, check_effect
-from accord.client.permissions.state import (
-    Callback,
-    DecisionListener,
-    SessionPermissions,
-    SharedPermissions,
-    check_callback,
-)
+from accord.client.permissions.state import SessionPermissions, SharedPermissions
 from accord.machine.redacted_logs import logger
 
 _log = logger("accord.client")

@@ -6,33 +6,17 @@ It must not know how anything is decided.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import anyio
 
 from accord.client.permissions.approvals import Approvals
-from accord.client.permissions.callback_answers import Answer
+from accord.client.permissions.callback_answers import Callback, DecisionListener
 from accord.client.permissions.grants import Grant, Grants, Place
-from accord.client.permissions.request import Decided, PermissionRequest
 from accord.client.permissions.rule_matcher import ReadRule
 from accord.client.permissions.rules import Effect
 from accord.client.question_queue import Queue
-
-Callback: TypeAlias = Callable[[PermissionRequest], "Answer | Awaitable[Answer]"]
-# Called with each decision and the agent's name.
-DecisionListener: TypeAlias = Callable[[Decided, str | None], None]
-
-
-def check_callback(callback: object) -> None:
-    """Refuse a callback that cannot be called.
-
-    Raises:
-        ValueError: it is not callable.
-    """
-    if not callable(callback):
-        raise ValueError(f"{callback!r} is not callable")
 
 
 @dataclass(slots=True)

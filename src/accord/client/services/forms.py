@@ -5,26 +5,68 @@ It must not know how a form is drawn, or which version asked: it takes the struc
 Always holds
     * A field of an unknown type stays unknown; it is never shown as another type.
     * A default that does not fit its field is ignored.
+    * A pattern runs in a process of its own with a bound on its time, since `re` cannot be
+      interrupted and blocks the whole process.  That costs some 20 ms, and happens only when a
+      person has sent a form.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-from accord.client.services.bounded_regex import found_in
+import anyio
+
+from accord.errors import SpawnFailed
+from accord.machine.own_command_line import own_code
 from accord.machine.redacted_logs import logger
 from accord.schema.struct import UNSET, UnknownVariant
 
 FormValue: TypeAlias = str | int | float | bool | list[str]
-
 INTEGER_MIN, INTEGER_MAX = -(2**63), 2**63 - 1
-
 _log = logger("accord.client")
+PATTERN_CHARACTERS_MAX = 1_000
+VALUE_CHARACTERS_MAX = 100_000
+CPU_SECONDS_MAX = 1
+"""CPU time of one match."""
+
+WALL_SECONDS_MAX = 10.0
+"""How long to wait for a match on a busy machine."""
+
+# JSON Schema means: found anywhere.  ASCII, because `\\d` and `\\w` mean that in ECMA-262.
+_PROGRAM = f"""
+import json, re, sys
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_CPU, ({CPU_SECONDS_MAX}, {CPU_SECONDS_MAX}))
+except (ImportError, ValueError, OSError):
+    pass
+pattern, value = json.load(sys.stdin)
+try:
+    found = re.search(pattern, value, re.ASCII)
+except (re.error, RecursionError, OverflowError):
+    sys.exit(4)
+sys.exit(0 if found else 3)
+"""
+
+
+async def found_in(pattern: str, value: str) -> bool | None:
+    """Whether the pattern is found in the value; None when it cannot be told within the bound."""
+    if len(pattern) > PATTERN_CHARACTERS_MAX or len(value) > VALUE_CHARACTERS_MAX:
+        return None
+    task = json.dumps([pattern, value]).encode()
+    with anyio.move_on_after(WALL_SECONDS_MAX):
+        try:
+            done = await anyio.run_process(own_code(_PROGRAM), input=task, check=False)
+        except (OSError, SpawnFailed):
+            return None
+        return {0: True, 3: False}.get(done.returncode)
+    return None
 
 
 @dataclass(frozen=True, slots=True)

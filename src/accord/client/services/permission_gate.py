@@ -19,8 +19,8 @@ from accord.client.services.service_interfaces import (
     DecidesServices,
     LocatesFiles,
     WritesFiles,
+    result_of,
 )
-from accord.client.services.service_results import result_of
 from accord.client.services.services import Services
 from accord.errors import RequestError
 

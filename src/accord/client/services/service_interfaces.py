@@ -9,11 +9,24 @@ files all roots, for terminals the working folder), `remove_session` (files) and
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+from accord.connection.connection import IncomingRequest
+from accord.connection.handler import Result
+from accord.schema.struct import UNSET, UnsetType
 
 if TYPE_CHECKING:
     from accord.client.permissions.request import Decision, PermissionRequest
+
+
+# A result, or the work that leads to one.
+Outcome: TypeAlias = Result | Callable[[], Awaitable[Result]]
+# Answers the requests of one method.
+Service: TypeAlias = Callable[[IncomingRequest], Outcome]
+T = TypeVar("T")
+DONE = b"{}"
 
 
 class Decides(Protocol):
@@ -211,3 +224,13 @@ class AnswersElicitations(Protocol):
     def complete(self, elicitation_id: str, /) -> object:
         """The agent says that a visited page is done."""
         ...
+
+
+async def result_of(value: Any) -> Any:
+    """The result of a method that may be sync or async."""
+    return await value if inspect.isawaitable(value) else value
+
+
+def given(value: T | UnsetType | None) -> T | None:
+    """The value of an optional field, or None."""
+    return None if value is UNSET else value

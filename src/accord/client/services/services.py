@@ -16,8 +16,12 @@ import anyio
 
 from accord.client.callbacks import call, guarded
 from accord.client.options import Options
-from accord.client.services.service_interfaces import AnswersElicitations, Decides, RunsTerminals
-from accord.client.services.service_results import result_of
+from accord.client.services.service_interfaces import (
+    AnswersElicitations,
+    Decides,
+    RunsTerminals,
+    result_of,
+)
 from accord.connection.connection import Connection
 from accord.errors import RequestError
 from accord.machine.redacted_logs import logger

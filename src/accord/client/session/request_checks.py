@@ -3,18 +3,22 @@
 Each check raises `LocalProtocolError` with a sentence that names the mistake.
 """
 
+from __future__ import annotations
+
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from accord.client.connection.capabilities import AgentCapabilities
-from accord.client.connection.outgoing_params import blaming_caller
 from accord.client.options import Options
 from accord.client.wire.wire_interface import Setup
 from accord.errors import LocalProtocolError, RemoteProtocolError, SpawnFailed
 from accord.machine.processes.program_lookup import find_program
+from accord.schema import codec
 from accord.schema.codec import conform
+from accord.transcript import ConfigOption
 
 # The capability that a content block needs; text and links need none.
 _BLOCK_NEEDS = {"image": "image", "audio": "audio", "resource": "embedded_context"}
@@ -27,6 +31,32 @@ _SERVER_NEEDS = {
 }
 # POSIX, drive letter or UNC: the agent may run on another kind of machine.
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
+
+
+def encode(value: object) -> bytes:
+    """The JSON of a value that the program handed over.
+
+    Raises:
+        LocalProtocolError: a part of the value has no JSON form.
+    """
+    with blaming_caller():
+        return codec.encode(value)
+
+
+@contextmanager
+def blaming_caller() -> Generator[None]:
+    """Turn errors of the codec in this block into errors of the program."""
+    try:
+        yield
+    except codec.Invalid as error:
+        raise LocalProtocolError(f"this cannot be sent: {error}") from None
+    except UnicodeEncodeError as error:
+        raise LocalProtocolError(
+            f"this text cannot be sent: {error.object[error.start]!a} at {error.start} is a lone"
+            " surrogate, as in file names that are not UTF-8"
+        ) from None
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise LocalProtocolError(f"this cannot be sent as JSON: {error}") from None
 
 
 def prompt_items(content: Iterable[Any]) -> list[Any]:
@@ -244,3 +274,17 @@ def _check_system_prompt(
         raise LocalProtocolError("the agent does not allow its system prompt to be overridden")
     if not text:
         raise LocalProtocolError("an empty system prompt cannot be sent")
+
+
+def check_value(option: ConfigOption, value: object) -> None:
+    """Refuse a value that the option cannot have."""
+    is_wrong = not isinstance(value, str | bool)
+    if is_wrong or (option.type == "boolean") is not isinstance(value, bool):
+        raise LocalProtocolError(
+            f"the option {option.option_id!r} is of type {option.type} and cannot be {value!r}"
+        )
+    choices = [choice.value for choice in option.choices]
+    if option.type == "select" and value not in choices:
+        raise LocalProtocolError(
+            f"the option {option.option_id!r} cannot be {value!r}; its values are {choices}"
+        )

@@ -25,9 +25,13 @@ import anyio
 
 from accord.client.connection.capabilities import AgentCapabilities
 from accord.client.connection.implementation import Implementation
-from accord.client.connection.outgoing_params import blaming_caller
 from accord.client.session.prompt_exchange import Exchange
-from accord.client.session.request_checks import check_blocks, prompt_items
+from accord.client.session.request_checks import (
+    blaming_caller,
+    check_blocks,
+    check_value,
+    prompt_items,
+)
 from accord.client.session.state import SessionCore, UpdateListener
 from accord.client.session.update_inbox import Inbox
 from accord.client.wire.wire_interface import AuthMethod, SessionPage
@@ -230,7 +234,7 @@ class Session:
         wire = self._state.link.wire
         option = self._option(option_id)
         if not wire.takes_any_option:
-            _check_value(option, value)
+            check_value(option, value)
         if option.is_models:
             await self._call(*wire.set_model(self.id, str(value)))
             self.transcript.model_selected(str(value))
@@ -320,19 +324,6 @@ class Session:
 
     async def _call(self, method: str, params: bytes) -> Any:
         return await self._state.call(method, params)
-
-
-def _check_value(option: ConfigOption, value: object) -> None:
-    is_wrong = not isinstance(value, str | bool)
-    if is_wrong or (option.type == "boolean") is not isinstance(value, bool):
-        raise LocalProtocolError(
-            f"the option {option.option_id!r} is of type {option.type} and cannot be {value!r}"
-        )
-    choices = [choice.value for choice in option.choices]
-    if option.type == "select" and value not in choices:
-        raise LocalProtocolError(
-            f"the option {option.option_id!r} cannot be {value!r}; its values are {choices}"
-        )
 
 
 async def begin_with(

@@ -16,6 +16,10 @@ from accord.machine.redacted_logs import logger
 if TYPE_CHECKING:
     from accord.connection.connection import Connection
 
+# The number of closed sessions whose ids are remembered.
+FORMER_IDS_MAX = 1024
+
+
 _log = logger("accord.client")
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from accord.client.shell.executed_commands import WORDS_MAX
+from accord.client.shell.parse_limits import WORDS_MAX
 from accord.client.shell.programs.arguments import means_verb, program_name, verb_of
 from accord.client.shell.programs.program_lists import VERB_ALIASES
 from accord.client.shell.syntax_tree import (

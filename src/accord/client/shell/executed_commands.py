@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from accord.client.shell.created_files import BY_NAME, BY_PATH, OBEYED, MadeFiles, OwnFile
 from accord.client.shell.grammar import assigned_names, read_script
-from accord.client.shell.parse_budget import Budget, TooMuch
+from accord.client.shell.parse_limits import DEPTH_MAX, WORDS_MAX, WRAPPERS_MAX, Budget, TooMuch
 from accord.client.shell.programs import arguments as known
 from accord.client.shell.programs import program_lists as tables
 from accord.client.shell.programs.find import read_find_call
@@ -55,13 +55,6 @@ from accord.client.shell.variables import (
     named_variables,
     tainted_calculation,
 )
-
-WRAPPERS_MAX = 40
-"""The most programs that run each other, as in `env nice timeout 5 ls`."""
-DEPTH_MAX = 6
-"""The most shells inside shells."""
-WORDS_MAX = 300
-"""The most arguments of one program that are checked as programs."""
 
 _SHELL_SYNTAX = re.compile(r"[\s;&|<>()$`'\"\\{}*?!#~=]")
 _JOINED = re.compile(r"-[A-Za-z][\w./-]*[\s;&|<>()$`'\"\\]")

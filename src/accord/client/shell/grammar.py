@@ -16,6 +16,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from accord.client.shell.parse_limits import STEPS_MAX
 from accord.client.shell.scanner import (
     BLANKS,
     NAME,
@@ -24,7 +25,6 @@ from accord.client.shell.scanner import (
     Scanner,
 )
 from accord.client.shell.syntax_tree import (
-    STEPS_MAX,
     Assignment,
     NotUnderstood,
     Redirection,

@@ -9,11 +9,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from accord.client.shell.parse_limits import NESTING_MAX
 from accord.client.shell.syntax_tree import (
     ANY,
     ENV,
     GLOB,
-    NESTING_MAX,
     Assignment,
     NotUnderstood,
     Script,

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from accord.client.shell.parse_limits import NESTING_MAX, STEPS_MAX, WORD_CHARACTERS_MAX
+
 ANY = "\ue000"
 """A hole that the line itself may fill with any text: a substitution, an assigned variable."""
 GLOB = "\ue001"
@@ -19,12 +21,6 @@ ENV = "\ue002"
 HOLES = ANY + GLOB + ENV
 HOLE = re.compile(f"[{HOLES}]")
 
-NESTING_MAX = 60
-"""Levels of substitutions, groups and loops that are read."""
-WORD_CHARACTERS_MAX = 4_096
-"""A word with holes that is longer may be anything."""
-STEPS_MAX = 1_000
-"""Commands and expansions of one line that are read, counting those that are read twice."""
 
 _HOME = re.compile(rf"^{ENV}(?=/)")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^]]*\])?\+?=")

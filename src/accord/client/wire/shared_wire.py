@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from accord.client.connection.capabilities import AgentCapabilities
 from accord.client.connection.implementation import read_implementation
-from accord.client.connection.outgoing_params import encode
+from accord.client.session.request_checks import encode
 from accord.client.wire.wire_interface import (
     AgentFacts,
     AuthMethod,

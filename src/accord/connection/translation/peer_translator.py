@@ -34,7 +34,7 @@ from accord.machine.redacted_logs import logger
 from accord.schema.codec import encode, to_python
 from accord.schema.invalid import Invalid
 from accord.schema.struct import Raw
-from accord.translate.draft.conversion.bridge_notes import without_notes
+from accord.translate.draft.conversion.meta_restore import without_notes
 from accord.translate.draft.error_codes import DRAFT_CANCELLED
 from accord.translate.message import (
     AGENT,

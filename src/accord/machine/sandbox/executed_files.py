@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from accord.machine.filesystem.auto_executed_files import executed_place
 
 DEPTH_MAX = 4
-"""Names of the list have at most so many parts, and submodules are rarely nested deeper."""
+"""Names of the list have at most this many parts, and submodules are rarely nested deeper."""
 
 FOUND_MAX = 500
 """So many at most: each is a mount of its own."""

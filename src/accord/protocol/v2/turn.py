@@ -1,10 +1,14 @@
-"""The foreground work of v2 as a table: states, and which of them may follow which.
+"""The foreground work of v2 as a table: states, which may follow which, and stop reasons.
 
 A session's state is told by `state_update` snapshots.  Repeats change nothing; whatever is not in
 the table is refused.
 """
 
 from enum import Enum
+
+STOP_REASONS: frozenset[str] = frozenset(
+    {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
+)
 
 
 class Phase(Enum):
@@ -41,3 +45,12 @@ TRANSITIONS: dict[tuple[Phase, Step], Phase] = {
 def is_busy(state: str) -> bool:
     """Whether a reported state means that work goes on.  Unknown states are never idle."""
     return state != Phase.IDLE.value
+
+
+def stop_reason(reason: str, *, cancelled: bool) -> str:
+    """What an idle update carries: a known reason or one of an implementation's own."""
+    if cancelled:
+        return "cancelled"
+    if reason in STOP_REASONS or reason.startswith("_"):
+        return reason
+    return "end_turn"

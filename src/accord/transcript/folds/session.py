@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from accord.schema.struct import UNSET, Patch, UnknownVariant
 from accord.transcript.changes import (
@@ -24,13 +24,24 @@ from accord.transcript.changes import (
     UsageChanged,
 )
 from accord.transcript.entities import View
-from accord.transcript.folds.fold_types import Fold, or_none
 from accord.transcript.items.content import text_of
 from accord.transcript.items.notice_and_compaction import Notice
 from accord.transcript.items.options_and_commands import Choice, Command, ConfigOption
 from accord.transcript.items.session_info_and_usage import Cost
 from accord.transcript.items.session_state import State
 from accord.transcript.unknown_variants import unknown_command, unknown_option, unknown_plan_id
+
+T = TypeVar("T")
+
+# Takes an update of one type into the view; None where that changed nothing.
+Fold: TypeAlias = Callable[[View, Any], Update | None]
+# Takes the answer to a request into the view.
+Setup: TypeAlias = Callable[[View, Any], None]
+
+
+def or_none(value: Patch[T]) -> T | None:
+    """The value, and None where there is none, for fields in which absent and null are one."""
+    return None if value is UNSET else value
 
 
 @dataclass(frozen=True, slots=True)

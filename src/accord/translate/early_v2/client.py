@@ -23,14 +23,13 @@ from accord.translate.message import (
     Side,
 )
 from accord.translate.v2_agent.permissions_and_forms import permission_answer, permission_to_v1
-from accord.translate.v2_agent.session import Session
-from accord.translate.v2_agent.translator_core import Core
+from accord.translate.v2_agent.sessions import Session, Sessions
 
 _BEGINNING = frozenset({"session/resume", "session/load"})
 _ENDING = frozenset({"session/close", "session/delete"})
 
 
-class EarlyClient(Core):
+class EarlyClient(Sessions):
     """Speaks early v2 to the client and today's v2 to the agent."""
 
     def __init__(self, *args: Any, **more: Any) -> None:

@@ -23,8 +23,7 @@ from accord.translate.message import (
     Result,
 )
 from accord.translate.meta_store import OFFICIAL, is_text, keep, taken
-from accord.translate.v1_agent.session_state import Session
-from accord.translate.v1_agent.translator_core import Core
+from accord.translate.v1_agent.session_state import Core, Session
 
 # Where options are made up from: the category, and of v1's object the current value, the list and
 # the id of its entries; then the name of the option, and how it is set.

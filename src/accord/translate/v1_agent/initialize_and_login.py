@@ -17,7 +17,7 @@ from accord.translate.message import (
     Result,
 )
 from accord.translate.meta_store import OFFICIAL, is_valid, keep, taken
-from accord.translate.v1_agent.translator_core import Abilities, Core
+from accord.translate.v1_agent.session_state import Abilities, Core
 
 OUTSIDE: Final = 2
 INSIDE: Final = 1

@@ -28,12 +28,10 @@ from accord.translate.message import (
     Request,
     Result,
 )
-from accord.translate.meta_store import OFFICIAL, is_text, kept, restore
+from accord.translate.meta_store import OFFICIAL, is_text, keep, kept, restore
 from accord.translate.permission_contents import first_text
-from accord.translate.v1_agent.form_conversion import answer_to_v1, form_to_v2
-from accord.translate.v1_agent.session_state import IDLE, Question, Session
+from accord.translate.v1_agent.session_state import IDLE, Core, Question, Session, not_found
 from accord.translate.v1_agent.tool_calls import ToolCalls
-from accord.translate.v1_agent.translator_core import Core, not_found
 from accord.translate.v1_agent.turns import Turns
 
 ASK_PERMISSION: Final = "session/request_permission"
@@ -41,11 +39,67 @@ UNTITLED: Final = "Permission required"
 # v2 wants at least one option.  The agent did not offer this one, and choosing it is a refusal.
 NO_OPTION: Final[Json] = {"optionId": "reject", "name": "Reject", "kind": "reject_once"}
 CANCELLED: Final[Json] = {"outcome": {"outcome": "cancelled"}}
-
 ALLOWING: Final = frozenset({"allow_once", "allow_always"})
-
 ResultFor: TypeAlias = Callable[[Question, Answer], Answer]
 OnAnswer: TypeAlias = Callable[[Question, Answer], Outs]
+ACTIONS: Final = frozenset({"accept", "decline", "cancel"})
+# Where the choices of a property stand.
+CHOICES: Final = ("enum", "oneOf")
+
+
+def form_to_v2(params: Json) -> None:
+    """Fill in what v1 may leave out, and take out what v2 does not allow."""
+    schema = params.get("requestedSchema")
+    if params.get("mode") != "form" or not isinstance(schema, dict):
+        return
+    schema["type"] = "object"
+    properties: Json = schema.setdefault("properties", {})
+    dropped: Json = {}
+    for name, wanted in list(properties.items()):
+        kind = wanted["type"]
+        if kind == "string":
+            restore(wanted, {"format": is_text})
+            for choice in CHOICES:
+                if wanted.get(choice) == []:
+                    # Nothing to choose from: v1 clients show a field for any text.
+                    keep(wanted, OFFICIAL, choice, wanted.pop(choice))
+        elif kind == "array" and _is_empty(wanted["items"]):
+            dropped[name] = properties.pop(name)
+    if dropped:
+        keep(schema, OFFICIAL, "properties", dropped)
+        required = schema.get("required") or []
+        if not dropped.keys().isdisjoint(required):
+            schema["required"] = [name for name in required if name not in dropped]
+            keep(schema, OFFICIAL, "required", required)
+
+
+def _is_empty(items: Json) -> bool:
+    return items.get("enum") == [] or ("type" not in items and items.get("anyOf") == [])
+
+
+def answer_to_v1(answer: Answer) -> Answer:
+    """What the user did; an action that v1 does not know is the same as closing the form."""
+    if isinstance(answer, Failure):
+        return answer
+    result: Json = answer.result
+    action = result["action"]
+    if action not in ACTIONS:
+        closed: Json = {"action": "cancel"}
+        keep(closed, OFFICIAL, "raw", result)
+        return Result(answer.key, closed)
+    content = result.get("content")
+    if isinstance(content, dict):
+        odd = {name: value for name, value in content.items() if not _is_simple(value)}
+        if odd:
+            result["content"] = {name: value for name, value in content.items() if name not in odd}
+            keep(result, OFFICIAL, "content", odd)
+    return answer
+
+
+def _is_simple(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(isinstance(item, str) for item in value)
+    return isinstance(value, str | int | float)
 
 
 class Questions:

@@ -10,12 +10,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from accord.schema.codec import Invalid, decode, encode, to_python
-from accord.translate.content_json import block_to_v2
+from accord.translate.content_blocks import block_to_v2
 from accord.translate.diffs import diff_of, wire_diff
 from accord.translate.message import Json
 from accord.translate.meta_store import DRAFT, OFFICIAL, Check, is_text, keep, kept, restore, take
-from accord.translate.v1_agent.session_state import Session
-from accord.translate.v1_agent.translator_core import Core
+from accord.translate.v1_agent.session_state import Core, Session
 
 # Null and absent are the same in v1.
 NULLABLE: Final = (

@@ -25,7 +25,7 @@ from accord.jsonrpc.error_codes import (
 from accord.schema.codec import encode
 from accord.schema.method import CANCEL_REQUEST
 from accord.translate.adapter import NOTHING, Outs
-from accord.translate.content_json import prompted_block_to_v1
+from accord.translate.content_blocks import prompted_block_to_v1
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -42,15 +42,16 @@ from accord.translate.message import (
 from accord.translate.meta_store import OFFICIAL, keep, restore
 from accord.translate.v1_agent.session_state import (
     FINAL_STATUSES,
-    HELD_PROMPTS_MAX,
     IDLE,
     REQUIRES_ACTION,
     RUNNING,
+    Core,
     Prompt,
     Session,
     Turn,
 )
-from accord.translate.v1_agent.translator_core import Core
+
+HELD_PROMPTS_MAX: Final = 16
 
 INSERTED_AFTER: Final = 0.05
 SILENCE: Final = 2.0

@@ -6,6 +6,6 @@ terminals of 64 KiB, the tasks of 32 plans, 17 prompts; per connection 1,024 ses
 prompts.  The constants stand in the files that keep them.
 """
 
-from accord.translate.v2_agent.adapter import V2Agent
+from accord.translate.v2_agent.methods import V2Agent
 
 __all__ = ["V2Agent"]

@@ -12,7 +12,7 @@ from typing import Any, Final
 from accord.jsonrpc.error_codes import INVALID_PARAMS
 from accord.translate.message import CannotTranslate, Json
 from accord.translate.meta_store import OFFICIAL, is_valid, keep, kept, restore, take
-from accord.translate.v2_agent.session_context import TranslationContext, copied
+from accord.translate.v2_agent.client_features import TranslationContext, copied
 
 OPTIONS_KEPT: Final = 1024
 ON_OFF: Final = {"true": True, "false": False}

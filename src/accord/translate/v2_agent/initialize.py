@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from accord.translate.message import Json
 from accord.translate.meta_store import OFFICIAL, keep, kept, taken
-from accord.translate.v2_agent.session_context import Features, TranslationContext
+from accord.translate.v2_agent.client_features import Features, TranslationContext
 
 UNKNOWN: Final = {"name": "unknown", "version": "unknown"}
 # What v1's client says and v2's agent has no use for.

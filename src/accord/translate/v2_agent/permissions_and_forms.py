@@ -13,7 +13,7 @@ from accord.jsonrpc.error_codes import INVALID_PARAMS, REQUEST_CANCELLED
 from accord.translate.message import Answer, CannotTranslate, Failure, Json, Result
 from accord.translate.meta_store import OFFICIAL, is_valid, keep, kept, restore, take
 from accord.translate.permission_contents import asked_contents, first_text
-from accord.translate.v2_agent.session_context import TranslationContext
+from accord.translate.v2_agent.client_features import TranslationContext
 from accord.translate.v2_agent.updates.diffs import text_item
 from accord.translate.v2_agent.updates.tool_calls import ToolCalls
 

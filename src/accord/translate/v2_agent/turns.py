@@ -32,7 +32,7 @@ from accord.translate.message import (
     Result,
 )
 from accord.translate.meta_store import OFFICIAL, keep, restore
-from accord.translate.v2_agent.session_context import TranslationContext, copied
+from accord.translate.v2_agent.client_features import TranslationContext, copied
 from accord.translate.v2_agent.updates.messages import Messages
 
 PROMPTS_QUEUED_MAX: Final = 16

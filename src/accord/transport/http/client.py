@@ -39,6 +39,7 @@ from accord.transport.http.message_routes import (
     ATTACHING_METHODS,
     EVENTS_TYPE,
     MessageKeys,
+    SessionRoutes,
     may_have_id,
     read_keys,
 )
@@ -52,7 +53,6 @@ from accord.transport.http.refusals import (
     session_problem,
 )
 from accord.transport.http.server_stream import ServerStream
-from accord.transport.http.session_routes import SessionRoutes
 from accord.transport.readiness import Driver, driver_for
 from accord.transport.remote_address import RemoteAddress
 from accord.transport.remote_limits import RemoteLimits

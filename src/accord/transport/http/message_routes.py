@@ -1,7 +1,10 @@
-"""Which stream and which headers a message goes with.  Pure, and the same for both sides.
+"""Which stream and which headers a message goes with, and which sessions are over.  Pure.
 
 A message of a session travels with that session's id in a header, and on that session's stream;
 every other message belongs to the connection.  An answer goes the way of its request.
+
+On the client's side the stream of a session that was closed stays open for a while: the session may
+be loaded again, and some servers lose messages when a stream is opened a second time.
 """
 
 import json
@@ -12,6 +15,8 @@ from accord.schema.codec import decode
 from accord.schema.invalid import Invalid
 from accord.schema.struct import UNSET, BareStruct, E, Omit
 
+# Sessions that were closed, and whose streams are still open.
+CLOSED_SESSIONS_MAX: Final = 8
 CONNECTION_HEADER: Final = "acp-connection-id"
 SESSION_HEADER: Final = "acp-session-id"
 VERSION_HEADER: Final = "acp-protocol-version"
@@ -151,6 +156,83 @@ def read_initialize_result(frame: bytes) -> tuple[str | None, int | None]:
     return keys.connection_id or None, version if isinstance(version, int) else None
 
 
+class Arrival(NamedTuple):
+    """What a message that arrived means for the streams."""
+
+    # A session that the server knows from now on.
+    opened: str | None = None
+    # A session whose stream nobody needs any more.
+    ended: str | None = None
+    # A session whose history was sent on another stream than this answer.
+    loaded: str | None = None
+
+
+_NOTHING = Arrival()
+
+
+class SessionRoutes:
+    """Remembers the sessions of open requests, the server's and ours."""
+
+    def __init__(self) -> None:
+        # Of the server's requests, whose answers carry the header of the session.
+        self._answers: dict[Id, str] = {}
+        # Of our requests: the session and the method.
+        self._requests: dict[Id, tuple[str, str]] = {}
+        # Sessions that were closed, the oldest first.
+        self._closed: dict[str, None] = {}
+
+    def is_closed(self, session_id: str | None) -> bool:
+        """Whether a session was closed, and nothing was sent for it since."""
+        return session_id in self._closed
+
+    def session_of(self, keys: MessageKeys) -> str | None:
+        """Return the session with whose header a message is sent; an answer is forgotten."""
+        if keys.kind == "response":
+            return self._answers.pop(keys.id, None)
+        return keys.session_id
+
+    def sent(self, keys: MessageKeys, session_id: str | None) -> None:
+        """Remember a message that goes out, if it is a request of a session."""
+        if session_id is not None:
+            self._closed.pop(session_id, None)
+        if keys.kind == "request" and session_id is not None:
+            self._requests[keys.id] = (session_id, keys.method)
+
+    def failed(self, keys: MessageKeys) -> bool:
+        """Forget a request of a session; False if it was answered before."""
+        return self._requests.pop(keys.id, None) is not None
+
+    def received(self, keys: MessageKeys, stream_session: str | None) -> Arrival:
+        """Take note of a request or an answer on the stream of a session, or of the connection."""
+        if keys.kind == "request":
+            if stream_session is not None:
+                self._answers[keys.id] = stream_session
+            return _NOTHING
+        if keys.kind == "notification":
+            return _NOTHING
+        session_id, method = self._requests.pop(keys.id, (None, ""))
+        if method in ENDING_METHODS and not keys.is_error and session_id is not None:
+            self._closed[session_id] = None
+            if len(self._closed) <= CLOSED_SESSIONS_MAX:
+                return _NOTHING
+            oldest = next(iter(self._closed))
+            del self._closed[oldest]
+            return Arrival(ended=oldest)
+        is_load = method == LOAD_METHOD and session_id != stream_session
+        return Arrival(opened=keys.session_id, loaded=session_id if is_load else None)
+
+    def take_requests(self, session_id: str | None) -> list[MessageKeys]:
+        """Forget all open requests of a session, and return them."""
+        found = [
+            MessageKeys("request", request_id, method, session_id)
+            for request_id, (owner, method) in self._requests.items()
+            if owner == session_id
+        ]
+        for keys in found:
+            del self._requests[keys.id]
+        return found
+
+
 __all__ = [
     "ATTACHING_METHODS",
     "CONNECTION_HEADER",
@@ -161,7 +243,9 @@ __all__ = [
     "SESSION_HEADER",
     "SESSION_METHODS",
     "VERSION_HEADER",
+    "Arrival",
     "MessageKeys",
+    "SessionRoutes",
     "answer_session",
     "is_object",
     "may_have_id",

@@ -11,6 +11,7 @@ from accord.transport.http.message_routes import MessageKeys
 from accord.transport.remote_address import RemoteAddress
 from accord.transport.remote_limits import RemoteLimits
 from accord.transport.request_headers import HiddenValues, fits_header
+from accord.transport.resume.reconnection import GAP_REASON
 
 Scope = Literal["connection", "session", "request"]
 
@@ -28,11 +29,6 @@ STREAM_SCOPES: Final[dict[int, Scope]] = {401: "connection", 403: "connection", 
 
 NOT_READY: Final = frozenset({502, 503, 504})
 """What a server or a gateway says that may be ready later."""
-
-GAP_REASON: Final = (
-    "messages were lost while the connection was interrupted; open a new connection and continue"
-    " the session with session/load"
-)
 
 _GONE: Final = frozenset({404, 410})
 
@@ -83,7 +79,6 @@ def failed_request(
 
 
 __all__ = [
-    "GAP_REASON",
     "NOT_READY",
     "SCOPES",
     "STREAM_SCOPES",

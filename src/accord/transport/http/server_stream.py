@@ -13,8 +13,8 @@ from accord.machine.redacted_logs import logger
 from accord.transport.http.connections.exchange import Answer, Exchange, Headers, Loss
 from accord.transport.http.event_stream import EventReader, EventTooLong
 from accord.transport.http.message_routes import EVENTS_TYPE, is_object
-from accord.transport.http.refusals import GAP_REASON
 from accord.transport.resume.extension_messages import LAST_EVENT_HEADER, read_count
+from accord.transport.resume.reconnection import GAP_REASON
 
 _log = logger("accord.transport")
 

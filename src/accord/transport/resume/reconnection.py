@@ -1,4 +1,7 @@
-"""When a client that lost its connection tries again, and when it gives up.  Pure."""
+"""When a client that lost its connection tries again, when it gives up, and what it then says.
+
+Pure.
+"""
 
 from typing import Final
 
@@ -9,6 +12,14 @@ RETRIED_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 # The first attempt is made at once, and mostly succeeds before anybody notices.
 NOTICED_ATTEMPT: Final = 2
+
+# What a client is told whose connection cannot go on where it was cut: over HTTP and WebSocket.
+GAP_REASON: Final = (
+    "messages were lost while the connection was interrupted; open a new connection and continue"
+    " the session with session/load"
+)
+GO_ON: Final = "Connect again and load the session to go on (session/load)."
+LOST_MESSAGES: Final = f"messages were lost while it was cut.  {GO_ON}"
 
 
 class Reconnection:
@@ -74,4 +85,11 @@ def reconnect_delay(attempt: int, chance: float, limits: RemoteLimits) -> float:
     return whole * (0.5 + 0.5 * chance)
 
 
-__all__ = ["RETRIED_STATUSES", "Reconnection", "reconnect_delay"]
+__all__ = [
+    "GAP_REASON",
+    "GO_ON",
+    "LOST_MESSAGES",
+    "RETRIED_STATUSES",
+    "Reconnection",
+    "reconnect_delay",
+]

@@ -15,14 +15,13 @@ from types import TracebackType
 from accord.errors import LocalProtocolError
 from accord.machine.redacted_logs import logger
 from accord.transport.remote_limits import RemoteLimits
-from accord.transport.server.answers import Header, HttpAnswer, text_answer
-from accord.transport.server.asgi import Receive, Scope, Send
+from accord.transport.server.answers import WRONG_METHOD, Header, HttpAnswer, text_answer
 from accord.transport.server.authorization import UNAUTHORIZED, AuthHook, principal_of
 from accord.transport.server.connections import Connections, Serve
-from accord.transport.server.endpoint import WRONG_METHOD, Endpoint
+from accord.transport.server.http_endpoint import Endpoint
 from accord.transport.server.request_guard import Refusal, guard_of
-from accord.transport.server.requests import RemoteRequest, read_request
-from accord.transport.server.websocket.endpoint import serve_websocket
+from accord.transport.server.requests import Receive, RemoteRequest, Scope, Send, read_request
+from accord.transport.server.websocket.asgi_socket import serve_websocket
 
 _log = logger("accord.transport")
 

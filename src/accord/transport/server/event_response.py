@@ -12,9 +12,9 @@ import asyncio
 
 from accord.transport.http.event_stream import KEEP_ALIVE
 from accord.transport.server.answers import Header, response_start
-from accord.transport.server.asgi import Message, Receive, Send
 from accord.transport.server.http_transport import HttpServerTransport
 from accord.transport.server.outgoing_stream import OutgoingStream
+from accord.transport.server.requests import Message, Receive, Send
 
 
 class EventResponse:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from accord.transport.resume.sent_frames import SentFrames
+from accord.transport.resume.numbered_frames import SentFrames
 
 # How much is handed to the server at once.
 CHUNK_BYTES_MAX = 256 * 1024

@@ -1,11 +1,17 @@
-"""A request as the guard, the authorisation and the endpoints see it, and its body."""
+"""A request as the guard, the authorisation and the endpoints see it, its body, and ASGI types."""
 
 import asyncio
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from accord.transport.remote_limits import RemoteLimits
-from accord.transport.server.asgi import Receive, Scope
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Headers = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,4 +147,15 @@ class Bodies:
             ) from None
 
 
-__all__ = ["Bodies", "BodyRefused", "RemoteRequest", "path_below_mount", "read_request"]
+__all__ = [
+    "Bodies",
+    "BodyRefused",
+    "Headers",
+    "Message",
+    "Receive",
+    "RemoteRequest",
+    "Scope",
+    "Send",
+    "path_below_mount",
+    "read_request",
+]

@@ -41,9 +41,13 @@ from accord.transport.resume.extension_messages import (
     received_frame,
     resume_query,
 )
-from accord.transport.resume.received_frames import ReceivedFrames
-from accord.transport.resume.reconnection import RETRIED_STATUSES, Reconnection
-from accord.transport.resume.sent_frames import SentFrames
+from accord.transport.resume.numbered_frames import ReceivedFrames, SentFrames
+from accord.transport.resume.reconnection import (
+    GO_ON,
+    LOST_MESSAGES,
+    RETRIED_STATUSES,
+    Reconnection,
+)
 from accord.transport.transport import BACKLOG_BYTES_LOW, Ended, Receiver
 from accord.transport.websocket.client_socket import (
     ABNORMAL_CLOSURE,
@@ -155,7 +159,7 @@ class WebSocketTransport:
         if self._connection_id is None:
             # A server that does not resume says nothing before it has our first frame.
             if not self._sent.rewind(0):
-                self._fail(_LOST_MESSAGES)
+                self._fail(LOST_MESSAGES)
             self._flush()
 
     async def aclose(self) -> None:
@@ -305,7 +309,7 @@ class WebSocketTransport:
             self._fail("the server does not continue the connection")
             return []
         if not self._sent.rewind(said.received):
-            self._fail(_LOST_MESSAGES)
+            self._fail(LOST_MESSAGES)
             return []
         self._flush()
         return messages[1:]
@@ -407,7 +411,7 @@ class WebSocketTransport:
                         break
             why = last if last == reason else f"{reason}; {last}"
             why += "" if why.endswith("?") else "."
-            self._end(Ended(self._lost_text(f"{why}  {_GO_ON}")))
+            self._end(Ended(self._lost_text(f"{why}  {GO_ON}")))
 
     def _next_delay(self, reason: str) -> float | None:
         return self._reconnection.delay(anyio.current_time(), self._chance(), reason)
@@ -421,12 +425,10 @@ def tls_context() -> ssl.SSLContext:
     return context
 
 
-_GO_ON: Final = "Connect again and load the session to go on (session/load)."
 _FULL_BACKLOG: Final = "too much waits to be sent (limit backlog_bytes)"
-_LOST_MESSAGES: Final = f"messages were lost while it was cut.  {_GO_ON}"
 _REFUSALS: Final = {
-    GAP: _LOST_MESSAGES,
-    UNKNOWN_CONNECTION: f"the server no longer has this connection.  {_GO_ON}",
+    GAP: LOST_MESSAGES,
+    UNKNOWN_CONNECTION: f"the server no longer has this connection.  {GO_ON}",
 }
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from accord.translate.draft.agent.state import SHOWN_BYTES_MAX, SHOWN_CALLS_MAX
+from accord.translate.draft.agent.session_memory import SHOWN_BYTES_MAX, SHOWN_CALLS_MAX
 from accord.translate.message import AGENT, CLIENT
 from accord.translate.meta_store import DRAFT
 from tests.translate.draft.open_sessions import FOLDER, V1_CLIENT, Behind, behind

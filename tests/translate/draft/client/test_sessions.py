@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from accord.translate.draft.client import state as bounds
+from accord.translate.draft.client import session_memory as bounds
 from accord.translate.message import AGENT, CLIENT, Result
 from accord.translate.meta_store import DRAFT
 from tests.translate.draft.open_sessions import (

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from accord.translate.draft.client import session_memory as bounds
 from accord.translate.draft.client import sessions as session_bounds
-from accord.translate.draft.client import state as bounds
 from accord.translate.message import AGENT, CLIENT
 from accord.translate.meta_store import DRAFT
 from tests.translate.draft.open_sessions import (

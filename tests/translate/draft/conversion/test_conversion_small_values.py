@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from accord.translate.draft.bridge import Timers
 from accord.translate.draft.conversion import config_options as option_bounds
 from accord.translate.draft.conversion.capabilities import client_to_draft, program_to_draft
 from accord.translate.draft.conversion.config_options import (
@@ -24,7 +25,6 @@ from accord.translate.draft.conversion.plans_and_commands import (
     plan_from_draft,
     plan_to_draft,
 )
-from accord.translate.draft.timers import Timers
 from accord.translate.message import AGENT, Notification
 from accord.translate.meta_store import DRAFT
 

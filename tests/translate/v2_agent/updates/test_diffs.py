@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from accord.schema.codec import encode, to_python
 from accord.translate.diffs import diff_of, wire_diff
-from accord.translate.v2_agent.updates.git_patches import hunks_of, texts
+from accord.translate.v2_agent.updates.diffs import hunks_of, texts
 from tests.translate.v2_agent.scripted_peers import World, X, started
 
 LONG = "".join(f"line {number}\n" for number in range(40))

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from accord.translate.v2_agent import session_context
+from accord.translate.v2_agent import sessions
 from accord.translate.v2_agent.updates import session_info_and_notices
 from tests.translate.v2_agent.scripted_peers import World, X, started
 
@@ -189,13 +189,13 @@ def test_child_sessions_are_nothing_to_others(monkeypatch: pytest.MonkeyPatch) -
     for update in (_subagent(), MESSAGE, PIECE):
         assert world.update(update) == []
     assert world.losses == {"subagent": 1, "session message": 2}
-    monkeypatch.setattr(session_context, "CHILDREN_KEPT", 1)
+    monkeypatch.setattr(sessions, "CHILDREN_KEPT", 1)
     world.update({**_subagent(), "sessionId": "other"})
     assert list(_children(world)) == ["other"]
 
 
 def _children(world: World) -> dict[str, None]:
-    children: dict[str, None] = world.translator._context.children
+    children: dict[str, None] = world.translator._children
     return children
 
 

@@ -14,7 +14,7 @@ import pytest
 from accord import RemoteLimits
 from accord.transport.resume.extension_messages import TAKEN_OVER
 from accord.transport.server.server_transport import LIMIT_EXCEEDED
-from accord.transport.server.websocket.endpoint import AsgiSocket
+from accord.transport.server.websocket.asgi_socket import AsgiSocket
 from accord.transport.server.websocket.native_socket import NativeSocket
 from accord.transport.server.websocket.socket_transport import WebSocketServerTransport
 from accord.transport.transport import Ended

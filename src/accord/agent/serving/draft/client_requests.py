@@ -17,7 +17,7 @@ import anyio
 
 from accord.agent.serving.client_answer_checks import decided_by
 from accord.agent.serving.wire import FileDetails
-from accord.agent.session.state import REQUEST_PERMISSION, SessionState
+from accord.agent.session.session_state import REQUEST_PERMISSION, SessionState
 from accord.agent.terminals.command import Done, Job
 from accord.agent.terminals.command_runner import RELEASE_SECONDS_MAX, not_started
 from accord.agent.tools.files import READ, WRITE

@@ -16,7 +16,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from accord.agent.login.login import Credentials, Login
+from accord.agent.login import Credentials, Login
 from accord.errors import AccordError, LocalProtocolError, RequestError
 from accord.jsonrpc.error_codes import AUTH_REQUIRED
 from accord.machine import clock

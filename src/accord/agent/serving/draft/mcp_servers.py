@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from accord.agent.serving.results import to_plain
+from accord.agent.serving.wire import to_plain
 from accord.errors import RequestError
 from accord.schema import v1, v2
 from accord.schema.codec import Invalid, decode, encode
@@ -21,7 +21,7 @@ from accord.translate.mcp_servers import server_to_v2
 from accord.translate.meta_store import DRAFT, kept
 
 if TYPE_CHECKING:
-    from accord.agent.session.state import SessionState
+    from accord.agent.session.session_state import SessionState
 
 KEPT_AS = "draft.mcp_servers"
 

@@ -27,10 +27,10 @@ from accord.agent.serving.draft.mcp_servers import (
 )
 from accord.agent.serving.draft.wire import DetailedWire
 from accord.agent.serving.requests import OfficialRequests
-from accord.agent.serving.results import to_plain
-from accord.agent.serving.v1.differences import V1
+from accord.agent.serving.v1.requests import V1
+from accord.agent.serving.wire import to_plain
 from accord.agent.session.options_and_commands import MODE_OPTION_ID, OptionValue
-from accord.agent.session.state import SessionState
+from accord.agent.session.session_state import SessionState
 from accord.agent.session.turn_run import Outcome
 from accord.agent.session.turn_state import TurnState
 from accord.connection import Connection, IncomingRequest

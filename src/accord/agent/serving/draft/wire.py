@@ -9,7 +9,7 @@ from accord.agent.serving.v1.tool_calls import Printed, V1Calls
 from accord.agent.serving.v1.wire import V1Wire
 from accord.agent.serving.wire import Features
 from accord.schema import v1, v2
-from accord.translate.content_structs import to_v1
+from accord.translate.content_blocks import to_v1
 from accord.translate.meta_store import draft_meta
 
 _CHUNKS: dict[Any, Any] = {

@@ -8,9 +8,11 @@ a session is told only to a client that asks for it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from accord.agent.serving.v1.wire import V1Wire
+from accord.agent.serving.v2.requests import V2
 from accord.agent.serving.v2.wire import V2Wire
 from accord.agent.serving.wire import Features, HeldAgain, OfficialWire
 from accord.agent.tools.permission_request import PermissionAsk
@@ -74,3 +76,15 @@ def _plan(update: v2.PlanUpdate) -> dict[str, Any]:
     plan = to_python(encode(update.plan))
     plan["id"] = plan.pop("planId")
     return {"sessionUpdate": "plan_update", "plan": plan}
+
+
+def _prompt_response(reason: str, _usage: object) -> dict[str, str]:
+    return {"stopReason": reason}
+
+
+EARLY_V2 = replace(
+    V2,
+    make_wire=EarlyWire,
+    ends_turn_by_answer=True,
+    prompt_response=_prompt_response,
+)

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from accord.agent.serving.active_sessions import ActiveSessions
 from accord.agent.serving.login_state import LoginState
-from accord.agent.serving.results import empty_after
-from accord.agent.serving.wire import Features
+from accord.agent.serving.wire import Features, empty_after
 from accord.connection import IncomingRequest
 from accord.connection.connection import Work
 from accord.errors import RequestError
@@ -28,7 +27,7 @@ from accord.schema.struct import UNSET, Raw
 if TYPE_CHECKING:
     from accord.agent.definition import AgentDefinition, ConnectedSessions
     from accord.agent.serving.unstable.providers import Provider
-    from accord.agent.session.state import SessionState
+    from accord.agent.session.session_state import SessionState
     from accord.store import SessionRecord
 
 T = TypeVar("T")

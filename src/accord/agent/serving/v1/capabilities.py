@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from accord.agent.serving.results import extension_meta
+from accord.agent.extensions import extension_meta
 from accord.agent.serving.unstable.capabilities import agent_offers, session_offers
 from accord.agent.serving.wire import Features
 from accord.protocol.capabilities import supports

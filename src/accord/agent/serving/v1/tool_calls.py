@@ -14,7 +14,7 @@ from typing import Any
 from accord.protocol.tool_status import is_final
 from accord.schema import v1, v2
 from accord.schema.struct import UNSET
-from accord.translate.content_structs import to_v1
+from accord.translate.content_blocks import to_v1
 from accord.translate.diffs import texts_of
 from accord.translate.permission_contents import asked_contents
 

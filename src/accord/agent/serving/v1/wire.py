@@ -1,4 +1,4 @@
-"""The agent's updates and questions in v1.
+"""The agent's updates, questions and options in v1.
 
 A message is a series of chunks, and there is one plan.  `tool_calls.py` has the tool calls.
 """
@@ -16,8 +16,7 @@ from accord.agent.tools.permission_request import PermissionAsk
 from accord.schema import v1, v2
 from accord.schema.codec import decode, encode
 from accord.schema.struct import UNSET
-from accord.translate.config_options import option_to_v1
-from accord.translate.content_structs import to_v1
+from accord.translate.content_blocks import to_v1
 
 # v1 has no status for dropped entries.  As `completed` they would look done, and without them the
 # plan would look finished; as `pending` editors show them unticked and without a spinner.
@@ -25,6 +24,52 @@ _ENTRY_STATUSES = {"cancelled": "pending"}
 # The statuses that both versions have.
 _ALIKE = frozenset({"pending", "in_progress", "completed"})
 _PRIORITIES = frozenset({"high", "medium", "low"})
+
+
+def option_to_v1(option: v2.SessionConfigOption) -> v1.SessionConfigOption | None:
+    """The option in v1's names; None for a type that v1 does not have."""
+    if isinstance(option, v2.SessionConfigBoolean):
+        return v1.SessionConfigBoolean(
+            id=option.config_id,
+            name=option.name,
+            description=option.description,
+            category=option.category,
+            current_value=option.current_value,
+            meta=option.meta,
+        )
+    if isinstance(option, v2.SessionConfigSelect):
+        return v1.SessionConfigSelect(
+            id=option.config_id,
+            name=option.name,
+            description=option.description,
+            category=option.category,
+            current_value=option.current_value,
+            options=[_option_entry(item) for item in option.options],
+            meta=option.meta,
+        )
+    return None
+
+
+def _option_entry(item: v2.SessionConfigSelectEntry) -> v1.SessionConfigSelectEntry:
+    if item.group_id is UNSET:
+        return v1.SessionConfigSelectEntry(
+            value=item.value, name=item.name, description=item.description, meta=item.meta
+        )
+    members = [] if item.options is UNSET else item.options
+    return v1.SessionConfigSelectEntry(
+        group=item.group_id,
+        name=item.name,
+        options=[
+            v1.SessionConfigSelectOption(
+                value=member.value,
+                name=member.name,
+                description=member.description,
+                meta=member.meta,
+            )
+            for member in members
+        ],
+        meta=item.meta,
+    )
 
 
 class V1Wire(OfficialWire):

@@ -23,7 +23,7 @@ from accord.machine.errors import FileFailure, FileMissing, NotAFile, OutsideRoo
 from accord.machine.filesystem.roots import Roots
 
 if TYPE_CHECKING:
-    from accord.agent.session.session import AgentSession
+    from accord.agent.session.agent_session import AgentSession
     from accord.builtin.tools.tool_call import ToolContext
     from accord.machine.filesystem.async_files import Files
 

@@ -22,7 +22,7 @@ from accord.machine.errors import TooLarge
 from accord.machine.filesystem.local_files import FILE_BYTES_MAX
 
 if TYPE_CHECKING:
-    from accord.agent.session.session import AgentSession
+    from accord.agent.session.agent_session import AgentSession
     from accord.agent.tools.tool_call import ToolCallHandle
     from accord.builtin.tools.tool_call import ToolContext
 

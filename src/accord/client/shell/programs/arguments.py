@@ -19,7 +19,7 @@ from accord.client.shell.programs.program_lists import (
     VERB_ALIASES,
     Wrapper,
 )
-from accord.client.shell.programs.sed import sed_executes
+from accord.client.shell.programs.sed_scripts import sed_executes
 from accord.client.shell.syntax_tree import Assignment, Word, without_holes
 
 _NONE: frozenset[str] = frozenset()

@@ -12,12 +12,18 @@ is used by those, as far as that goes.
 from typing import Any
 
 from accord.client.connection.agent_connection import AgentLink
-from accord.client.services.service_interfaces import ReadsFiles, WritesFiles
-from accord.client.services.service_results import Outcome, Service, given, result_of
+from accord.client.services.service_interfaces import (
+    Outcome,
+    ReadsFiles,
+    Service,
+    WritesFiles,
+    given,
+    result_of,
+)
 from accord.client.session.state import SessionCore
-from accord.client.wire.draft.meta import kept_details
 from accord.client.wire.draft.permission_requests import permission_service
 from accord.client.wire.draft.terminals import DetailedTerminals
+from accord.client.wire.draft.wire import kept_details
 from accord.client.wire.v1.files import FileRequests
 from accord.connection.connection import IncomingRequest
 from accord.errors import RequestError

@@ -17,13 +17,13 @@ import anyio
 from accord.client.callbacks import call
 from accord.client.connection.agent_connection import AgentLink
 from accord.client.credential import Credential, from_environment
-from accord.client.wire.draft.meta import kept_details
+from accord.client.wire.draft.wire import kept_details
 from accord.errors import AccordError, AuthenticationRequired, LocalProtocolError
 from accord.machine import clock
 from accord.machine.redacted_logs import logger
 from accord.machine.redaction.redactor import Redactor
 from accord.schema.codec import to_python
-from accord.translate.draft.agent.adapter import LOGIN_REFUSED
+from accord.translate.draft.agent.initialize_and_login import LOGIN_REFUSED
 
 _log = logger("accord.client")
 

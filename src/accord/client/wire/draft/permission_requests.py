@@ -12,9 +12,9 @@ from accord.client.connection.agent_connection import AgentLink
 from accord.client.permissions.open_requests import OpenRequest
 from accord.client.permissions.path_and_host_patterns import host_of
 from accord.client.permissions.request import PermissionOption, PermissionRequest
-from accord.client.services.service_results import Outcome, Service
+from accord.client.services.service_interfaces import Outcome, Service
 from accord.client.session.state import SessionCore
-from accord.client.wire.draft.meta import kept_details
+from accord.client.wire.draft.wire import kept_details
 from accord.client.wire.wire_interface import PermissionAsked
 from accord.connection.connection import IncomingRequest
 from accord.schema.codec import to_python

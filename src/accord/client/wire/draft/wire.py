@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
-from accord.client.connection.capabilities import AgentCapabilities
-from accord.client.connection.outgoing_params import encode
-from accord.client.wire.draft.meta import kept_details
+from accord.client.connection.capabilities import AgentCapabilities, not_offered
+from accord.client.session.request_checks import encode
 from accord.client.wire.v1.wire import WireV1
 from accord.client.wire.wire_interface import (
     Block,
@@ -23,15 +22,14 @@ from accord.client.wire.wire_interface import (
 )
 from accord.errors import LocalProtocolError
 from accord.schema import draft, v1
-from accord.schema.codec import Report, decode, ignore, to_python
+from accord.schema.codec import Invalid, Report, decode, ignore, to_python
 from accord.schema.struct import Raw
 from accord.translate.draft.conversion.content import attachment_from_draft, block_from_draft
 from accord.translate.draft.conversion.mcp_servers import server_from_draft
 from accord.translate.draft.permission_options import PERMISSION_OPTIONS
-from accord.translate.meta_store import draft_meta
+from accord.translate.meta_store import DRAFT, draft_meta, kept
 
 CANCEL_REASON = "user_requested"
-
 _DRAFT_BLOCKS = (
     draft.TextContent,
     draft.ImageContent,
@@ -43,6 +41,18 @@ _TOOL_VALUES = {
     "kind": listed(v1.ToolKind),
     "status": listed(v1.ToolCallStatus) | frozenset({"cancelled", "denied"}),
 }
+
+
+def kept_details(holder: Any) -> dict[str, Any]:
+    """The values in the `_meta` of a struct or of a plain object."""
+    if isinstance(holder, dict):
+        return kept(holder, DRAFT)
+    raw = (getattr(holder, "meta", None) or {}).get(DRAFT)
+    try:
+        found = {} if raw is None else to_python(raw)
+    except Invalid:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +217,7 @@ class WireDraft(WireV1):
 
 
 def _lacks(what: str) -> NoReturn:
-    raise LocalProtocolError(f"the agent does not offer {what}")
+    raise not_offered(what)
 
 
 def _with_meta(told: dict[str, Any]) -> dict[str, Any]:

@@ -7,8 +7,16 @@ from typing import Any
 
 from accord.client.connection.agent_connection import AgentLink
 from accord.client.services.permission_gate import PermissionGate
-from accord.client.services.service_interfaces import ReadsFiles, ReadsFilesAtOnce, WritesFiles
-from accord.client.services.service_results import DONE, Outcome, Service, given, result_of
+from accord.client.services.service_interfaces import (
+    DONE,
+    Outcome,
+    ReadsFiles,
+    ReadsFilesAtOnce,
+    Service,
+    WritesFiles,
+    given,
+    result_of,
+)
 from accord.client.session.state import SessionCore
 from accord.client.wire.v1.terminals import TerminalRequests
 from accord.connection.connection import IncomingRequest

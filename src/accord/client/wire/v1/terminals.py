@@ -10,8 +10,15 @@ from typing import Any
 
 from accord.client.connection.agent_connection import AgentLink
 from accord.client.services.permission_gate import PermissionGate
-from accord.client.services.service_interfaces import Ended, RunsTerminals, Shown
-from accord.client.services.service_results import DONE, Outcome, given, result_of
+from accord.client.services.service_interfaces import (
+    DONE,
+    Ended,
+    Outcome,
+    RunsTerminals,
+    Shown,
+    given,
+    result_of,
+)
 from accord.client.session.state import SessionCore
 from accord.connection.connection import IncomingRequest
 from accord.errors import RequestError

@@ -83,7 +83,7 @@ class WireV1(OfficialWire):
             raise LocalProtocolError(
                 f"version 1 of the protocol has no content of type {block.tag!r}"
             )
-        from accord.translate.content_structs import to_v1
+        from accord.translate.content_blocks import to_v1
 
         return to_v1(block)
 

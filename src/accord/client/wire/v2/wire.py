@@ -70,7 +70,7 @@ class WireV2(OfficialWire):
 
     def _block(self, block: Any) -> Block:
         if type(block).__module__.startswith("accord.schema.v1"):
-            from accord.translate.content_structs import to_v2
+            from accord.translate.content_blocks import to_v2
 
             return to_v2(block)
         return block

@@ -22,7 +22,7 @@ from accord.transcript.changes import (
     UserMessageChanged,
 )
 from accord.transcript.entities import View
-from accord.transcript.folds.fold_types import Fold, Setup, or_none
+from accord.transcript.folds.session import Fold, Setup, or_none
 from accord.transcript.folds.v1 import session as fold_v1_session
 from accord.transcript.folds.v1.terminal_meta import fold_told_terminals
 from accord.transcript.folds.v1.translated_tool_calls import fold_output, merged, patch_of, placed

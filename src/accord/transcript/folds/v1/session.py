@@ -6,8 +6,7 @@ from accord.schema import v1
 from accord.schema.struct import Patch, UnknownVariant
 from accord.transcript.changes import ModeChanged, Update
 from accord.transcript.entities import View
-from accord.transcript.folds.fold_types import Fold, Setup, or_none
-from accord.transcript.folds.session import SessionFolds
+from accord.transcript.folds.session import Fold, SessionFolds, Setup, or_none
 from accord.transcript.items.options_and_commands import Choice, Mode
 from accord.transcript.items.session_state import State
 

@@ -19,7 +19,7 @@ from accord.transcript.changes import (
     UserMessageChanged,
 )
 from accord.transcript.entities import View
-from accord.transcript.folds.fold_types import Fold, Setup, or_none
+from accord.transcript.folds.session import Fold, Setup, or_none
 from accord.transcript.folds.v2 import session as fold_v2_session
 from accord.transcript.items.message import Message, Role
 from accord.transcript.items.terminal import ExitStatus, TerminalSize

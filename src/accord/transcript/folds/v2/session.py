@@ -6,8 +6,7 @@ from accord.schema import v2
 from accord.schema.struct import UNSET
 from accord.transcript.changes import StateChanged, Update
 from accord.transcript.entities import View
-from accord.transcript.folds.fold_types import Fold, Setup, or_none
-from accord.transcript.folds.session import SessionFolds
+from accord.transcript.folds.session import Fold, SessionFolds, Setup, or_none
 from accord.transcript.items.session_state import BackgroundItem, State
 
 

@@ -1,5 +1,5 @@
 """An agent of the 2026-02 draft behind a client that speaks v1."""
 
-from accord.translate.draft.agent.adapter import DraftAgent
+from accord.translate.draft.agent.initialize_and_login import DraftAgent
 
 __all__ = ["DraftAgent"]

@@ -12,7 +12,7 @@ from typing import Final
 from accord.jsonrpc.error_codes import RESOURCE_NOT_FOUND
 from accord.schema import draft
 from accord.translate.adapter import Outs
-from accord.translate.draft.agent.state import State
+from accord.translate.draft.agent.session_memory import State
 from accord.translate.draft.bridge import DraftBridge, invalid
 from accord.translate.draft.conversion.meta_restore import keep_all, restore, taken
 from accord.translate.draft.conversion.paths import is_absolute, resolved

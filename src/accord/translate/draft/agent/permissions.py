@@ -9,7 +9,7 @@ What always holds
 from __future__ import annotations
 
 from accord.translate.adapter import Outs
-from accord.translate.draft.agent.state import State
+from accord.translate.draft.agent.session_memory import State
 from accord.translate.draft.bridge import DraftBridge
 from accord.translate.draft.conversion.meta_restore import copied, keep_all, taken
 from accord.translate.draft.conversion.paths import resolved

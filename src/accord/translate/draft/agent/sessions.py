@@ -7,7 +7,7 @@ from typing import Final
 from accord.jsonrpc.error_codes import INVALID_PARAMS, METHOD_NOT_FOUND, RESOURCE_NOT_FOUND
 from accord.schema import v1
 from accord.translate.adapter import Outs
-from accord.translate.draft.agent.state import Session, State
+from accord.translate.draft.agent.session_memory import Session, State
 from accord.translate.draft.agent.turns import Turns
 from accord.translate.draft.bridge import DraftBridge
 from accord.translate.draft.conversion.config_options import (

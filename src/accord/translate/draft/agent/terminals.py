@@ -22,7 +22,7 @@ from accord.jsonrpc.error_codes import (
 )
 from accord.schema.struct import Uint64
 from accord.translate.adapter import NOTHING, Outs
-from accord.translate.draft.agent.state import Session, State
+from accord.translate.draft.agent.session_memory import Session, State
 from accord.translate.draft.bridge import DraftBridge
 from accord.translate.draft.conversion.meta_restore import fits, keep_all, taken
 from accord.translate.draft.conversion.paths import is_absolute, resolved

@@ -6,13 +6,13 @@ once, what the agent still says of the turn is dropped, and the next prompt wait
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, INVALID_REQUEST
 from accord.schema import v1
 from accord.schema.struct import UINT64_MAX
 from accord.translate.adapter import NOTHING, Outs
-from accord.translate.draft.agent.state import HELD_PROMPTS_MAX, Session, State, Turn
+from accord.translate.draft.agent.session_memory import Session, State, Turn
 from accord.translate.draft.bridge import DraftBridge
 from accord.translate.draft.conversion.content import attachment_of, block_to_draft
 from accord.translate.draft.conversion.meta_restore import fits, keep_all, taken
@@ -32,6 +32,9 @@ from accord.translate.message import (
     Result,
 )
 from accord.translate.meta_store import DRAFT, kept
+
+# Prompts that wait for a turn which an agent that cannot be cancelled has not ended yet.
+HELD_PROMPTS_MAX: Final = 16
 
 CANCELLED = "cancelled"
 

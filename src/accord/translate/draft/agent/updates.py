@@ -14,7 +14,7 @@ from accord.schema.invalid import Invalid
 from accord.schema.method import SESSION_UPDATE
 from accord.schema.v1.methods import CLIENT_METHODS, UPDATE_GATES
 from accord.translate.adapter import NOTHING, Outs
-from accord.translate.draft.agent.state import INPUT_BYTES_MAX, Session, State
+from accord.translate.draft.agent.session_memory import Session, State
 from accord.translate.draft.bridge import MADE_MESSAGE, DraftBridge, invalid
 from accord.translate.draft.conversion.content import is_block
 from accord.translate.draft.conversion.meta_restore import (
@@ -35,6 +35,10 @@ from accord.translate.draft.tool_statuses import FINAL_STATUSES
 from accord.translate.message import AGENT, CLIENT, Json, Notification
 from accord.translate.meta_store import DRAFT, kept
 from accord.translate.validation import read_params
+
+# Of the input of a call that may be asked about; a longer one is not kept.
+INPUT_BYTES_MAX: Final = 16 * 1024
+
 
 # A call that may still be asked about.
 _BEFORE_WORK: Final = frozenset({"pending", "awaiting_permission"})

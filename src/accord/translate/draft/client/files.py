@@ -8,7 +8,7 @@ from accord.jsonrpc.error_codes import INTERNAL_ERROR, METHOD_NOT_FOUND, RESOURC
 from accord.schema import draft
 from accord.translate.adapter import Outs
 from accord.translate.draft.bridge import DraftBridge
-from accord.translate.draft.client.state import State
+from accord.translate.draft.client.session_memory import State
 from accord.translate.draft.conversion.meta_restore import keep_all, restore, taken
 from accord.translate.draft.conversion.paths import file_uri
 from accord.translate.message import (

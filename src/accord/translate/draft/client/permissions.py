@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from accord.translate.adapter import Outs
 from accord.translate.draft.bridge import DraftBridge
-from accord.translate.draft.client.state import Call, Session, State
+from accord.translate.draft.client.session_memory import Call, Session, State
 from accord.translate.draft.client.tool_calls import Calls
 from accord.translate.draft.conversion.content import placeholder
 from accord.translate.draft.conversion.meta_restore import copied, keep_all, taken

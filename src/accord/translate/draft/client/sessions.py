@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from accord.translate.adapter import Outs
 from accord.translate.draft.bridge import DraftBridge, invalid
+from accord.translate.draft.client.session_memory import Session, State
 from accord.translate.draft.client.settings import Settings
-from accord.translate.draft.client.state import Session, State
 from accord.translate.draft.conversion.mcp_servers import server_from_draft, transport_of
 from accord.translate.draft.conversion.meta_restore import copied, keep_all, taken
 from accord.translate.draft.conversion.paths import is_absolute

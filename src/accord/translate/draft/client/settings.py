@@ -11,7 +11,7 @@ from typing import Any
 
 from accord.translate.adapter import Outs
 from accord.translate.draft.bridge import DraftBridge, invalid
-from accord.translate.draft.client.state import Session, State, mode_option_of
+from accord.translate.draft.client.session_memory import Session, State, mode_option_of
 from accord.translate.draft.client.tool_calls import told
 from accord.translate.draft.conversion.config_options import (
     changes,

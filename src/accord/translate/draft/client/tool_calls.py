@@ -17,7 +17,7 @@ from typing import Any, Final
 from accord.schema.method import SESSION_UPDATE
 from accord.translate.adapter import Outs
 from accord.translate.draft.bridge import DraftBridge
-from accord.translate.draft.client.state import Call, Session
+from accord.translate.draft.client.session_memory import Call, Session
 from accord.translate.draft.conversion.meta_restore import keep_all
 from accord.translate.draft.conversion.tool_calls import call_to_draft, patch_to_draft
 from accord.translate.draft.tool_statuses import FINAL_STATUSES, STATUSES_FROM_DRAFT, steps_to

@@ -11,7 +11,7 @@ from accord.schema import draft
 from accord.translate.adapter import Outs
 from accord.translate.draft.bridge import DraftBridge, invalid
 from accord.translate.draft.client.permissions import Permissions
-from accord.translate.draft.client.state import Session, State, Turn
+from accord.translate.draft.client.session_memory import Session, State, Turn
 from accord.translate.draft.client.tool_calls import Calls, told
 from accord.translate.draft.client.updates import begin, close_message
 from accord.translate.draft.conversion.content import (

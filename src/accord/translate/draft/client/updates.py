@@ -11,8 +11,8 @@ from typing import Final, TypeAlias
 from accord.schema.method import SESSION_UPDATE
 from accord.translate.adapter import NOTHING, Outs
 from accord.translate.draft.bridge import MADE_MESSAGE, DraftBridge
+from accord.translate.draft.client.session_memory import EARLY_UPDATES_MAX, Session, State, Turn
 from accord.translate.draft.client.settings import Settings
-from accord.translate.draft.client.state import EARLY_UPDATES_MAX, Session, State, Turn
 from accord.translate.draft.client.tool_calls import Calls, told
 from accord.translate.draft.conversion.content import placeholder
 from accord.translate.draft.conversion.meta_restore import keep_all, taken

@@ -2,19 +2,32 @@
 
 What comes out of `_meta` was written by a peer: it is used only where the object that it fills
 is valid with it, and otherwise treated as if nothing had been kept.
+
+An endpoint that meets a draft peer has no second bridge behind that peer, so what a bridge notes
+for one would only be clutter, and is left out.  What a person or a program may want to see
+(a title, an exact stop reason, a block) stays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from copy import deepcopy
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 from accord.schema.codec import encode, native, to_python
 from accord.schema.draft.updates import UPDATE_TYPES
 from accord.schema.invalid import Invalid
 from accord.translate.message import CannotTranslate, Json
 from accord.translate.meta_store import DRAFT, take
+
+_NOTES: Final = frozenset(
+    (
+        *("made", "madeOutput", "madeCreatedAt", "loaded", "status", "content"),
+        *("noName", "noInput", "noStatus", "noKind", "noCwd", "noPlanId", "noId"),
+        *("sessionId", "options", "configOptions", "modes", "outputByteLimit"),
+        *("wholeUsage", "usageUpdate", "promptCapabilities", "authMethods", "details"),
+    )
+)
 
 
 def fits(wanted: Any, value: object) -> bool:
@@ -102,3 +115,32 @@ def read_update(kind: str, data: Any) -> Json:
         return value
     read: Json = data
     return read
+
+
+def without_notes(value: Any) -> Any:
+    """A value whose `_meta` objects have nothing that only a bridge reads; it may be changed."""
+    if isinstance(value, dict):
+        for name, member in value.items():
+            if name != "_meta" and isinstance(member, dict | list):
+                without_notes(member)
+        if isinstance(value.get("_meta"), dict):
+            _strip(value)
+    elif isinstance(value, list):
+        for member in value:
+            without_notes(member)
+    return value
+
+
+def _strip(holder: Json) -> None:
+    meta: Json = holder["_meta"]
+    notes = meta.get(DRAFT)
+    if not isinstance(notes, dict):
+        return
+    left = {name: one for name, one in notes.items() if name not in _NOTES}
+    rest = {name: one for name, one in meta.items() if name != DRAFT}
+    if left:
+        rest[DRAFT] = left
+    if rest:
+        holder["_meta"] = rest
+    else:
+        del holder["_meta"]

@@ -24,8 +24,7 @@ from accord.translate.message import (
     Result,
 )
 from accord.translate.v1_agent.host.permissions import HostPermissions
-from accord.translate.v1_agent.session_state import Session
-from accord.translate.v1_agent.translator_core import Core, not_found
+from accord.translate.v1_agent.session_state import Core, Session, not_found
 from accord.translate.v1_agent.turns import Turns
 
 TERMINALS: Final = ("terminal/output", "terminal/wait_for_exit", "terminal/kill")

@@ -26,9 +26,8 @@ from accord.translate.message import (
     Result,
 )
 from accord.translate.v1_agent.permissions_and_forms import ASK_PERMISSION, Questions
-from accord.translate.v1_agent.session_state import Question, Session
+from accord.translate.v1_agent.session_state import Core, Question, Session
 from accord.translate.v1_agent.tool_calls import ToolCalls
-from accord.translate.v1_agent.translator_core import Core
 
 LOCATE: Final = "host/locate"
 WRITE: Final = "fs/write_text_file"

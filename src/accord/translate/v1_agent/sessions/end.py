@@ -22,8 +22,7 @@ from accord.translate.message import (
     Result,
 )
 from accord.translate.v1_agent.host.files_and_terminals import Terminals
-from accord.translate.v1_agent.session_state import IDLE, Session
-from accord.translate.v1_agent.translator_core import Core, session_failure
+from accord.translate.v1_agent.session_state import IDLE, Core, Session, session_failure
 from accord.translate.v1_agent.turns import Turns
 
 # How long an agent has to answer its prompt when the session is closed.

@@ -12,7 +12,7 @@ from typing import Any, Final
 from accord.jsonrpc.error_codes import INVALID_PARAMS
 from accord.schema.method import SESSION_UPDATE
 from accord.translate.adapter import NOTHING, Outs
-from accord.translate.content_json import prompted_block_to_v1
+from accord.translate.content_blocks import prompted_block_to_v1
 from accord.translate.message import (
     AGENT,
     CLIENT,
@@ -26,12 +26,10 @@ from accord.translate.message import (
     Result,
 )
 from accord.translate.meta_store import OFFICIAL, keep
-from accord.translate.v1_agent.commands_and_times import commands_to_v2, time_to_v2
 from accord.translate.v1_agent.config_options import Options
 from accord.translate.v1_agent.session_replay import Replay
-from accord.translate.v1_agent.session_state import Past, Session
-from accord.translate.v1_agent.translator_core import Abilities, Core, not_found
-from accord.translate.v1_agent.updates import Updates
+from accord.translate.v1_agent.session_state import Abilities, Core, Past, Session, not_found
+from accord.translate.v1_agent.updates import Updates, commands_to_v2, time_to_v2
 
 # Updates of sessions that are about to be announced.
 EARLY_UPDATES_MAX: Final = 1024

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from accord.translate.content_json import block_to_v1, blocks_to_v1, size_of
+from accord.translate.content_blocks import block_to_v1, blocks_to_v1, size_of
 from accord.translate.message import Json
 from accord.translate.meta_store import OFFICIAL, keep
-from accord.translate.v2_agent.session_context import TranslationContext, copied, merged_meta
+from accord.translate.v2_agent.client_features import TranslationContext, copied, merged_meta
 
 MESSAGES_KEPT: Final = 1024
 MESSAGE_CHARS_KEPT: Final = 1024 * 1024

@@ -13,7 +13,7 @@ from typing import Final
 
 from accord.translate.message import Json
 from accord.translate.meta_store import OFFICIAL, is_text, keep, kept
-from accord.translate.v2_agent.session_context import TranslationContext, copied
+from accord.translate.v2_agent.client_features import TranslationContext, copied
 
 PLANS_KEPT: Final = 32
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from accord.translate.content_json import block_to_v1, blocks_to_v1
+from accord.translate.content_blocks import block_to_v1, blocks_to_v1
 from accord.translate.message import Json
 from accord.translate.meta_store import OFFICIAL, is_text, is_valid, kept, restore, take
-from accord.translate.v2_agent.session_context import TranslationContext, merged_meta
+from accord.translate.v2_agent.client_features import TranslationContext, merged_meta
 
 # For this many compactions, child sessions and the like, what was attached to them is kept.
 ENTITIES_KEPT: Final = 128

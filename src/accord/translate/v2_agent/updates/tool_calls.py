@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from accord.protocol.tool_status import is_final
-from accord.translate.content_json import block_to_v1, size_of
+from accord.translate.content_blocks import block_to_v1, size_of
 from accord.translate.message import CannotTranslate, Json
 from accord.translate.meta_store import OFFICIAL, keep, restore
-from accord.translate.v2_agent.session_context import TranslationContext, copied, merged_meta
+from accord.translate.v2_agent.client_features import TranslationContext, copied, merged_meta
 from accord.translate.v2_agent.updates.diffs import diff_to_v1, text_item
 from accord.translate.v2_agent.updates.terminals import TERMINALS_KEPT, Terminals
 

@@ -18,7 +18,7 @@ from accord.transport.resume.extension_messages import (
 from accord.transport.server.connections import Connections
 from accord.transport.server.request_guard import Refusal
 from accord.transport.server.requests import RemoteRequest
-from accord.transport.server.websocket.endpoint import open_transport
+from accord.transport.server.websocket.asgi_socket import open_transport
 from accord.transport.server.websocket.native_socket import NativeSocket
 from accord.transport.server.websocket.socket_transport import WebSocketServerTransport
 from accord.transport.transport import Ended

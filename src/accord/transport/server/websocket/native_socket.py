@@ -21,8 +21,9 @@ from accord.machine.redacted_logs import SILENT, logger
 from accord.transport.readiness import context_of_asyncio
 from accord.transport.server.peer_liveness import is_gone, tcp_info
 from accord.transport.server.server_transport import LIMIT_EXCEEDED, NORMAL_CLOSURE
-from accord.transport.server.websocket.endpoint import close_reason
+from accord.transport.server.websocket.asgi_socket import close_reason
 from accord.transport.server.websocket.frames import (
+    BINARY_IGNORED,
     PING_FRAME,
     OtherFrame,
     ServerFrameReader,
@@ -144,7 +145,7 @@ class NativeSocket(asyncio.Protocol):
             self._parts.append(bytes(frame.data))
         else:
             if frame.opcode is Opcode.BINARY:
-                _log.info("a binary WebSocket frame was ignored")
+                _log.info(BINARY_IGNORED)
             return
         if frame.fin:
             text, self._parts = b"".join(self._parts), None

@@ -24,9 +24,8 @@ from accord.transport.resume.extension_messages import (
     read_extension_frame,
     received_frame,
 )
-from accord.transport.resume.received_frames import ReceivedFrames
-from accord.transport.resume.sent_frames import SentFrames
-from accord.transport.server.message_faults import error_message, fault_of
+from accord.transport.resume.numbered_frames import ReceivedFrames, SentFrames
+from accord.transport.server.answers import error_message, fault_of
 from accord.transport.server.server_transport import (
     CLOSED_BY_CLIENT,
     LIMIT_EXCEEDED,

@@ -1,1 +1,0 @@
-"""Logins that an agent offers."""
