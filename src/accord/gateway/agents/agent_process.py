@@ -166,9 +166,7 @@ class AgentProcess:
             self.take_back(call_id)
             raise
 
-    def begin_call(
-        self, method: str, params: bytes | Raw, told: Callable[[Answer], None]
-    ) -> int:
+    def begin_call(self, method: str, params: bytes | Raw, told: Callable[[Answer], None]) -> int:
         """Ask the agent; `told` gets the answer before anything that the agent says after it."""
         return self._hop.call(method, params, Answer(told))
 

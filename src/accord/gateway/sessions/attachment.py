@@ -43,7 +43,10 @@ class Follower(Protocol):
 class Reader(Protocol):
     """The log that an attachment follows."""
 
-    last_seq: int
+    @property
+    def last_seq(self) -> int:
+        """The number of the last event."""
+        ...
 
     async def read_after(self, seq: int, limit: int) -> Sequence[Event]:
         """Return events behind a number."""

@@ -9,8 +9,9 @@ What always holds
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, Literal, Protocol
 
 from anyio.abc import TaskGroup
@@ -43,7 +44,6 @@ from accord.proxy.request_forward import pass_on_cancel
 from accord.schema.codec import encode, to_python
 from accord.schema.method import SESSION_UPDATE
 from accord.schema.struct import Raw
-from accord.transport.transport import Ended
 
 _log = logger("accord.gateway")
 
@@ -70,6 +70,8 @@ class SessionFacts:
     title: str | None = None
     updated_at: str | None = None
     turn_open: bool = False
+    # No prompt was sent yet, so that the agent may have forgotten the session.
+    unused: bool = True
 
     def role_of(self, principal: str) -> Role | None:
         """Return what somebody may do here; None if it is nothing."""
@@ -81,13 +83,14 @@ class Client(Follower, Protocol):
 
     principal: str
     display_name: str
+    token: str
 
     def call(self, request: OpenRequest, params: bytes) -> None:
         """Pass a request of the agent on, and its answer back."""
         ...
 
     def extension(self, method: str, params: dict[str, Any]) -> None:
-        """Send a notification of the gateway's own, if the client knows them."""
+        """Send a notification of the gateway's own, if the client understands it."""
         ...
 
 
@@ -122,6 +125,7 @@ class Host(Protocol):
 class Prompt:
     """One prompt: who sent it, and the request that is answered at its end."""
 
+    session: HostedSession
     attachment: Attachment
     request: OpenRequest
     params: dict[str, Any]
@@ -134,6 +138,7 @@ class HostedSession:
 
     def __init__(self, facts: SessionFacts, log: Log, host: Host, *, last_seq: int = 0) -> None:
         self.facts = facts
+        self.log = log
         self.process: AgentProcess | None = None
         self.attachments: list[Attachment] = []
         self.primary: Attachment | None = None
@@ -155,9 +160,7 @@ class HostedSession:
             failed=self._failed,
             slow_down=self._slow_down,
         )
-        self.shared = SharedRequests(
-            self._put, lambda: list(self.attachments), self._tell_settled
-        )
+        self.shared = SharedRequests(self._put, lambda: list(self.attachments), self._tell_settled)
         self._numbered = last_seq
 
     # ---- the log
@@ -292,7 +295,7 @@ class HostedSession:
             request.refuse(INVALID_REQUEST, said, encode({"reason": "too_many_prompts"}))
             return
         read = to_python(params)
-        prompt = Prompt(attachment, request, read)
+        prompt = Prompt(self, attachment, request, read)
         request.run = prompt
         self._waiting.append(prompt)
         self._next_prompt()
@@ -306,19 +309,25 @@ class HostedSession:
                 return
             prompt = self._waiting.popleft()
             self._running = prompt
-            if not self.facts.turn_open:
-                self.facts.turn_open = True
+            if not self.facts.turn_open or self.facts.unused:
+                self.facts.turn_open, self.facts.unused = True, False
                 self._host.changed(self)
             client: Client = prompt.attachment.client  # type: ignore[assignment]
             author = {"user": client.principal, "displayName": client.display_name}
-            body = body_of(author=author, prompt=prompt.params.get("prompt"))
-            self._put(PROMPT, body, lambda seq, one=prompt: self._send_prompt(one, seq))
+            body = body_of(
+                author=author, connection=client.token, prompt=prompt.params.get("prompt")
+            )
+            self._put(PROMPT, body, partial(self._send_prompt, prompt))
 
     def _send_prompt(self, prompt: Prompt, seq: int) -> None:
         prompt.seq = seq
         process = self.process
         if process is None:
-            self._prompt_ended(prompt, _gone("the agent ended before it got the prompt"))
+            # It ended meanwhile and never got the prompt: the next process does.
+            self._revive_for(
+                lambda: self._send_prompt(prompt, seq),
+                lambda answer: self._prompt_ended(prompt, answer),
+            )
             return
         self._sent[seq] = prompt
         if self.facts.version == "v2":
@@ -366,7 +375,7 @@ class HostedSession:
             params = encode({"sessionId": self.facts.agent_session_id})
             self.process.notify("session/cancel", params)
 
-    def withdraw(self, request: OpenRequest, params: Raw) -> None:
+    def withdraw(self, request: OpenRequest) -> None:
         """A client takes a request back."""
         prompt = request.run
         if isinstance(prompt, Prompt) and prompt in self._waiting:
@@ -374,8 +383,8 @@ class HostedSession:
             request.refuse(REQUEST_CANCELLED, "Request cancelled")
         elif isinstance(prompt, Prompt) and prompt.call_id and self.process is not None:
             self.process.take_back(prompt.call_id)
-        elif request.sent is not None:
-            pass_on_cancel(request, params)
+        elif isinstance(prompt, Forwarded):
+            prompt.process.take_back(prompt.call_id)
 
     def forward(self, attachment: Attachment, request: OpenRequest, params: Raw) -> None:
         """Pass a request of a client on to the agent."""
@@ -397,7 +406,7 @@ class HostedSession:
 
         call_id = self.process.begin_call(method, self.to_agent(params), told)
         if call_id:
-            request.run = _Forwarded(self.process, call_id)
+            request.run = Forwarded(self, self.process, call_id)
 
     def forward_notification(self, method: str, params: Raw) -> None:
         """Pass a notification of a client on to the agent."""
@@ -548,9 +557,17 @@ class HostedSession:
         self.process = None
         self.shared.process_ended()
         if self.facts.turn_open or self._state_is_running():
-            self.remark(f"{reason}. The turn was interrupted.")
-        self._state = {"sessionUpdate": "state_update", "state": "idle"}
+            self.interrupted(f"{reason}. The turn was interrupted.")
         self._turn_over()
+
+    def interrupted(self, text: str) -> None:
+        """Tell everybody that a turn ended because its process did."""
+        self.remark(text)
+        if self.facts.version == "v2":
+            error = {"code": INTERNAL_ERROR, "message": text}
+            self._state = {"sessionUpdate": "state_update", "state": "idle"}
+            self._state |= {"stopReason": "error", "error": error}
+            self._put(UPDATE, body_of(sessionId=self.session_id, update=self._state))
 
     def _state_is_running(self) -> bool:
         return self._state is not None and self._state.get("state") == "running"
@@ -560,12 +577,13 @@ class HostedSession:
         self._put(REMARK, body_of(text=text))
 
 
-class _Forwarded:
+@dataclass(frozen=True)
+class Forwarded:
     """Where a client's request was passed on to."""
 
-    def __init__(self, process: AgentProcess, call_id: int) -> None:
-        self.process = process
-        self.call_id = call_id
+    session: HostedSession
+    process: AgentProcess
+    call_id: int
 
 
 _NOTED: Final = (
@@ -592,12 +610,6 @@ def _as_json(answer: Answer) -> dict[str, Any]:
     return {"result": answer.result}
 
 
-def _gone(reason: str) -> Answer:
-    answer = Answer()
-    answer.failed(INTERNAL_ERROR, reason, None)
-    return answer
-
-
 def _failure(error: Exception) -> Answer:
     answer = Answer()
     if isinstance(error, RequestFailed):
@@ -606,8 +618,3 @@ def _failure(error: Exception) -> Answer:
     else:
         answer.failed(INTERNAL_ERROR, str(error), None)
     return answer
-
-
-__all__ = ["AUTHOR_META", "HostedSession", "SessionFacts", "Version"]
-_: tuple[type, ...] = (Ended,)
-_Awaitable = Awaitable

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from accord.schema.codec import encode, to_python
-from accord.schema.struct import Raw
 
 UPDATE: Final = "update"
 """Params of a `session/update` of the agent, as it sent them."""
@@ -38,16 +37,10 @@ class Event(NamedTuple):
 
 def content_of(event: Event) -> dict[str, Any]:
     """Read the JSON of an event that the gateway wrote itself."""
-    content = to_python(event.body)
-    assert isinstance(content, dict)
+    content: dict[str, Any] = to_python(event.body)
     return content
 
 
 def body_of(**content: Any) -> bytes:
     """Write the JSON of an event."""
     return encode(content)
-
-
-def raw_body(raw: bytes | Raw) -> bytes:
-    """Return the bytes of a message's params."""
-    return raw if isinstance(raw, bytes) else bytes(memoryview(raw))

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, Protocol
 
 from accord.gateway.sessions.attachment import Attachment
 from accord.gateway.sessions.log_events import REQUEST, SETTLED, body_of
 from accord.gateway.sessions.roles import Role, covers
-from accord.jsonrpc.error_codes import INTERNAL_ERROR
+from accord.jsonrpc.error_codes import INTERNAL_ERROR, REQUEST_CANCELLED
 from accord.proxy.hop import OpenRequest
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
@@ -27,6 +28,7 @@ ROLE_TO_ANSWER: Final[dict[str, Role]] = {
 
 PERMISSION: Final = "session/request_permission"
 CANCELLED: Final = {"outcome": {"outcome": "cancelled"}}
+WITHDRAWN: Final = (REQUEST_CANCELLED, "Request cancelled")
 
 
 class Asker(Protocol):
@@ -75,7 +77,7 @@ class SharedRequests:
                 return
             self.open[key] = shared
             for attachment in self._attachments():
-                attachment.after(key, lambda to=attachment: self._offer(to, key))
+                attachment.after(key, partial(self._offer, attachment, key))
 
         body = encode({"method": request.method, "params": Raw(raw)})
         self._put(REQUEST, body, logged)
@@ -128,16 +130,14 @@ class SharedRequests:
         request.is_withdrawn = True
         for key, shared in list(self.open.items()):
             if shared.request is request:
-                code, said = -32800, "Request cancelled"
-                self._settle(key, "", "withdrawn", lambda: request.refuse(code, said))
+                self._settle(key, "", "withdrawn", partial(request.refuse, *WITHDRAWN))
 
     def cancel_all(self, by: str) -> None:
         """A turn is cancelled: its permission requests are answered so."""
         for key, shared in list(self.open.items()):
             if shared.method == PERMISSION:
-                request = shared.request
-                cancelled = encode(CANCELLED)
-                self._settle(key, by, "cancelled", lambda r=request: r.answer(cancelled))
+                answer = partial(shared.request.answer, encode(CANCELLED))
+                self._settle(key, by, "cancelled", answer)
 
     def process_ended(self) -> None:
         """Nobody waits for an answer any more."""
