@@ -70,7 +70,7 @@ class Hosting:
         extensions = Extensions()
         if heard is not None:
             for name in GATEWAYS_OWN:
-                method = f"_accord/session/{name}"
+                method = f"_accord.session/{name}"
 
                 async def note(params: dict[str, Any], method: str = method) -> None:
                     heard.append((method.rpartition("/")[2], params))

@@ -28,7 +28,7 @@ async def shared(one: Hosting, owner: Client, principal: str, role: str, **optio
     """Let somebody into a new session of the owner; return both views of it."""
     session = await owner.new_session(cwd="/")
     await owner.call_extension(
-        "_accord/session/set_role", {"sessionId": session.id, "user": principal, "role": role}
+        "_accord.session/set_role", {"sessionId": session.id, "user": principal, "role": role}
     )
     guest = await one.client(principal, **options)
     return session, await guest.load_session(session.id, cwd="/")
@@ -68,7 +68,7 @@ async def test_r2_only_an_admin_gives_roles_and_deletes() -> None:
         bob = await one.client("bob")
         asked = {"sessionId": his.id, "user": "bob", "role": "admin"}
         with pytest.raises(RequestFailed, match="needs an admin"):
-            await bob.call_extension("_accord/session/set_role", asked)
+            await bob.call_extension("_accord.session/set_role", asked)
         with pytest.raises(RequestFailed, match="needs an admin"):
             await bob.delete_session(his.id)
 
@@ -77,7 +77,7 @@ async def test_r2_a_role_that_is_taken_away_ends_the_view() -> None:
     async with hosting(echoing_agent()) as one:
         ann = await one.client("ann")
         hers, his = await shared(one, ann, "bob", "editor")
-        await ann.call_extension("_accord/session/remove", {"sessionId": hers.id, "user": "bob"})
+        await ann.call_extension("_accord.session/remove", {"sessionId": hers.id, "user": "bob"})
         with pytest.raises(RequestFailed, match="no session"):
             await his.ask("still here?")
         await hers.ask("alone")
@@ -109,7 +109,7 @@ async def test_r3_people_see_who_comes_types_and_goes() -> None:
         bob = await one.client("bob")
         again = await bob.load_session(his.id, cwd="/")
         await bob.notify_extension(
-            "_accord/session/presence", {"sessionId": again.id, "event": "typing"}
+            "_accord.session/presence", {"sessionId": again.id, "event": "typing"}
         )
         while [event for name, event in heard if event.get("event") == "typing"] == []:
             await anyio.sleep(0)

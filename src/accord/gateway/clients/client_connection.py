@@ -49,10 +49,10 @@ from accord.transport.transport import Ended, Transport
 _log = logger("accord.gateway")
 
 METHODS: Final = (
-    "_accord/session/members",
-    "_accord/session/presence",
-    "_accord/session/remove",
-    "_accord/session/set_role",
+    "_accord.session/members",
+    "_accord.session/presence",
+    "_accord.session/remove",
+    "_accord.session/set_role",
 )
 """What the gateway understands beyond the protocol."""
 
@@ -126,9 +126,9 @@ class ClientConnection:
             "session/list": self._list,
             "session/close": self._close,
             "session/delete": self._close,
-            "_accord/session/members": self._members,
-            "_accord/session/set_role": self._set_role,
-            "_accord/session/remove": self._set_role,
+            "_accord.session/members": self._members,
+            "_accord.session/set_role": self._set_role,
+            "_accord.session/remove": self._set_role,
         }
 
     async def serve(self) -> None:
@@ -257,7 +257,7 @@ class ClientConnection:
                 self.process.notify(method, params)
             return
         session = self.sessions[attachment.session_id]
-        if method == "_accord/session/presence":
+        if method == "_accord.session/presence":
             event = to_python(params).get("event")
             if event in PRESENCE_EVENTS:
                 session.announce(self, event)
@@ -481,7 +481,7 @@ class ClientConnection:
             raise RequestError.invalid_params("Expected `str`", "$.user")
         if user == session.facts.owner:
             raise RequestError.invalid_params("the owner stays an admin", "$.user")
-        if request.method == "_accord/session/remove":
+        if request.method == "_accord.session/remove":
             session.set_role(user, None)
         elif role in ROLES:
             session.set_role(user, role)

@@ -225,7 +225,7 @@ class HostedSession:
         self.announce(client, "leave")
         if self.primary is attachment:
             self.primary = self.attachments[0] if self.attachments else None
-            self._tell_all("_accord/session/primary", {"user": self._primary_name()})
+            self._tell_all("_accord.session/primary", {"user": self._primary_name()})
         if not self.attachments:
             self._host.idle(self)
 
@@ -241,7 +241,7 @@ class HostedSession:
         }
         for attachment in self.attachments:
             if not others_only or attachment.client is not client:
-                attachment.client.extension("_accord/session/presence", said)  # type: ignore[attr-defined]
+                attachment.client.extension("_accord.session/presence", said)  # type: ignore[attr-defined]
 
     def people(self) -> list[dict[str, Any]]:
         """Return the members, and which of them are here."""
@@ -267,7 +267,7 @@ class HostedSession:
             else:
                 attachment.role = role
                 self.shared.offer_open(attachment)
-        self._tell_all("_accord/session/members", {"members": self.people()})
+        self._tell_all("_accord.session/members", {"members": self.people()})
 
     def _primary_name(self) -> str | None:
         return None if self.primary is None else self.primary.client.principal  # type: ignore[attr-defined]
@@ -277,7 +277,7 @@ class HostedSession:
             attachment.client.extension(method, {"sessionId": self.session_id, **params})  # type: ignore[attr-defined]
 
     def _tell_settled(self, key: int, by: str, outcome: str) -> None:
-        self._tell_all("_accord/session/settled", {"request": key, "by": by, "outcome": outcome})
+        self._tell_all("_accord.session/settled", {"request": key, "by": by, "outcome": outcome})
 
     # ---- what clients ask
 

@@ -13,7 +13,7 @@ ROLES: Final[tuple[Role, ...]] = get_args(Role)
 """From the one who may do least to the one who may do everything."""
 
 VIEWER_METHODS: Final = frozenset(
-    {"session/load", "session/resume", "session/status", "_accord/session/members"}
+    {"session/load", "session/resume", "session/status", "_accord.session/members"}
 )
 """What everybody may do who may see a session."""
 
@@ -23,9 +23,9 @@ ADMIN_METHODS: Final = frozenset(
         "session/delete",
         "session/archive",
         "session/unarchive",
-        "_accord/session/invite",
-        "_accord/session/set_role",
-        "_accord/session/remove",
+        "_accord.session/invite",
+        "_accord.session/set_role",
+        "_accord.session/remove",
     }
 )
 """What only an admin may do.  Everything else that names a session needs an editor."""
