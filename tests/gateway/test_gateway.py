@@ -25,8 +25,22 @@ async def test_a_session_outlives_its_connection(version: int) -> None:
         session = await ann.load_session(session_id, cwd="/")
         await session.ask("again")
         assert texts(session) == ["again", "you said again"]
-        # One for the question which version the agent speaks, and one for each connection.
-        assert len(one.processes) == 3
+
+
+async def test_a_client_that_comes_back_starts_no_process() -> None:
+    """Nor does one that only looks: thousands may be connected."""
+    async with hosting(echoing_agent()) as one:
+        wire = await one.raw("ann")
+        wire.request(1, "session/new", {"cwd": "/", "mcpServers": []})
+        session_id = (await reply(wire, 1))["result"]["sessionId"]
+        # One for the question which version the agent speaks, and one for the session.
+        assert len(one.processes) == 2
+        again = await one.raw("ann")
+        again.request(1, "session/list")
+        assert (await reply(again, 1))["result"]["sessions"][0]["sessionId"] == session_id
+        again.request(2, "session/load", {"sessionId": session_id, "cwd": "/", "mcpServers": []})
+        assert "result" in await reply(again, 2)
+        assert len(one.processes) == 2
 
 
 async def reply(wire: Any, request_id: Any) -> Any:

@@ -88,6 +88,14 @@ class Gateway:
             await self._engine.leave(self._node)
             await self._engine.__aexit__(exc_type, exc, traceback)
 
+    async def drain(self, seconds: float) -> bool:
+        """Wait until no turn runs, for a bounded time; return whether none does."""
+        with anyio.move_on_after(seconds):
+            while busy := [one for one in self.sessions.live.values() if one.is_busy]:
+                await busy[0].wait_idle()
+            return True
+        return False
+
     # ---- clients
 
     async def serve(

@@ -6,6 +6,7 @@ clients of other versions get a translator.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -18,12 +19,15 @@ from accord.gateway.agents.agent_process import AgentProcess
 from accord.gateway.sessions.hosted_session import Version
 from accord.proxy.relay.translated_transport import Translated
 from accord.schema.codec import encode, to_python
+from accord.schema.struct import Raw
 from accord.transport.subprocess import SubprocessTransport
 from accord.transport.transport import Transport
 from accord.version import __version__
 
 START_SECONDS_MAX: Final = 30.0
 """How long an agent may take to answer `initialize`."""
+
+ANSWERS_KEPT: Final = 64
 
 Connect = Callable[[str | None], Transport]
 """Makes a transport to a new process of the agent, which works in this folder."""
@@ -60,6 +64,8 @@ class HostedAgent:
         self._connect = connect
         self._profile: Profile | None = None
         self._finding_out = anyio.Lock()
+        # The answers to `initialize`, by what clients can do.
+        self._answers: OrderedDict[bytes, Raw] = OrderedDict()
 
     async def profile(self) -> Profile:
         """Return the agent's version and its capabilities; the first caller starts it for that.
@@ -90,6 +96,18 @@ class HostedAgent:
         initialized = to_python(answer)
         return Profile("v2" if dialect == "v2" else "v1", dialect, initialized)
 
+    def known_answer(self, initialize: Mapping[str, Any]) -> Raw | None:
+        """Return what the agent answered to a client that can do the same.
+
+        So a client that only looks, or comes back to a session that runs, starts no process.
+        """
+        return self._answers.get(_question(initialize))
+
+    def _remember(self, initialize: Mapping[str, Any], answer: Raw) -> None:
+        self._answers[_question(initialize)] = answer
+        if len(self._answers) > ANSWERS_KEPT:
+            self._answers.popitem(last=False)
+
     async def start(
         self,
         initialize: Mapping[str, Any],
@@ -110,7 +128,7 @@ class HostedAgent:
         process = AgentProcess(self.name, transport, tasks, ended=ended)
         with anyio.move_on_after(START_SECONDS_MAX) as limit:
             try:
-                await process.start(encode(dict(initialize)))
+                self._remember(initialize, await process.start(encode(dict(initialize))))
             except BaseException:
                 await process.aclose()
                 raise
@@ -128,6 +146,12 @@ def command_of(
         return SubprocessTransport(command, cwd=folder or cwd, env=env)
 
     return connect
+
+
+def _question(initialize: Mapping[str, Any]) -> bytes:
+    """Return what an answer may depend on: everything but the client's name."""
+    asked = {key: one for key, one in initialize.items() if key not in ("clientInfo", "info")}
+    return encode(dict(sorted(asked.items())))
 
 
 def _too_slow(name: str) -> RequestFailed:

@@ -366,13 +366,17 @@ class ClientConnection:
 
     async def _first_answer(self, request: OpenRequest, params: Raw) -> None:
         del params
-        try:
-            process = await self._gateway.process_for(self)
-        except BaseException:
-            self.initialize = None
-            raise
-        assert process.initialized is not None
-        request.answer(encode(with_gateway(to_python(process.initialized), self.version)))
+        assert self.initialize is not None
+        answer = self.agent.known_answer(self.initialize)
+        if answer is None:
+            try:
+                process = await self._gateway.process_for(self)
+            except BaseException:
+                self.initialize = None
+                raise
+            answer = process.initialized
+        assert answer is not None
+        request.answer(encode(with_gateway(to_python(answer), self.version)))
 
     async def _connection_request(self, request: OpenRequest, params: Raw) -> None:
         process = await self._gateway.process_for(self)

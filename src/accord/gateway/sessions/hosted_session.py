@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Literal, Protocol
 
+import anyio
 from anyio.abc import TaskGroup
 
 from accord.errors import AccordError, RequestFailed
@@ -150,7 +151,7 @@ class HostedSession:
         self._sent: dict[int, Prompt] = {}
         # v2: prompts whose echo has not come yet, in the order of their sending.
         self._unechoed: deque[Prompt] = deque()
-        self._reviving = False
+        self._turn_ended = anyio.Event()
         self._state: dict[str, Any] | None = None
         self._writer = SessionWriter(
             log,
@@ -288,6 +289,12 @@ class HostedSession:
             self._state is not None and self._state.get("state") == "running"
         )
 
+    async def wait_idle(self) -> None:
+        """Wait until a turn is over."""
+        self._turn_ended = anyio.Event()
+        if self.is_busy:
+            await self._turn_ended.wait()
+
     def prompt(self, attachment: Attachment, request: OpenRequest, params: Raw) -> None:
         """Take a prompt; it is sent when it is its turn."""
         if len(self._waiting) >= PROMPTS_WAITING_MAX:
@@ -359,6 +366,7 @@ class HostedSession:
     def _turn_over(self) -> None:
         if self._running is None and not self._waiting and self.facts.turn_open:
             self.facts.turn_open = False
+            self._turn_ended.set()
             self._host.changed(self)
             self._host.idle(self)
 
