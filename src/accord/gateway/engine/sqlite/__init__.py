@@ -1,5 +1,0 @@
-"""An engine in one SQLite file, for a gateway on one machine."""
-
-from accord.gateway.engine.sqlite.engine import SqliteEngine
-
-__all__ = ["SqliteEngine"]
