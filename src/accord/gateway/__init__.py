@@ -1,0 +1,1 @@
+"""The gateway: agents that several people reach over a network, and their sessions."""
