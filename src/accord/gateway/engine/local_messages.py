@@ -94,7 +94,7 @@ class LocalMessages:
         await anyio.lowlevel.checkpoint()
         node = self._owner(session)
         service = None if node is None else self._services.get(node)
-        if service is None or service.tasks.cancel_scope.cancel_called:
+        if service is None:
             raise NoOwner(session)
         if len(service.unanswered) >= UNANSWERED_MAX:
             raise OwnerBusy(session, service.node.name)
