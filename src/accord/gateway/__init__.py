@@ -1,1 +1,1 @@
-"""The gateway."""
+"""The gateway: agents that several people reach over a network, and their sessions."""

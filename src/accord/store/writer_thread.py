@@ -220,8 +220,13 @@ class Writer:
                 # It already says that the file is not written to.
                 self._damage = problem
             return problem
-        if isinstance(error, StoreError) and error.reason == "session_damaged":
-            text = f"{error}; `accord sessions rescue` recovers what can be read of {self._path}"
+        command = self._format.rescue_command
+        if (
+            command is not None
+            and isinstance(error, StoreError)
+            and error.reason == "session_damaged"
+        ):
+            text = f"{error}; `{command}` recovers what can be read of {self._path}"
             return StoreError(error.reason, text, path=str(self._path), **error.details)
         return error
 
