@@ -32,7 +32,7 @@ def includes(role: Role | None, needed: Role) -> bool:
 
 def role_for(rights: Rights, agent: str) -> Role | None:
     """Return the role for an agent; None if it may not be used."""
-    return rights.get(agent, rights.get(EVERY_AGENT))
+    return rights.get(agent) or rights.get(EVERY_AGENT)
 
 
 def joined(first: Rights, second: Rights) -> dict[str, Role]:

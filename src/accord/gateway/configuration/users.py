@@ -9,6 +9,7 @@ from typing import Final
 
 from accord.configuration.toml_table import Table
 from accord.gateway.configuration.rights import Rights, read_rights
+from accord.machine.console.control_characters import visible_line
 
 USERS_MAX: Final = 1000
 KEYS_MAX: Final = 10
@@ -68,7 +69,7 @@ def read_users(table: Table, agents: Collection[str]) -> dict[str, User]:
 
 def _user(name: str, table: Table, agents: Collection[str]) -> User:
     shown = table.text("name") or name
-    if len(shown) > DISPLAY_NAME_CHARS_MAX or not shown.isprintable():
+    if len(shown) > DISPLAY_NAME_CHARS_MAX or visible_line(shown) != shown:
         raise table.wrong("name", f"must be at most {DISPLAY_NAME_CHARS_MAX} visible characters")
     rights = read_rights(table, "agents", agents)
     if not rights:
