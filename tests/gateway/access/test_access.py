@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable
+from typing import Literal
 
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
@@ -236,6 +237,16 @@ async def test_a_browser_with_a_token_is_out_when_that_expires() -> None:
     assert await access.auth(asked) is None
 
 
+async def test_without_an_identity_provider_there_are_no_tokens_of_one() -> None:
+    """Ours: also where a login says that it has one."""
+    access = make_access(config(oauth=None))
+    kinds: tuple[Literal["bearer", "oauth2"], ...] = ("bearer", "oauth2")
+    for kind in kinds:
+        with pytest.raises(CredentialRefused) as refused:
+            await access.check(Credential(kind, token()))
+        assert refused.value.reason == "unknown_key"
+
+
 async def test_an_issuer_that_is_away_refuses_its_tokens_and_nobody_else() -> None:
     """Issue 17: network failures refuse with a log, not a crash."""
     from accord.gateway.access.https_fetch import FetchFailed
@@ -255,6 +266,8 @@ async def test_remembered_identities_are_bounded(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(access_module, "KNOWN_TOKEN_USERS_MAX", 2)
     access = make_access()
     identities = [await access.auth(bearer(token(sub=name))) for name in ("a", "b", "c")]
+    # A user of the file is not one of them.
+    assert await access.auth(bearer(token(sub="ann@example.com"))) == "ann"
     known = [identity is not None and access.principal(identity) for identity in identities]
     assert [bool(one) for one in known] == [False, True, True]
 

@@ -52,6 +52,13 @@ async def test_a_token_succeeds_and_says_until_when(access: Access, ann: Princip
     assert re.fullmatch(r"[\d-]+T[\d:]+Z", login.result["expiresAt"])
 
 
+async def test_an_expiry_beyond_all_dates_is_left_out(access: Access, ann: Principal) -> None:
+    """Ours: no calendar has it."""
+    made = token(sub="ann@example.com", exp=10**15)
+    params = {"method": "oauth2", "credentials": {"accessToken": made}}
+    assert (await authenticate(access, ann, params)).result == {"success": True}
+
+
 REFUSALS: dict[str, tuple[str, str]] = {
     "a wrong key": ("api_key", "accord_wrong"),
     "somebody else's key": ("api_key", BOB_KEY),

@@ -94,10 +94,27 @@ async def test_a_server_that_is_not_there_is_a_failure() -> None:
         await fetch(url)
 
 
-async def test_a_name_that_does_not_exist_is_a_failure() -> None:
-    """Issue 17."""
+@pytest.mark.parametrize("name", ["issuer.invalid", f"{'a' * 70}.example", "a..b"])
+async def test_a_name_that_does_not_exist_is_a_failure(name: str) -> None:
+    """Issue 17: nor one that cannot exist."""
     with pytest.raises(FetchFailed, match="cannot be reached"):
-        await fetch("https://issuer.invalid/keys")
+        await fetch(f"https://{name}/keys")
+
+
+async def test_a_server_that_closes_within_the_handshake_is_a_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Issue 17."""
+
+    class Closing(DocumentServer):
+        async def handle(self, stream: ByteStream) -> None:
+            async with stream:
+                await stream.receive()
+
+    monkeypatch.setattr("tests.gateway.access.issuer.DocumentServer", Closing)
+    async with document_server() as server:
+        with pytest.raises(FetchFailed, match=r"closed the connection|cannot be reached|valid"):
+            await fetch(f"https://127.0.0.1:{server.port}/keys")
 
 
 async def test_a_server_that_says_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:

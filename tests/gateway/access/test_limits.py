@@ -114,6 +114,18 @@ def test_what_cannot_be_refused_says_how_long_to_wait(clock: Clock) -> None:
     assert usage.charge("ann", 0) == 0
 
 
+def test_the_longer_of_two_waits_is_told(clock: Clock) -> None:
+    """Ours: whoever came back after the shorter one would be refused again."""
+    usage = Usage(SMALL, clock)
+    for _ in range(20):
+        usage.charge("ann", 1000)
+    with pytest.raises(LimitReached) as refused:
+        usage.admit("ann", 1)
+    assert refused.value.limit == "bytes_per_second"
+    clock.now += refused.value.retry_after
+    usage.admit("ann", 1)
+
+
 def test_zero_means_no_limit(clock: Clock) -> None:
     """Issue 17: the meaning of 0 is said."""
     usage = Usage(NONE, clock)

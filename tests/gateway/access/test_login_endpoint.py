@@ -41,7 +41,13 @@ def cookie_of(answer: HttpAnswer) -> str:
 
 
 @pytest.mark.parametrize(
-    ("secret", "name"), [(TOKEN, "user"), (ANN_KEY, "ann"), (token(), "oauth:ann")]
+    ("secret", "name"),
+    [
+        (TOKEN, "user"),
+        (ANN_KEY, "ann"),
+        (token(), "oauth:ann"),
+        (token(sub="ann@example.com"), "ann"),
+    ],
 )
 async def test_a_token_is_exchanged_for_a_cookie(
     access: Access, endpoint: LoginEndpoint, secret: str, name: str

@@ -191,6 +191,11 @@ def test_defaults_of_an_issuer(tmp_path: Path) -> None:
     assert not [name for name in DEFAULT_ALGORITHMS if name.startswith("HS") or name == "none"]
 
 
+def test_users_with_keys_alone_need_no_identity_provider(tmp_path: Path) -> None:
+    """Ours."""
+    assert set(load_gateway_config(write(tmp_path, AGENT + USER)).users) == {"ada"}
+
+
 def test_unknown_keys_are_warnings(tmp_path: Path) -> None:
     """As in config.toml: a newer version may know them."""
     path = write(tmp_path, f"later = 1\n{AGENT}soon = true\n[limits]\nmemory = 5\n")

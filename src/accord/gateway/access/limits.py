@@ -5,7 +5,8 @@ what passes (frames, bytes), which a token bucket measures.
 
 What always holds
     * What was taken is given back once, however often `release` is called.
-    * The state of a principal is forgotten once it holds nothing and its buckets are full again.
+    * The state of a principal that holds nothing and whose buckets are full again is forgotten when
+      others come.
     * No principal's use costs another one anything.
 """
 
@@ -32,7 +33,7 @@ PRINCIPALS_MAX: Final = 100_000
 """Principals with state at the same time."""
 TOO_MANY_REQUESTS: Final = 429
 
-_CHECKED_PER_CALL: Final = 2
+_CHECKED_PER_ACCOUNT: Final = 4
 _SECONDS_SPARED: Final = 1e-4
 
 
@@ -89,19 +90,28 @@ class _Bucket:
     So one frame of any size passes, and is paid for before the next.
     """
 
+    name: str
     rate: int
     level: float
     at: float
 
-    def balance(self, now: float) -> float:
-        # A clock that stands still or goes back adds nothing.
-        passed = max(0.0, now - self.at)
-        self.level = min(self.rate * BURST_SECONDS, self.level + passed * self.rate)
+    def fill(self, now: float) -> None:
+        # A clock that goes back adds nothing.
+        if now > self.at:
+            self.level = min(self.rate * BURST_SECONDS, self.level + (now - self.at) * self.rate)
         self.at = now
-        return self.level
 
     def is_full(self, now: float) -> bool:
-        return self.balance(now) >= self.rate * BURST_SECONDS
+        self.fill(now)
+        return self.level >= self.rate * BURST_SECONDS
+
+    def wait(self) -> float:
+        """Return how long it takes until one frame, or one byte, is there."""
+        seconds = (1 - self.level) / self.rate
+        if seconds <= _SECONDS_SPARED:
+            return 0.0
+        # Rounded up, so that whoever waits as long is admitted, whatever the clock's precision.
+        return math.ceil(seconds * 1000) / 1000
 
 
 @dataclass(slots=True)
@@ -114,10 +124,32 @@ class _Account:
         default_factory=lambda: {"connections": 0, "sessions": 0, "processes": 0}
     )
 
+    def buckets(self) -> tuple[_Bucket, ...]:
+        return tuple(one for one in (self.frames, self.bytes) if one is not None)
+
     def is_idle(self, now: float) -> bool:
-        return not any(self.held.values()) and all(
-            bucket is None or bucket.is_full(now) for bucket in (self.frames, self.bytes)
-        )
+        return not any(self.held.values()) and all(one.is_full(now) for one in self.buckets())
+
+    def empty_bucket(self) -> _Bucket | None:
+        """Return the bucket that takes longest until something may pass again; None if it may."""
+        found, longest = None, 0.0
+        for bucket in (self.frames, self.bytes):
+            if bucket is not None and bucket.level < 1 and (seconds := bucket.wait()) > longest:
+                found, longest = bucket, seconds
+        return found
+
+    def charge(self, size: int) -> float:
+        """Take one frame and so many bytes; return how long to wait after that."""
+        wait = 0.0
+        if self.frames is not None:
+            self.frames.level -= 1
+            if self.frames.level < 1:
+                wait = self.frames.wait()
+        if self.bytes is not None:
+            self.bytes.level -= size
+            if self.bytes.level < 1:
+                wait = max(wait, self.bytes.wait())
+        return wait
 
 
 class Usage:
@@ -158,62 +190,49 @@ class Usage:
         Raises:
             LimitReached: the principal sends too much; the frame is not counted.
         """
-        waits = self._waits(self._account(principal))
-        limit, bound, seconds = max(waits, key=lambda wait: wait[2])
-        if seconds > 0:
-            raise LimitReached(limit, bound, seconds)
-        self.charge(principal, size)
+        account = self._filled(principal)
+        empty = account.empty_bucket()
+        if empty is not None:
+            raise LimitReached(empty.name, empty.rate, empty.wait())
+        account.charge(size)
 
     def charge(self, principal: str, size: int) -> float:
         """Count a frame that cannot be refused, such as an answer or a notification.
 
         Returns the seconds for which the principal's next frames should not be read.
         """
+        return self._filled(principal).charge(size)
+
+    def _filled(self, principal: str) -> _Account:
+        """Return an account with what its buckets have gained until now."""
         account = self._account(principal)
         now = self._clock()
-        for bucket, cost in ((account.frames, 1), (account.bytes, size)):
-            if bucket is not None:
-                bucket.level = bucket.balance(now) - cost
-        return max(seconds for _, _, seconds in self._waits(account))
-
-    def _waits(self, account: _Account) -> list[tuple[str, int, float]]:
-        """Return for each rate how long to wait until something may pass again."""
-        now = self._clock()
-        found = []
-        for name, bucket in (
-            ("frames_per_second", account.frames),
-            ("bytes_per_second", account.bytes),
-        ):
-            # One frame, or one byte, must be there.
-            lacking = 0.0 if bucket is None else 1 - bucket.balance(now)
-            seconds = lacking / bucket.rate if bucket is not None and lacking > 0 else 0.0
-            # Rounded up, so that whoever waits as long is admitted, whatever the clock's precision.
-            seconds = math.ceil((seconds - _SECONDS_SPARED) * 1000) / 1000
-            found.append((name, 0 if bucket is None else bucket.rate, max(0.0, seconds)))
-        return found
+        if account.frames is not None:
+            account.frames.fill(now)
+        if account.bytes is not None:
+            account.bytes.fill(now)
+        return account
 
     def _account(self, principal: str) -> _Account:
-        self._forget_idle()
         account = self._accounts.get(principal)
         if account is None:
+            self._forget_idle()
             if len(self._accounts) >= PRINCIPALS_MAX:
                 raise LimitReached("principals", PRINCIPALS_MAX, HELD_RETRY_SECONDS)
-            account = _Account(
-                self._bucket(self._limits.frames_per_second),
-                self._bucket(self._limits.bytes_per_second),
-            )
+            account = _Account(self._bucket("frames_per_second"), self._bucket("bytes_per_second"))
             self._accounts[principal] = account
         return account
 
-    def _bucket(self, rate: int) -> _Bucket | None:
+    def _bucket(self, name: str) -> _Bucket | None:
+        rate: int = getattr(self._limits, name)
         if rate == UNLIMITED:
             return None
-        return _Bucket(rate, rate * BURST_SECONDS, self._clock())
+        return _Bucket(name, rate, rate * BURST_SECONDS, self._clock())
 
     def _forget_idle(self) -> None:
-        """Look at a few accounts in turn; each call may add one, and so these keep up."""
+        """Look at a few accounts in turn, more than the one that is about to be added."""
         now = self._clock()
-        for _ in range(min(_CHECKED_PER_CALL, len(self._accounts))):
+        for _ in range(min(_CHECKED_PER_ACCOUNT, len(self._accounts))):
             name, account = self._accounts.popitem(last=False)
             if not account.is_idle(now):
                 self._accounts[name] = account
