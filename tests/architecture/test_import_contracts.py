@@ -45,6 +45,7 @@ WRONG = [
         "conformance.checks.client.v2",
         "The conformance kit: checks",
     ),
+    ("gateway/configuration/rights.py", "gateway.access.access", "The gateway: its rooms"),
     ("cli/console.py", "cli.run", "The command line: its rooms"),
     ("builtin/session_state.py", "builtin.tools.toolbox", "The built-in agent: its rooms"),
     ("transport/websocket/client.py", "transport.server.connections", "The transports: the two"),

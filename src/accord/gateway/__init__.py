@@ -1,1 +1,1 @@
-"""The gateway: agents that several people reach over a network, and their sessions."""
+"""Hosting: agents of any kind behind HTTP and WebSocket, for several users."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
 import anyio
 from anyio.abc import TaskGroup
@@ -25,6 +25,9 @@ from accord.schema.struct import UNSET, BareStruct, Omit, Raw
 from accord.transport.transport import Ended, Transport
 
 _log = logger("accord.gateway")
+
+Version = Literal["v1", "v2"]
+"""The version that an agent and all of its sessions speak in the gateway."""
 
 EARLY_MESSAGES_MAX: Final = 1024
 """Messages about a session that the agent has not announced yet; older ones are dropped."""

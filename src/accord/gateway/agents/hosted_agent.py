@@ -15,8 +15,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from accord.errors import RequestFailed
-from accord.gateway.agents.agent_process import AgentProcess
-from accord.gateway.sessions.hosted_session import Version
+from accord.gateway.agents.agent_process import AgentProcess, Version
 from accord.proxy.relay.translated_transport import Translated
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw

@@ -16,7 +16,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from accord.errors import AccordError, RequestError, RequestFailed
-from accord.gateway.agents.agent_process import AgentProcess, Answer, session_named
+from accord.gateway.agents.agent_process import AgentProcess, Answer, Version, session_named
 from accord.gateway.agents.hosted_agent import HostedAgent
 from accord.gateway.sessions import log_events
 from accord.gateway.sessions.attachment import Attachment
@@ -25,7 +25,6 @@ from accord.gateway.sessions.hosted_session import (
     Forwarded,
     HostedSession,
     Prompt,
-    Version,
 )
 from accord.gateway.sessions.log_events import Event, content_of
 from accord.gateway.sessions.roles import ROLES, covers, role_needed

@@ -12,13 +12,13 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Protocol
 
 import anyio
 from anyio.abc import TaskGroup
 
 from accord.errors import AccordError, RequestFailed
-from accord.gateway.agents.agent_process import AgentProcess, Answer
+from accord.gateway.agents.agent_process import AgentProcess, Answer, Version
 from accord.gateway.sessions.attachment import Attachment, Follower
 from accord.gateway.sessions.log_events import (
     ANSWER,
@@ -50,7 +50,6 @@ _log = logger("accord.gateway")
 
 PROMPTS_WAITING_MAX: Final = 16
 AUTHOR_META: Final = "accord/author"
-Version = Literal["v1", "v2"]
 
 
 @dataclass
