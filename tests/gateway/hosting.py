@@ -11,7 +11,9 @@ from anyio.abc import TaskGroup
 
 from accord import Agent, Client, Permissions
 from accord.client import Extensions
-from accord.gateway.agents.hosted_agent import AgentOptions, HostedAgent
+from accord.gateway.access.principal import Principal
+from accord.gateway.agents.hosted_agent import HostedAgent
+from accord.gateway.configuration.agent_settings import AgentSettings
 from accord.gateway.engine.memory import MemoryDisk, MemoryEngine
 from accord.gateway.gateway import Gateway
 from accord.transport.memory import MemoryTransport, memory_pair
@@ -36,7 +38,7 @@ class Hosting:
         self.agent = agent
         self.tasks = tasks
         self.processes: list[MemoryTransport] = []
-        self.hosted = HostedAgent(AgentOptions(name="test", **options), self._start)
+        self.hosted = HostedAgent(AgentSettings(name="test", command=(), **options), self._start)
         self.gateway = Gateway(
             {"test": self.hosted}, MemoryEngine(disk), grace_seconds=grace_seconds
         )
@@ -56,10 +58,11 @@ class Hosting:
         """End the newest process, as a crash would."""
         await self.processes[-1].aclose()
 
-    def connect(self, principal: str, display_name: str | None = None) -> MemoryTransport:
+    def connect(self, name: str, role: Any = "editor") -> MemoryTransport:
         """Return the client's end of a new connection."""
         ours, theirs = memory_pair()
-        self.tasks.start_soon(self.gateway.serve, ours, principal, self.hosted, display_name)
+        principal = Principal(name=name, display_name=name.title(), rights={"*": role})
+        self.tasks.start_soon(self.gateway.serve, ours, principal, self.hosted)
         return theirs
 
     async def client(
@@ -77,7 +80,7 @@ class Hosting:
 
                 extensions.notification(method)(note)
         connecting = Client.connect(
-            self.connect(principal, principal.title()),
+            self.connect(principal),
             versions=(version,),
             extensions=extensions,
             **options,

@@ -7,7 +7,6 @@ What always holds
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -16,6 +15,8 @@ from typing import Any, Final
 
 import anyio
 
+from accord.gateway.access.access import Access
+from accord.gateway.access.login_endpoint import LoginEndpoint
 from accord.gateway.agents.hosted_agent import HostedAgent
 from accord.gateway.gateway import Gateway
 from accord.machine.redacted_logs import logger, place_of
@@ -51,9 +52,7 @@ class GatewayApplication:
         self,
         gateway: Gateway,
         *,
-        auth: AuthHook | None = None,
-        may_use: Callable[[str, str], bool] = lambda principal, agent: True,
-        display_name: Callable[[str], str | None] = lambda principal: None,
+        access: Access,
         origins: Iterable[str] | None = None,
         hosts: Iterable[str] | None = None,
         limits: RemoteLimits | None = None,
@@ -61,8 +60,7 @@ class GatewayApplication:
     ) -> None:
         self.gateway = gateway
         self.is_draining = False
-        self._display_name = display_name
-        self._may_use = may_use
+        self._access = access
         self._metrics = metrics
         self._remotes: dict[str, tuple[HostedAgent, RemoteApplication]] = {}
         options = {"origins": origins, "hosts": hosts, "limits": limits}
@@ -72,11 +70,12 @@ class GatewayApplication:
                 remote = RemoteApplication(
                     partial(self._serve, agent),
                     path=path,
-                    auth=None if auth is None else self._auth_for(agent.name, auth),
+                    auth=self._auth_for(agent.name),
                     **options,  # type: ignore[arg-type]
                 )
                 self._remotes[path] = (agent, remote)
         self._first = next(iter(self._remotes.values()))[1]
+        self._login = LoginEndpoint(access, self._first.guard)
 
     # ---- what a listener needs
 
@@ -113,17 +112,18 @@ class GatewayApplication:
             return admitted if isinstance(admitted, Refusal) else Refusal(404, "Not found")
         return await found[1].admit(request)
 
-    def _auth_for(self, agent: str, auth: AuthHook) -> AuthHook:
+    def _auth_for(self, agent: str) -> AuthHook:
         """Return an `auth` function that also asks whether somebody may use an agent."""
 
         async def check(request: RemoteRequest) -> str | None:
-            answer = auth(request)
-            principal = await answer if inspect.isawaitable(answer) else answer
-            if isinstance(principal, str) and not self._may_use(principal, agent):
-                return None
-            return principal
+            identity = await self._access.auth(request)
+            return identity if identity is not None and self._may_use(identity, agent) else None
 
         return check
+
+    def _may_use(self, identity: str, agent: str) -> bool:
+        principal = self._access.principal(identity)
+        return principal is not None and self._access.rights(principal, agent) is not None
 
     async def aclose(self) -> None:
         """End every connection; new ones are refused."""
@@ -151,6 +151,9 @@ class GatewayApplication:
             await self._first(scope, receive, send)
             return
         request = read_request(scope, is_encrypted=self.is_encrypted)
+        if self._login.serves(request):
+            await (await self._login.answer(request)).send(send)
+            return
         if scope["type"] == "http" and request.path in _PAGES:
             await (await self._page(request)).send(send)
             return
@@ -184,15 +187,17 @@ class GatewayApplication:
         ]
         return [await _description(agent) for agent in mine]
 
-    async def _serve(self, agent: HostedAgent, transport: Any, principal: str) -> None:
-        await self.gateway.serve(transport, principal, agent, self._display_name(principal))
+    async def _serve(self, agent: HostedAgent, transport: Any, identity: str) -> None:
+        principal = self._access.principal(identity)
+        if principal is not None:
+            await self.gateway.serve(transport, principal, agent)
 
 
 async def _description(agent: HostedAgent) -> dict[str, Any]:
-    options = agent.options
+    settings = agent.settings
     found: dict[str, Any] = {"id": agent.name, "path": path_of(agent.name)}
     for key in ("title", "description", "icon"):
-        value = getattr(options, key)
+        value = getattr(settings, key)
         if value is not None:
             found[key] = value
     try:

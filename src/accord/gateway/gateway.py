@@ -17,10 +17,13 @@ import anyio
 from anyio.abc import TaskGroup
 
 from accord.errors import RequestFailed
+from accord.gateway.access.limits import LimitReached, Usage
+from accord.gateway.access.principal import Principal
 from accord.gateway.agents.agent_process import AgentProcess
 from accord.gateway.agents.hosted_agent import HostedAgent
 from accord.gateway.clients.client_connection import ClientConnection
 from accord.gateway.clients.first_message import FirstMessage
+from accord.gateway.configuration.limits import PrincipalLimits
 from accord.gateway.engine.interface import Engine, Node
 from accord.gateway.sessions.hosted_session import HostedSession, SessionFacts
 from accord.gateway.sessions.session_registry import SessionRegistry
@@ -50,7 +53,9 @@ class Gateway:
         *,
         node: str = "gateway",
         grace_seconds: float = GRACE_SECONDS,
+        limits: PrincipalLimits | None = None,
     ) -> None:
+        self.usage = Usage(limits or PrincipalLimits())
         self.agents = dict(agents)
         self._engine = engine
         self._node_name = node
@@ -98,22 +103,33 @@ class Gateway:
 
     # ---- clients
 
-    async def serve(
-        self, transport: Transport, principal: str, agent: HostedAgent, display_name: str | None
-    ) -> None:
+    async def serve(self, transport: Transport, principal: Principal, agent: HostedAgent) -> None:
         """Serve one client until it goes."""
+        try:
+            with self.usage.take(principal.name, "connections"):
+                await self._serve(transport, principal, agent, None)
+        except LimitReached as reached:
+            await self._serve(transport, principal, agent, reached)
+
+    async def _serve(
+        self,
+        transport: Transport,
+        principal: Principal,
+        agent: HostedAgent,
+        refusal: LimitReached | None,
+    ) -> None:
         profile = await agent.profile()
         first = FirstMessage(transport)
         dialect = await first.dialect(self.tasks)
         if dialect in (None, profile.version):
             connection = ClientConnection(
-                first, principal, agent, profile.version, self, display_name=display_name
+                first, principal, agent, profile.version, self, refusal=refusal
             )
             await connection.serve()
             return
         ours, theirs = memory_pair()
         connection = ClientConnection(
-            ours, principal, agent, profile.version, self, display_name=display_name
+            ours, principal, agent, profile.version, self, refusal=refusal
         )
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(connection.serve)
@@ -122,7 +138,7 @@ class Gateway:
 
     # ---- sessions
 
-    async def find(self, session_id: str, principal: str) -> HostedSession | None:
+    async def find(self, session_id: str, principal: Principal) -> HostedSession | None:
         """Return a session that somebody may see."""
         return await self.sessions.find(session_id, principal)
 
@@ -134,12 +150,25 @@ class Gateway:
 
     async def _start(self, client: ClientConnection, cwd: str | None) -> AgentProcess:
         assert client.initialize is not None
-        return await self._start_with(client.agent, client.initialize, cwd)
+        return await self._start_with(client.principal, client.agent, client.initialize, cwd)
 
     async def _start_with(
-        self, agent: HostedAgent, initialize: Mapping[str, Any], cwd: str | None
+        self, principal: str, agent: HostedAgent, initialize: Mapping[str, Any], cwd: str | None
     ) -> AgentProcess:
-        process = await agent.start(initialize, cwd, self.tasks, self._processes.discard)
+        try:
+            held = self.usage.take(principal, "processes")
+        except LimitReached as reached:
+            raise reached.request_error() from None
+
+        def ended(process: AgentProcess) -> None:
+            held.release()
+            self._processes.discard(process)
+
+        try:
+            process = await agent.start(initialize, cwd, self.tasks, ended)
+        except BaseException:
+            held.release()
+            raise
         self._processes.add(process)
         return process
 
@@ -177,7 +206,7 @@ class Gateway:
 
     async def _process_for_session(self, client: ClientConnection) -> AgentProcess:
         process = await self.process_for(client)
-        if client.agent.options.process == "session":
+        if client.agent.settings.process == "session":
             # It belongs to the session from now on.
             client.process = None
         return process
@@ -186,7 +215,7 @@ class Gateway:
         """Start a process for a session and open the session there."""
         facts = session.facts
         agent = self.agents[facts.agent]
-        process = await self._start_with(agent, facts.initialize, facts.cwd or None)
+        process = await self._start_with(facts.owner, agent, facts.initialize, facts.cwd or None)
         try:
             await self._open_again(session, process)
         except BaseException:

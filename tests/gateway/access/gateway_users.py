@@ -6,8 +6,8 @@ from typing import Any
 
 from accord.gateway.access.access import Access
 from accord.gateway.access.api_keys import digest_of
+from accord.gateway.configuration.agent_settings import AgentSettings
 from accord.gateway.configuration.config_file import GatewayConfig
-from accord.gateway.configuration.hosted_agents import HostedAgent
 from accord.gateway.configuration.listener import ListenerSettings
 from accord.gateway.configuration.oauth import OauthGrant, OauthSettings
 from accord.gateway.configuration.users import User
@@ -34,7 +34,7 @@ OAUTH = OauthSettings(
         OauthGrant(claim=("scope",), value="accord:all", rights={"*": "admin"}),
     ),
 )
-AGENTS = {name: HostedAgent(name=name, command=(name,)) for name in ("codex", "other")}
+AGENTS = {name: AgentSettings(name=name, command=(name,)) for name in ("codex", "other")}
 
 
 def config(*users: User, **changes: Any) -> GatewayConfig:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from accord.errors import ConfigError
+from accord.gateway.configuration.agent_settings import AgentSettings, SandboxSettings, StdioMcpRule
 from accord.gateway.configuration.config_file import GatewayConfig, load_gateway_config
-from accord.gateway.configuration.hosted_agents import HostedAgent, SandboxSettings, StdioMcpRule
 from accord.gateway.configuration.limits import PrincipalLimits
 from accord.gateway.configuration.listener import ListenerSettings
 from accord.gateway.configuration.oauth import DEFAULT_ALGORITHMS, OauthGrant, OauthSettings
@@ -102,7 +102,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     path = write(tmp_path, WHOLE)
     assert load_gateway_config(path) == GatewayConfig(
         agents={
-            "codex": HostedAgent(
+            "codex": AgentSettings(
                 name="codex",
                 command=("codex-acp", "--fast", "two words"),
                 env={"OPENAI_API_KEY": "sk-secret"},
@@ -119,7 +119,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
                     commands=frozenset({("mcp-server-git",), ("/opt/mcp", "--root", "a b")})
                 ),
             ),
-            "other": HostedAgent(
+            "other": AgentSettings(
                 name="other",
                 command=("other",),
                 sandbox=SandboxSettings(),
@@ -175,7 +175,7 @@ def test_what_is_missing_has_its_default(tmp_path: Path) -> None:
     """Ours: one agent is a configuration."""
     config = load_gateway_config(write(tmp_path, AGENT))
     assert config == GatewayConfig(
-        agents={"codex": HostedAgent(name="codex", command=("codex-acp",))}
+        agents={"codex": AgentSettings(name="codex", command=("codex-acp",))}
     )
     assert config.listener == ListenerSettings()
     assert config.agents["codex"].sandbox is None

@@ -16,6 +16,7 @@ from anyio.abc import TaskGroup
 
 from accord.errors import RequestFailed
 from accord.gateway.agents.agent_process import AgentProcess, Version
+from accord.gateway.configuration.agent_settings import AgentSettings
 from accord.proxy.relay.translated_transport import Translated
 from accord.schema.codec import encode, to_python
 from accord.schema.struct import Raw
@@ -32,19 +33,6 @@ Connect = Callable[[str | None], Transport]
 """Makes a transport to a new process of the agent, which works in this folder."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class AgentOptions:
-    """How an agent is hosted."""
-
-    name: str
-    title: str | None = None
-    description: str | None = None
-    icon: str | None = None
-    process: Literal["session", "connection"] = "session"
-    # Whether a client may name MCP servers that are started as programs on this machine.
-    allows_stdio_mcp_servers: bool = False
-
-
 @dataclass(frozen=True)
 class Profile:
     """What the agent answered when it was first started."""
@@ -57,9 +45,9 @@ class Profile:
 class HostedAgent:
     """Starts processes of one agent."""
 
-    def __init__(self, options: AgentOptions, connect: Connect) -> None:
-        self.options = options
-        self.name = options.name
+    def __init__(self, settings: AgentSettings, connect: Connect) -> None:
+        self.settings = settings
+        self.name = settings.name
         self._connect = connect
         self._profile: Profile | None = None
         self._finding_out = anyio.Lock()

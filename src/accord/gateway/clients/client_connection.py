@@ -7,17 +7,22 @@ What always holds
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Awaitable, Callable
 from functools import partial
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 import anyio
 from anyio.abc import TaskGroup
 
 from accord.errors import AccordError, RequestError, RequestFailed
+from accord.gateway.access.limits import LimitReached, Usage
+from accord.gateway.access.principal import Principal
 from accord.gateway.agents.agent_process import AgentProcess, Answer, Version, session_named
 from accord.gateway.agents.hosted_agent import HostedAgent
+from accord.gateway.configuration.rights import ROLES, Role, includes
 from accord.gateway.sessions import log_events
 from accord.gateway.sessions.attachment import Attachment
 from accord.gateway.sessions.hosted_session import (
@@ -25,9 +30,10 @@ from accord.gateway.sessions.hosted_session import (
     Forwarded,
     HostedSession,
     Prompt,
+    role_in,
 )
 from accord.gateway.sessions.log_events import Event, content_of
-from accord.gateway.sessions.roles import ROLES, covers, role_needed
+from accord.gateway.sessions.roles import role_needed
 from accord.jsonrpc.envelope import notification_frame
 from accord.jsonrpc.error_codes import (
     INTERNAL_ERROR,
@@ -63,7 +69,9 @@ class Gateway(Protocol):
 
     tasks: TaskGroup
 
-    async def find(self, session_id: str, principal: str) -> HostedSession | None:
+    usage: Usage
+
+    async def find(self, session_id: str, principal: Principal) -> HostedSession | None:
         """Return a session that somebody may see."""
         ...
 
@@ -92,15 +100,18 @@ class ClientConnection:
     def __init__(
         self,
         transport: Transport,
-        principal: str,
+        principal: Principal,
         agent: HostedAgent,
         version: Version,
         gateway: Gateway,
         *,
-        display_name: str | None = None,
+        refusal: LimitReached | None = None,
     ) -> None:
-        self.principal = principal
-        self.display_name = display_name or principal or "local user"
+        """`refusal` is why the client may not have this connection."""
+        self.principal = principal.name
+        self.display_name = principal.display_name
+        self.rights = principal
+        self._refusal = refusal
         self.agent = agent
         self.version: Version = version
         self.initialize: dict[str, Any] | None = None
@@ -249,6 +260,9 @@ class ClientConnection:
     def notified(self, end: Endpoint, method: str, params: Raw, frame: bytes | None) -> None:
         """Take a notification."""
         del end, frame
+        seconds = self._gateway.usage.charge(self.principal, memoryview(params).nbytes)
+        if seconds > 0:
+            self._gateway.tasks.start_soon(self._read_later, seconds, name="rate limit")
         session_id = session_named(params)
         attachment = None if session_id is None else self._attachment(session_id)
         if attachment is None:
@@ -260,16 +274,28 @@ class ClientConnection:
             event = to_python(params).get("event")
             if event in PRESENCE_EVENTS:
                 session.announce(self, event)
-        elif not covers(attachment.role, role_needed(method)):
+        elif not includes(attachment.role, role_needed(method)):
             _log.info("%s of a %s was ignored", method, attachment.role)
         elif method == "session/cancel":
             session.cancel(self)
         else:
             session.forward_notification(method, params)
 
+    async def _read_later(self, seconds: float) -> None:
+        """Read nothing of a client that sends too much, for a while."""
+        self._hop.pause()
+        await anyio.sleep(seconds)
+        self._hop.resume()
+
     def requested(self, request: OpenRequest, params: Raw) -> None:
         """Take a request."""
         method = request.method
+        try:
+            self._gateway.usage.admit(self.principal, memoryview(params).nbytes)
+        except LimitReached as reached:
+            error = reached.request_error()
+            request.refuse(error.code, error.message, encode(error.data))
+            return
         if method == "initialize":
             self._initialize(request, params)
             return
@@ -309,6 +335,10 @@ class ClientConnection:
         del hop, why
         self.over.set()
 
+    def role_in(self, session: HostedSession) -> Role | None:
+        """Return what the client may do in a session; None if it may not see it."""
+        return role_in(session.facts, self.rights)
+
     def _attachment(self, session_id: str) -> Attachment | None:
         """Return how the client follows a session, if it still does."""
         attachment = self.attachments.get(session_id)
@@ -319,7 +349,7 @@ class ClientConnection:
 
     def _may(self, attachment: Attachment, request: OpenRequest) -> bool:
         needed = role_needed(request.method)
-        if covers(attachment.role, needed):
+        if includes(attachment.role, needed):
             return True
         article = "an" if needed[0] in "ae" else "a"
         said = f"{request.method} needs {article} {needed}; your role is {attachment.role}"
@@ -366,6 +396,8 @@ class ClientConnection:
     async def _first_answer(self, request: OpenRequest, params: Raw) -> None:
         del params
         assert self.initialize is not None
+        if self._refusal is not None:
+            raise self._refusal.request_error()
         answer = self.agent.known_answer(self.initialize)
         if answer is None:
             try:
@@ -386,7 +418,12 @@ class ClientConnection:
         read = to_python(params)
         if not isinstance(read, dict):
             raise RequestError.invalid_params("Expected `object`", "$")
+        if not includes(self.rights.role_for(self.agent.name), "editor"):
+            said = f"you may follow sessions of {self.agent.name}, but not start any"
+            data = {"reason": "role", "role": "viewer", "needed": "editor"}
+            raise RequestFailed(request.method, PERMISSION_DENIED, said, data)
         self._refuse_programs(read)
+        self._check_folder(read)
         session, result = await self._gateway.new_session(self, request.method, read)
         if self.over.is_set():
             return
@@ -395,18 +432,31 @@ class ClientConnection:
 
     def _refuse_programs(self, params: dict[str, Any]) -> None:
         """Refuse MCP servers that would be started as programs on this machine."""
-        if self.agent.options.allows_stdio_mcp_servers:
-            return
         servers = params.get("mcpServers")
         for server in servers if isinstance(servers, list) else ():
-            if isinstance(server, dict) and server.get("type", "stdio") == "stdio":
-                name = str(server.get("name", "without a name"))
-                said = (
-                    f"the MCP server {name!r} would run a program on the machine that hosts this"
-                    " agent, which does not allow that; connect without it, or use a server with"
-                    " a URL"
-                )
-                data = {"reason": "stdio_mcp_server", "server": name, "policy": "refused"}
+            if not isinstance(server, dict) or server.get("type", "stdio") != "stdio":
+                continue
+            if self.agent.settings.stdio_mcp.allows(*_program_of(server)):
+                continue
+            name = str(server.get("name", "without a name"))
+            said = (
+                f"the MCP server {name!r} would run a program on the machine that hosts this"
+                " agent, which does not allow that; connect without it, or use a server with"
+                " a URL"
+            )
+            data = {"reason": "stdio_mcp_server", "server": name, "policy": "refused"}
+            raise RequestFailed("session/new", INVALID_PARAMS, said, data)
+
+    def _check_folder(self, params: dict[str, Any]) -> None:
+        """Refuse a session outside the folder that the agent's clients may use."""
+        root = self.agent.settings.root
+        folders = [params.get("cwd"), *(params.get("additionalDirectories") or ())]
+        for folder in folders if root is not None else ():
+            if isinstance(folder, str) and not Path(os.path.realpath(folder)).is_relative_to(
+                os.path.realpath(str(root))
+            ):
+                said = f"sessions of this agent are in {root}; {folder} is outside"
+                data = {"reason": "outside_root", "root": str(root)}
                 raise RequestFailed("session/new", INVALID_PARAMS, said, data)
 
     def _follow(self, session: HostedSession, role: Any, *, cursor: int) -> None:
@@ -421,8 +471,8 @@ class ClientConnection:
         session_id = session_named(params)
         if session_id is None:
             raise RequestError.invalid_params("missing required key", "$.sessionId")
-        session = await self._gateway.find(session_id, self.principal)
-        role = None if session is None else session.facts.role_of(self.principal)
+        session = await self._gateway.find(session_id, self.rights)
+        role = None if session is None else self.role_in(session)
         if session is None or role is None or session.facts.agent != self.agent.name:
             said = f"there is no session {session_id!r}"
             raise RequestFailed(request.method, RESOURCE_NOT_FOUND, said, {"sessionId": session_id})
@@ -431,7 +481,7 @@ class ClientConnection:
     async def _join(self, request: OpenRequest, params: Raw) -> None:
         session, read = await self._find(request, params)
         self._refuse_programs(read)
-        role = session.facts.role_of(self.principal)
+        role = self.role_in(session)
         await session.flush()
         replays = request.method == "session/load" or read.get("replayFrom") is not None
         self._follow(session, role, cursor=0 if replays else session.last_seq)
@@ -452,8 +502,8 @@ class ClientConnection:
         session, _ = await self._find(request, params)
         attachment = self.attachments.get(session.session_id)
         deletes = request.method == "session/delete"
-        role = session.facts.role_of(self.principal) or "viewer"
-        if covers(role, role_needed(request.method)):
+        role = self.role_in(session) or "viewer"
+        if includes(role, role_needed(request.method)):
             await self._gateway.close(session, delete=deletes)
             self.attachments.pop(session.session_id, None)
         elif deletes:
@@ -474,8 +524,8 @@ class ClientConnection:
 
     async def _set_role(self, request: OpenRequest, params: Raw) -> None:
         session, read = await self._find(request, params)
-        mine = session.facts.role_of(self.principal) or "viewer"
-        if not covers(mine, role_needed(request.method)):
+        mine = self.role_in(session) or "viewer"
+        if not includes(mine, role_needed(request.method)):
             said = f"{request.method} needs an admin; your role is {mine}"
             data = {"reason": "role", "role": mine, "needed": "admin"}
             raise RequestFailed(request.method, PERMISSION_DENIED, said, data)
@@ -492,6 +542,19 @@ class ClientConnection:
             raise RequestError.invalid_params(f"Expected one of {', '.join(ROLES)}", "$.role")
         await session.flush()
         request.answer(encode({"members": session.people()}))
+
+
+def _program_of(server: dict[str, Any]) -> tuple[list[str], dict[str, str]]:
+    """Return the command line and the variables of an MCP server."""
+    args = server.get("args")
+    words = [str(server.get("command", "")), *map(str, args if isinstance(args, list) else ())]
+    variables = server.get("env")
+    named = {
+        str(one.get("name")): str(one.get("value"))
+        for one in (variables if isinstance(variables, list) else ())
+        if isinstance(one, dict)
+    }
+    return words, named
 
 
 def with_gateway(answer: dict[str, Any], version: Version) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Final
 
 from accord.configuration.toml_table import Table, read_toml
 from accord.errors import ConfigError
-from accord.gateway.configuration.hosted_agents import HostedAgent, read_agents
+from accord.gateway.configuration.agent_settings import AgentSettings, read_agents
 from accord.gateway.configuration.limits import PrincipalLimits, read_limits
 from accord.gateway.configuration.listener import ListenerSettings, read_listener
 from accord.gateway.configuration.oauth import OauthSettings, read_oauth
@@ -37,7 +37,7 @@ class GatewayConfig:
     sessions, None for the one in the user's state folder.
     """
 
-    agents: Mapping[str, HostedAgent] = field(default_factory=dict)
+    agents: Mapping[str, AgentSettings] = field(default_factory=dict)
     users: Mapping[str, User] = field(default_factory=dict)
     oauth: OauthSettings | None = None
     limits: PrincipalLimits = field(default_factory=PrincipalLimits)

@@ -21,12 +21,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import anyio
 from anyio.abc import TaskStatus
 
-Role = Literal["viewer", "editor", "admin"]
+from accord.gateway.configuration.rights import Role
 
 Handler = Callable[[str, bytes], Awaitable[bytes]]
 """Called with a session and a message; returns the answer."""

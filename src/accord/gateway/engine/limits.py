@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import get_args
 
-from accord.gateway.engine.interface import NewEvent, Role, SessionRecord
+from accord.gateway.configuration.rights import Role
+from accord.gateway.engine.interface import NewEvent, SessionRecord
 
 GROUP_EVENTS_MAX = 1000
 GROUP_BYTES_MAX = 64 * 1024 * 1024

@@ -16,8 +16,8 @@ from typing import Final, Protocol
 
 import anyio
 
+from accord.gateway.configuration.rights import Role
 from accord.gateway.sessions.log_events import Event
-from accord.gateway.sessions.roles import Role
 from accord.transport.transport import BACKLOG_BYTES_MAX
 
 EVENTS_PER_READ: Final = 256

@@ -18,7 +18,9 @@ import anyio
 from anyio.abc import TaskGroup
 
 from accord.errors import AccordError, RequestFailed
+from accord.gateway.access.principal import Principal
 from accord.gateway.agents.agent_process import AgentProcess, Answer, Version
+from accord.gateway.configuration.rights import Role
 from accord.gateway.sessions.attachment import Attachment, Follower
 from accord.gateway.sessions.log_events import (
     ANSWER,
@@ -30,7 +32,6 @@ from accord.gateway.sessions.log_events import (
     Event,
     body_of,
 )
-from accord.gateway.sessions.roles import Role
 from accord.gateway.sessions.session_writer import Log, SessionWriter
 from accord.gateway.sessions.shared_requests import ROLE_TO_ANSWER, SharedRequests
 from accord.jsonrpc.error_codes import (
@@ -78,12 +79,27 @@ class SessionFacts:
         return "admin" if principal == self.owner else self.members.get(principal)
 
 
+def role_in(facts: SessionFacts, principal: Principal) -> Role | None:
+    """Return what somebody may do in a session; None if they may not see it.
+
+    An admin of the agent may do everything, and everybody only while they may use the agent.
+    """
+    of_agent = principal.role_for(facts.agent)
+    if of_agent is None:
+        return None
+    return "admin" if of_agent == "admin" else facts.role_of(principal.name)
+
+
 class Client(Follower, Protocol):
     """A connection to a client, as a session sees it."""
 
     principal: str
     display_name: str
     token: str
+
+    def role_in(self, session: HostedSession) -> Role | None:
+        """Return what the client may do in a session."""
+        ...
 
     def call(self, request: OpenRequest, params: bytes) -> None:
         """Pass a request of the agent on, and its answer back."""
@@ -231,7 +247,7 @@ class HostedSession:
 
     def announce(self, client: Client, event: str, *, others_only: bool = True) -> None:
         """Tell the others that somebody has come, gone, types or looks."""
-        role = self.facts.role_of(client.principal) or "viewer"
+        role = client.role_in(self) or "viewer"
         said = {
             "sessionId": self.session_id,
             "event": event,

@@ -1,16 +1,13 @@
-"""What a person may do in a session: viewer, editor, admin.
+"""The role that each method needs in a session: viewer, editor or admin.
 
 Must not know: how requests travel.
 """
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final
 
-Role: TypeAlias = Literal["viewer", "editor", "admin"]
-
-ROLES: Final[tuple[Role, ...]] = get_args(Role)
-"""From the one who may do least to the one who may do everything."""
+from accord.gateway.configuration.rights import Role
 
 VIEWER_METHODS: Final = frozenset(
     {"session/load", "session/resume", "session/status", "_accord.session/members"}
@@ -36,8 +33,3 @@ def role_needed(method: str) -> Role:
     if method in VIEWER_METHODS:
         return "viewer"
     return "admin" if method in ADMIN_METHODS else "editor"
-
-
-def covers(role: Role, needed: Role) -> bool:
-    """Whether somebody with a role may do what needs another."""
-    return ROLES.index(role) >= ROLES.index(needed)

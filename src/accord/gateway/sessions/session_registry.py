@@ -13,9 +13,10 @@ from typing import Any, Final
 
 import anyio
 
+from accord.gateway.access.principal import Principal
 from accord.gateway.engine.engine_errors import EngineError
 from accord.gateway.engine.interface import Engine, Lease, NewEvent, Node, SessionRecord
-from accord.gateway.sessions.hosted_session import Host, HostedSession, SessionFacts
+from accord.gateway.sessions.hosted_session import Host, HostedSession, SessionFacts, role_in
 from accord.gateway.sessions.log_events import Event
 from accord.machine.redacted_logs import logger
 from accord.schema.codec import encode, to_python
@@ -69,16 +70,16 @@ class SessionRegistry:
         """Whether the id is taken."""
         return session_id in self.live or await self._engine.get(session_id) is not None
 
-    async def find(self, session_id: str, principal: str) -> HostedSession | None:
+    async def find(self, session_id: str, principal: Principal) -> HostedSession | None:
         """Return a session that somebody may see; None for all others."""
         async with self._opening:
             session = self.live.get(session_id)
             if session is None:
                 record = await self._engine.get(session_id)
-                if record is None or not _may_see(record, principal):
+                if record is None or role_in(_facts_of(record), principal) is None:
                     return None
                 session = await self._open(record)
-        return session if session.facts.role_of(principal) is not None else None
+        return session if role_in(session.facts, principal) is not None else None
 
     async def _open(self, record: SessionRecord) -> HostedSession:
         lease = await self._engine.own(record.session, self._node)
@@ -137,10 +138,6 @@ class SessionRegistry:
         self.live.pop(session.session_id, None)
         self._unstored.pop(session.session_id, None)
         await self._engine.delete(session.session_id)
-
-
-def _may_see(record: SessionRecord, principal: str) -> bool:
-    return record.principal == principal or principal in record.members
 
 
 def _record_of(facts: SessionFacts) -> SessionRecord:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Protocol
 
+from accord.gateway.configuration.rights import Role, includes
 from accord.gateway.sessions.attachment import Attachment
 from accord.gateway.sessions.log_events import REQUEST, SETTLED, body_of
-from accord.gateway.sessions.roles import Role, covers
 from accord.jsonrpc.error_codes import INTERNAL_ERROR, REQUEST_CANCELLED
 from accord.proxy.hop import OpenRequest
 from accord.schema.codec import encode, to_python
@@ -91,7 +91,7 @@ class SharedRequests:
         shared = self.open.get(key)
         if shared is None or attachment in shared.take_back or attachment.is_over:
             return
-        if not covers(attachment.role, ROLE_TO_ANSWER[shared.method]):
+        if not includes(attachment.role, ROLE_TO_ANSWER[shared.method]):
             return
         asker: Asker = attachment.client  # type: ignore[assignment]
         take_back = asker.ask(attachment, key, shared.method, shared.params)
@@ -101,7 +101,7 @@ class SharedRequests:
     def answered(self, attachment: Attachment, key: int, by: str, result: Raw) -> None:
         """Take somebody's answer; only the first valid one counts."""
         shared = self.open.get(key)
-        if shared is None or not covers(attachment.role, ROLE_TO_ANSWER[shared.method]):
+        if shared is None or not includes(attachment.role, ROLE_TO_ANSWER[shared.method]):
             return
         problem = _problem(shared, result)
         if problem is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accord.gateway.configuration.hosted_agents import StdioMcpRule
+from accord.gateway.configuration.agent_settings import StdioMcpRule
 
 LISTED = StdioMcpRule(commands=frozenset({("mcp-server-git", "--repo", "/srv")}))
 GIT = ["mcp-server-git", "--repo", "/srv"]

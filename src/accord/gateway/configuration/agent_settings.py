@@ -48,7 +48,7 @@ class StdioMcpRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostedAgent:
+class AgentSettings:
     """One agent.  `root` is the folder in which clients may have their sessions, None for all."""
 
     name: str
@@ -64,13 +64,13 @@ class HostedAgent:
     stdio_mcp: StdioMcpRule = field(default_factory=StdioMcpRule)
 
 
-def read_agents(table: Table, folder: Path) -> dict[str, HostedAgent]:
+def read_agents(table: Table, folder: Path) -> dict[str, AgentSettings]:
     """Read the table `agents` of a file in this folder.
 
     Raises:
         ConfigError: an agent is not described correctly.
     """
-    agents: dict[str, HostedAgent] = {}
+    agents: dict[str, AgentSettings] = {}
     for name, one in table.tables("agents").items():
         if not _NAME.match(name):
             raise table.wrong(
@@ -81,7 +81,7 @@ def read_agents(table: Table, folder: Path) -> dict[str, HostedAgent]:
     return agents
 
 
-def _agent(name: str, table: Table, folder: Path) -> HostedAgent:
+def _agent(name: str, table: Table, folder: Path) -> AgentSettings:
     command = table.words("command")
     if command is None:
         raise table.wrong("command", "is missing; give the command that starts the agent")
@@ -89,7 +89,7 @@ def _agent(name: str, table: Table, folder: Path) -> HostedAgent:
     if icon is not None and not icon.startswith(ICON_SCHEMES):
         raise table.wrong("icon", f"must begin with {' or '.join(ICON_SCHEMES)}")
     said = table.text("process", among=get_args(ProcessPer))
-    return HostedAgent(
+    return AgentSettings(
         name=name,
         command=command,
         env=table.text_map("env"),
@@ -147,4 +147,4 @@ def _paths(table: Table, name: str, folder: Path) -> tuple[Path, ...]:
     return tuple(folder / Path(one).expanduser() for one in table.one_or_more(name) or ())
 
 
-__all__ = ["HostedAgent", "ProcessPer", "SandboxSettings", "StdioMcpRule", "read_agents"]
+__all__ = ["AgentSettings", "ProcessPer", "SandboxSettings", "StdioMcpRule", "read_agents"]
