@@ -302,13 +302,13 @@ class Model(RuleBasedStateMachine):
     @invariant()
     def records_are_known(self) -> None:
         newest_first = sorted(self._sessions.values(), key=lambda one: -one.number)
-        for who in (None, "a", "b"):
+        for name in (None, "a", "b"):
             expected = [
                 one.record
                 for one in newest_first
-                if who in (None, one.record.principal) or who in one.record.members
+                if name in (None, one.record.principal) or name in one.record.members
             ]
-            assert list(self._do("records", who).records) == expected
+            assert list(self._do("records", name).records) == expected
 
 
 class OverMemory(Model):

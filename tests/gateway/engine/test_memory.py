@@ -100,7 +100,7 @@ async def test_nothing_waits_unless_it_is_told_to() -> None:
 
     def step(work: Awaitable[object]) -> object:
         try:
-            work.__await__().send(None)  # type: ignore[attr-defined]
+            work.__await__().send(None)
         except StopIteration as stop:
             return stop.value
         raise AssertionError("it waits")

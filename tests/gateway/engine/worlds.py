@@ -86,7 +86,13 @@ class SqliteWorld(World):
 
 def record(session: str = "s", **fields: Any) -> SessionRecord:
     """A record with what every one needs."""
-    given = {"agent": "tidy", "principal": "ann", "cwd": "/w", "protocol_version": 2, **fields}
+    given: dict[str, Any] = {
+        "agent": "tidy",
+        "principal": "ann",
+        "cwd": "/w",
+        "protocol_version": 2,
+        **fields,
+    }
     return SessionRecord(session=session, **given)
 
 

@@ -73,7 +73,7 @@ def size_of(events: Sequence[NewEvent]) -> int:
 
 def check_bytes(what: str, data: bytes, bytes_max: int) -> None:
     """Raise ValueError for data that is too large."""
-    if not isinstance(data, bytes):
+    if type(data) is not bytes:
         raise ValueError(f"{what} is bytes, not {type(data).__name__}")
     if len(data) > bytes_max:
         raise ValueError(f"{what} has {len(data)} bytes; the limit is {bytes_max}")

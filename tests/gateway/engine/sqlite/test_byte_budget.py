@@ -41,17 +41,17 @@ async def test_a_cancelled_waiter_leaves_its_room_to_the_next(is_let_in: bool) -
     """Ours: before it is let in, and just after."""
     budget, began = ByteBudget(10), anyio.Event()
 
-    async def second() -> None:
+    async def work(event: anyio.Event) -> None:
+        await budget.take(10)
         with budget.lent(10):
-            await budget.take(10)
-            began.set()
+            event.set()
 
     await budget.take(10)
     async with anyio.create_task_group() as outer:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(budget.take, 10)
+            tasks.start_soon(work, anyio.Event())
             await anyio.wait_all_tasks_blocked()
-            outer.start_soon(second)
+            outer.start_soon(work, began)
             await anyio.wait_all_tasks_blocked()
             if is_let_in:
                 budget.give_back(10)

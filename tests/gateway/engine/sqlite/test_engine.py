@@ -369,7 +369,7 @@ async def test_a_damaged_log_is_told_and_never_a_hole(tmp_path: Path, statement:
         "UPDATE records SET members = '{'",
         "UPDATE records SET members = '[]'",
         """UPDATE records SET members = '{"eve": "root"}'""",
-        "UPDATE records SET title = 7",
+        "UPDATE records SET title = x'37'",
         "UPDATE records SET data = 'text'",
         "UPDATE records SET revision = 'x'",
     ],

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from accord.errors import StoreError
-from accord.gateway.engine.sqlite import process_lock
 from accord.gateway.engine.sqlite.process_lock import lock, unlock
 from tests.hang_limit import HANG_SECONDS
 
@@ -83,7 +82,7 @@ def test_a_disk_that_is_full_frees_the_lock(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(process_lock.os, "pwrite", full)
+        patch.setattr(os, "pwrite", full)
         with pytest.raises(StoreError) as raised:
             lock(tmp_path / "g")
         assert raised.value.reason == "store_full"

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -151,9 +151,7 @@ class SqliteEngine:
         await self._budget.take(size)
         with self._budget.lent(size):
             self._check_open()
-            with anyio.CancelScope(shield=True):
-                outcome = await self._writer.submit(work, then=follow)
-        return _result(outcome)
+            return _result(await _shielded(self._writer.submit(work, then=follow)))
 
     # ---- the log
 
@@ -330,6 +328,12 @@ class SqliteEngine:
 
     def _milliseconds(self) -> int:
         return int(self._now() * 1000)
+
+
+async def _shielded(pending: Awaitable[T]) -> T:
+    with anyio.CancelScope(shield=True):
+        return await pending
+    raise AssertionError("a scope that was not cancelled has swallowed an exception")
 
 
 def _result(outcome: T | Exception) -> T:

@@ -55,6 +55,14 @@ class Row(NamedTuple):
     snapshot_seq: int | None
 
 
+# In a damaged file a column may contain anything.
+_ROW_KINDS = frozenset(
+    (int, int, node, node, int, int, int, covered)
+    for node in (str, NoneType)
+    for covered in (int, NoneType)
+)
+
+
 def find(db: sqlite3.Connection, session: str) -> Row | None:
     """Find a session.
 
@@ -66,17 +74,10 @@ def find(db: sqlite3.Connection, session: str) -> Row | None:
     values = db.execute(_FIND, (session,)).fetchone()
     if values is None:
         return None
-    row = Row(*values)
-    numbers = (row.number, row.epoch, row.first, row.last, row.size_bytes)
-    names = (row.node, row.incarnation)
-    if (
-        all(type(one) is int for one in numbers)
-        and all(isinstance(one, str | NoneType) for one in names)
-        and all(isinstance(one, int | NoneType) for one in (row.snapshot_seq,))
-        and 0 < row.first <= row.last + 1 <= SEQ_MAX + 1
-    ):
-        return row
-    raise session_damaged(session, "a column has a wrong type")
+    kinds = tuple(map(type, values))
+    if kinds not in _ROW_KINDS or not 0 < values[4] <= values[5] + 1 <= SEQ_MAX + 1:
+        raise session_damaged(session, "a column has a wrong type or value")
+    return Row(*values)
 
 
 def _owned(db: sqlite3.Connection, session: str, epoch: int) -> Row | EngineError:
